@@ -102,7 +102,7 @@ func changesForm(t *resource.Type) bool {
 // newestStored returns the versions in which the newest release stores resources.
 var newestStored = sync.OnceValue(func() map[status.GroupResource]resource.GroupVersion {
 	out := map[status.GroupResource]resource.GroupVersion{}
-	newest, err := release.Open(release.Default + "-all")
+	newest, err := release.Open(release.Newest + "-all")
 	if err == nil {
 		newest, err = newest.WithGates(map[string]bool{"AllAlpha": true, "AllBeta": true})
 	}

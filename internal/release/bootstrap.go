@@ -200,7 +200,7 @@ func (v *BootstrapValues) rangesJSON() string {
 // resource and name.
 var flowSpecs = sync.OnceValue(func() map[string]map[string]any {
 	out := map[string]map[string]any{}
-	for o := range bootstrapObjects(minorNumber(Default)) {
+	for o := range bootstrapObjects(minorNumber(Newest)) {
 		if o.Group != "flowcontrol.apiserver.k8s.io" {
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestBootstrapObjects(t *testing.T) {
 	count := map[string]int{}
-	for o := range bootstrapObjects(minorNumber(Default)) {
+	for o := range bootstrapObjects(minorNumber(Newest)) {
 		count[o.Resource]++
 		assert.NotEmpty(t, o.Name)
 	}
@@ -36,7 +36,7 @@ func TestBootstrapObjectsOf(t *testing.T) {
 		}
 		return out
 	}
-	for minor := 32; minor <= minorNumber(Default); minor++ {
+	for minor := 32; minor <= minorNumber(Newest); minor++ {
 		got := names(minor)
 		assert.True(t, got["clusterroles//view"], minor)
 		assert.Equal(t, minor >= 33, got["servicecidrs//kubernetes"], minor)
@@ -74,7 +74,7 @@ func TestExpand(t *testing.T) {
 				v.Ranges = append(v.Ranges, netip.MustParsePrefix(r))
 			}
 			has := map[string]string{}
-			for o := range bootstrapObjects(minorNumber(Default)) {
+			for o := range bootstrapObjects(minorNumber(Newest)) {
 				unique := o.Unique()
 				o = o.Expand(v)
 				require.NotContains(t, o.JSON, "$")
@@ -106,7 +106,7 @@ func TestExpand(t *testing.T) {
 // unchanged.
 func TestExpandCopies(t *testing.T) {
 	v := &BootstrapValues{Now: "2026-11-21T07:18:05Z", UID: func() string { return "" }, Ranges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}
-	for o := range bootstrapObjects(minorNumber(Default)) {
+	for o := range bootstrapObjects(minorNumber(Newest)) {
 		if o.Resource == "ipaddresses" {
 			expanded := o.Expand(v)
 			assert.Equal(t, "IPv4", expanded.Labels["ipaddress.kubernetes.io/ip-family"])

@@ -15,7 +15,7 @@ func (r *Release) Columns(group, kind string) []table.Column {
 	if group != "" {
 		kind = group + "/" + kind
 	}
-	minor := minorNumber(Default)
+	minor := minorNumber(Newest)
 	file := columns()
 	for m := r.Minor(); m < minor; m++ {
 		if columns, ok := file.Older[m][kind]; ok {

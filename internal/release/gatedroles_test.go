@@ -12,7 +12,7 @@ import (
 
 // Gates add rules to roles, at their places, and roles with bindings.
 func TestGatedRoles(t *testing.T) {
-	newest, err := Open(Default)
+	newest, err := Open(Newest)
 	require.NoError(t, err)
 	objects := func(gates map[string]bool) map[string]BootstrapObject {
 		r, err := newest.WithGates(gates)

@@ -17,8 +17,13 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// Default is the name of the release that Open("") opens: the newest one.
+// Default is the name of the release that Open("") opens: the one that the corpus in
+// conformance/testdata is recorded from.
 const Default = "v1.36.3"
+
+// Newest is the name of the newest release. The data that is kept once for all releases is
+// generated from its Go types and recordings; other releases have what differs.
+const Newest = "v1.36.3"
 
 // ErrUnknown is wrapped in the error of Open for an unknown name.
 var ErrUnknown = errors.New("unknown release")

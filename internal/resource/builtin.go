@@ -64,8 +64,8 @@ func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) b
 	}
 	// kube-apiserver decodes the body as the kind that it gives before it
 	// compares the kinds.
-	if _, ok := wire.ForKind(got.Group, got.Version, got.Kind); ok {
-		if _, _, err := body.Decode(BuiltinCodec(got), false); err != nil {
+	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); ok {
+		if _, _, err := body.Decode(BuiltinCodecIn(c.minor, got), false); err != nil {
 			return got, UndecodableBody(got, c.kind, err)
 		}
 	}
@@ -82,7 +82,7 @@ var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1b
 // conversionError is the error of converting an object of another kind to the
 // codec's.
 func (c *builtinCodec) conversionError(got Kind) error {
-	if !registered(c.kind.Group, got) {
+	if !registered(c.minor, c.kind.Group, got) {
 		return NotRegistered(c.minor, got)
 	}
 	return fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", goType(got), InternalPackage(c.kind.Group), c.kind.Kind)
@@ -112,7 +112,7 @@ func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map
 func (c *builtinCodec) decodeInternal(doc []byte, kind string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	if kind != "" && kind != c.kind.Kind {
 		pkg := InternalPackage(c.kind.Group)
-		if _, known := wire.ForKind(c.kind.Group, c.kind.Version, kind); !known {
+		if _, known := wire.ForKindIn(c.minor, c.kind.Group, c.kind.Version, kind); !known {
 			return nil, nil, fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", kind, c.kind.Group, Scheme(c.minor))
 		}
 		return nil, nil, fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", pkg, kind, pkg, c.kind.Kind)

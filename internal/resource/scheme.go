@@ -22,10 +22,10 @@ var representationKinds = []string{"Table", "TableOptions", "PartialObjectMetada
 
 const metaGroup = "meta.k8s.io"
 
-// registered reports whether a kind is in the scheme in which the objects of a group are
-// decoded. Definitions and APIServices have schemes of their own, with the kinds of their
+// registered reports whether a kind is in the scheme in which a release, given by its minor
+// number, decodes the objects of a group. Definitions and APIServices have schemes of their own, with the kinds of their
 // group and the options.
-func registered(group string, k Kind) bool {
+func registered(minor int, group string, k Kind) bool {
 	if slices.Contains(unversionedKinds, k.Kind) {
 		return true
 	}
@@ -39,7 +39,7 @@ func registered(group string, k Kind) bool {
 	if ownScheme(k.Group) && k.Group != group {
 		return false
 	}
-	_, ok := wire.ForKind(k.Group, k.Version, k.Kind)
+	_, ok := wire.ForKindIn(minor, k.Group, k.Version, k.Kind)
 	return ok
 }
 

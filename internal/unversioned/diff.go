@@ -8,12 +8,15 @@ import (
 )
 
 // Diff returns the difference between the indented JSON of two values of a type, in
-// the unified format. It is empty if they are equal.
-func Diff(typ string, a, b any) string { return unified(lines(typ, a), lines(typ, b)) }
+// the unified format, with the types of a release. It is empty if they are equal.
+func Diff(minor int, typ string, a, b any) string {
+	r := release(minor)
+	return unified(r.lines(typ, a), r.lines(typ, b))
+}
 
-func lines(typ string, v any) []string {
+func (r release) lines(typ string, v any) []string {
 	var b bytes.Buffer
-	if err := json.Indent(&b, appendValue(nil, typ, v), "", " "); err != nil {
+	if err := json.Indent(&b, r.appendValue(nil, typ, v), "", " "); err != nil {
 		panic("unversioned: " + err.Error()) // unreachable: appendValue makes JSON
 	}
 	return strings.Split(b.String(), "\n")

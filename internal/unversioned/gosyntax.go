@@ -32,7 +32,7 @@ func (v Value) GoSyntax() string {
 			return t.UTC().String()
 		}
 	}
-	return string(appendGo(nil, typ, v.Value))
+	return string(release(v.Minor).appendGo(nil, typ, v.Value))
 }
 
 // goName returns the name of a type in Go.
@@ -63,7 +63,7 @@ var goBasic = map[string]string{
 }
 
 // appendGo appends a value of a type in Go syntax.
-func appendGo(dst []byte, typ string, v any) []byte {
+func (r release) appendGo(dst []byte, typ string, v any) []byte {
 	if elem, ok := strings.CutPrefix(typ, "*"); ok {
 		dst = append(append(append(dst, "(*"...), goName(elem)...), ')')
 		if v == nil {
@@ -83,7 +83,7 @@ func appendGo(dst []byte, typ string, v any) []byte {
 			if i > 0 {
 				dst = append(dst, ", "...)
 			}
-			dst = appendGo(dst, elem, v)
+			dst = r.appendGo(dst, elem, v)
 		}
 		return append(dst, '}')
 	}
@@ -99,18 +99,18 @@ func appendGo(dst []byte, typ string, v any) []byte {
 				dst = append(dst, ", "...)
 			}
 			dst = append(strconv.AppendQuote(dst, key), ':')
-			dst = appendGo(dst, elem, m[key])
+			dst = r.appendGo(dst, elem, m[key])
 		}
 		return append(dst, '}')
 	}
-	if fields := fieldsOf(of); fields != nil {
+	if fields := r.fieldsOf(of); fields != nil {
 		m, _ := v.(map[string]any)
-		return appendGoStruct(dst, of, fields, m)
+		return r.appendGoStruct(dst, of, fields, m)
 	}
 	return appendGoScalar(dst, of, typ, v)
 }
 
-func appendGoStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
+func (r release) appendGoStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
 	if typ == "core.PodSpec" {
 		v = withSecurityContext(v)
 	}
@@ -129,7 +129,7 @@ func appendGoStruct(dst []byte, typ string, fields []field, v map[string]any) []
 		}
 		embedded = f.embedded
 		dst = append(append(dst, f.goName...), ':')
-		dst = appendGo(dst, f.typ, object.Value(v, f.path...))
+		dst = r.appendGo(dst, f.typ, object.Value(v, f.path...))
 	}
 	if embedded != "" {
 		dst = append(dst, '}')
@@ -224,11 +224,11 @@ func Untyped(v any) string {
 	case nil:
 		return "interface {}(nil)"
 	case map[string]any:
-		return string(appendGo(nil, "{}a", v))
+		return string(newest.appendGo(nil, "{}a", v))
 	case object.EmptyMap:
 		return "map[string]interface {}{}"
 	case []any:
-		return string(appendGo(nil, "[]a", v))
+		return string(newest.appendGo(nil, "[]a", v))
 	}
 	return fmt.Sprintf("%#v", v)
 }
@@ -236,7 +236,7 @@ func Untyped(v any) string {
 // TypeAt returns the type of the value at the path of an error, such as
 // "spec.ports[0]", in an object of a group and kind. If the path ends with a key of a map,
 // it returns the key and the type of the keys too. It returns "" for a type or a path that
-// the package does not know.
+// the newest release does not have.
 func TypeAt(group, kind, path string) (typ, key, keyType string) {
 	name, domain, _ := strings.Cut(group, ".")
 	if domain != "" && !strings.HasSuffix(domain, "k8s.io") {
@@ -246,7 +246,7 @@ func TypeAt(group, kind, path string) (typ, key, keyType string) {
 		name = "core"
 	}
 	typ = name + "." + kind
-	if fieldsOf(typ) == nil {
+	if newest.fieldsOf(typ) == nil {
 		return "", "", ""
 	}
 	for path != "" {
@@ -269,7 +269,7 @@ func TypeAt(group, kind, path string) (typ, key, keyType string) {
 			continue
 		}
 		key, keyType = "", ""
-		if typ, path = member(of, strings.TrimPrefix(path, ".")); typ == "" {
+		if typ, path = newest.member(of, strings.TrimPrefix(path, ".")); typ == "" {
 			return "", "", ""
 		}
 	}
@@ -278,8 +278,8 @@ func TypeAt(group, kind, path string) (typ, key, keyType string) {
 
 // member returns the type of the field of a struct with which a path begins, and the rest
 // of the path.
-func member(structType, path string) (typ, rest string) {
-	for _, f := range fieldsOf(structType) {
+func (r release) member(structType, path string) (typ, rest string) {
+	for _, f := range r.fieldsOf(structType) {
 		after, ok := strings.CutPrefix(path, strings.Join(f.path, "."))
 		if ok && (after == "" || after[0] == '.' || after[0] == '[') {
 			return f.typ, after

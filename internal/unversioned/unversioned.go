@@ -22,11 +22,12 @@ import (
 type Value struct {
 	Type  string
 	Value any
+	Minor int // of the release that prints it; 0 is the newest one
 }
 
 // MarshalJSON prints the value as encoding/json prints the Go type.
 func (v Value) MarshalJSON() ([]byte, error) {
-	return appendValue(nil, v.Type, v.Value), nil
+	return release(v.Minor).appendValue(nil, v.Type, v.Value), nil
 }
 
 // A field is a field of a Go struct.
@@ -39,33 +40,90 @@ type field struct {
 	embedded  string // the type of the embedded struct that has the field, "" if none
 }
 
-// structs caches fieldsOf: []field by name.
+// A release is the minor number of a Kubernetes release, whose types are printed.
+type release int
+
+// newest stands for the newest release.
+const newest release = 0
+
+// A section is a part of unversioned.txt: the types of the newest release, or those that
+// differ in an older one and the releases before it.
+type section struct {
+	release
+	text string
+}
+
+// sections returns those of the file, the newest first.
+var sections = sync.OnceValue(func() []section {
+	parts := strings.Split(data.Unversioned(), "\n-- ")
+	all := []section{{newest, parts[0]}}
+	for _, part := range parts[1:] {
+		minor, text, _ := strings.Cut(part, " --")
+		m, err := strconv.Atoi(minor)
+		if err != nil {
+			panic("unversioned: unversioned.txt: " + err.Error()) // unreachable: a test reads all sections
+		}
+		all = append(all, section{release(m), text})
+	}
+	return all
+})
+
+// HasOlderTypes reports whether a release, by its minor number, has other types than the
+// newest one, which is 0.
+func HasOlderTypes(minor int) bool {
+	all := sections()
+	return len(all) > 1 && minor != 0 && release(minor) <= all[1].release
+}
+
+// A structKey identifies a struct in a release.
+type structKey struct {
+	release
+	name string
+}
+
+// structs caches fieldsOf: []field by structKey.
 var structs sync.Map
 
 // fieldsOf returns the fields of a struct, nil if there is no such type.
-func fieldsOf(name string) []field {
-	if known, ok := structs.Load(name); ok {
+func (r release) fieldsOf(name string) []field {
+	if !HasOlderTypes(int(r)) {
+		r = newest
+	}
+	key := structKey{r, name}
+	if known, ok := structs.Load(key); ok {
 		return known.([]field)
 	}
 	var fields []field
-	if _, rest, ok := strings.Cut(data.Unversioned(), "\n"+name+"\t"); ok {
-		line, _, _ := strings.Cut(rest, "\n")
-		for _, text := range strings.Split(line, "\t") {
-			parts := strings.Fields(text)
-			typ, omitEmpty := strings.CutSuffix(parts[2], ",")
-			f := field{name: strconv.Quote(parts[0]) + ":", path: strings.Split(parts[1], "."), typ: typ, omitEmpty: omitEmpty}
-			if len(parts) == 4 {
-				f.goName = parts[3]
-				if embedded, name, ok := strings.Cut(parts[3], "/"); ok {
-					f.embedded, f.goName = embedded, name
-				}
-			} else {
-				f.goName = strings.ToUpper(parts[0][:1]) + parts[0][1:]
-			}
-			fields = append(fields, f)
+	for _, s := range slices.Backward(sections()) {
+		if s.release != newest && (r == newest || s.release < r) {
+			continue
+		}
+		if _, rest, ok := strings.Cut(s.text, "\n"+name+"\t"); ok {
+			line, _, _ := strings.Cut(rest, "\n")
+			fields = parseFields(line)
+			break
 		}
 	}
-	structs.Store(name, fields)
+	structs.Store(key, fields)
+	return fields
+}
+
+// parseFields parses the line of a struct, without its name.
+func parseFields(line string) (fields []field) {
+	for _, text := range strings.Split(line, "\t") {
+		parts := strings.Fields(text)
+		typ, omitEmpty := strings.CutSuffix(parts[2], ",")
+		f := field{name: strconv.Quote(parts[0]) + ":", path: strings.Split(parts[1], "."), typ: typ, omitEmpty: omitEmpty}
+		if len(parts) == 4 {
+			f.goName = parts[3]
+			if embedded, name, ok := strings.Cut(parts[3], "/"); ok {
+				f.embedded, f.goName = embedded, name
+			}
+		} else {
+			f.goName = strings.ToUpper(parts[0][:1]) + parts[0][1:]
+		}
+		fields = append(fields, f)
+	}
 	return fields
 }
 
@@ -81,24 +139,24 @@ func underlying(typ string) (name, of string) {
 }
 
 // appendValue appends a value of a type.
-func appendValue(dst []byte, typ string, v any) []byte {
+func (r release) appendValue(dst []byte, typ string, v any) []byte {
 	_, typ = underlying(typ)
 	if v == nil {
-		return appendZero(dst, typ)
+		return r.appendZero(dst, typ)
 	}
 	if elem, ok := strings.CutPrefix(typ, "*"); ok {
-		return appendValue(dst, elem, v)
+		return r.appendValue(dst, elem, v)
 	}
 	v = unionValue(typ, v)
 	switch v := v.(type) {
 	case []any:
-		return appendList(dst, strings.TrimPrefix(typ, "[]"), v)
+		return r.appendList(dst, strings.TrimPrefix(typ, "[]"), v)
 	case map[string]any:
 		if elem, ok := strings.CutPrefix(typ, "{}"); ok {
-			return appendMap(dst, elem, v)
+			return r.appendMap(dst, elem, v)
 		}
-		if fields := fieldsOf(typ); fields != nil {
-			return appendStruct(dst, typ, fields, v)
+		if fields := r.fieldsOf(typ); fields != nil {
+			return r.appendStruct(dst, typ, fields, v)
 		}
 	}
 	text, err := json.Marshal(v)
@@ -109,7 +167,7 @@ func appendValue(dst []byte, typ string, v any) []byte {
 }
 
 // appendZero appends the zero value of a type.
-func appendZero(dst []byte, typ string) []byte {
+func (r release) appendZero(dst []byte, typ string) []byte {
 	switch typ {
 	case "s":
 		return append(dst, `""`...)
@@ -120,36 +178,36 @@ func appendZero(dst []byte, typ string) []byte {
 	case "i", "f", "o":
 		return append(dst, '0')
 	}
-	if fields := fieldsOf(typ); fields != nil {
-		return appendStruct(dst, typ, fields, nil)
+	if fields := r.fieldsOf(typ); fields != nil {
+		return r.appendStruct(dst, typ, fields, nil)
 	}
 	return append(dst, "null"...)
 }
 
-func appendList(dst []byte, elem string, list []any) []byte {
+func (r release) appendList(dst []byte, elem string, list []any) []byte {
 	dst = append(dst, '[')
 	for i, v := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, elem, v)
+		dst = r.appendValue(dst, elem, v)
 	}
 	return append(dst, ']')
 }
 
-func appendMap(dst []byte, elem string, m map[string]any) []byte {
+func (r release) appendMap(dst []byte, elem string, m map[string]any) []byte {
 	dst = append(dst, '{')
 	for i, key := range slices.Sorted(maps.Keys(m)) {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendValue(dst, "s", key), ':')
-		dst = appendValue(dst, elem, m[key])
+		dst = append(r.appendValue(dst, "s", key), ':')
+		dst = r.appendValue(dst, elem, m[key])
 	}
 	return append(dst, '}')
 }
 
-func appendStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
+func (r release) appendStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
 	if typ == "core.PodSpec" {
 		v = withSecurityContext(v)
 	}
@@ -165,7 +223,7 @@ func appendStruct(dst []byte, typ string, fields []field, v map[string]any) []by
 		}
 		first = false
 		dst = append(dst, f.name...)
-		dst = appendValue(dst, f.typ, value)
+		dst = r.appendValue(dst, f.typ, value)
 	}
 	return append(dst, '}')
 }

@@ -37,7 +37,7 @@ func TestValue(t *testing.T) {
 		{"integers or strings", "policy.PodDisruptionBudgetSpec", `{"minAvailable":1,"maxUnavailable":"5%"}`, `{"MinAvailable":1,"Selector":null,"MaxUnavailable":"5%","UnhealthyPodEvictionPolicy":null}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text, err := json.Marshal(Value{test.typ, decode(t, test.doc)})
+			text, err := json.Marshal(Value{Type: test.typ, Value: decode(t, test.doc)})
 			require.NoError(t, err)
 			assert.Equal(t, test.want, string(text))
 		})
@@ -46,7 +46,7 @@ func TestValue(t *testing.T) {
 
 func TestJSONSchemaPropsOr(t *testing.T) {
 	print := func(typ, doc string) string {
-		text, err := json.Marshal(Value{"*apiextensions.JSONSchemaPropsOr" + typ, decode(t, doc)})
+		text, err := json.Marshal(Value{Type: "*apiextensions.JSONSchemaPropsOr" + typ, Value: decode(t, doc)})
 		require.NoError(t, err)
 		return string(text)
 	}
@@ -58,7 +58,7 @@ func TestJSONSchemaPropsOr(t *testing.T) {
 }
 
 func TestPodSpecMovesToSecurityContext(t *testing.T) {
-	text, err := json.Marshal(Value{"core.PodSpec", decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)})
+	text, err := json.Marshal(Value{Type: "core.PodSpec", Value: decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)})
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)
 	assert.Contains(t, string(text), `"RunAsUser":1,`)
@@ -70,7 +70,7 @@ func TestEveryTypePrints(t *testing.T) {
 		if !ok {
 			continue
 		}
-		text, err := json.Marshal(Value{name, map[string]any{}})
+		text, err := json.Marshal(Value{Type: name, Value: map[string]any{}})
 		require.NoError(t, err, name)
 		assert.True(t, json.Valid(text), name)
 	}
@@ -79,7 +79,7 @@ func TestEveryTypePrints(t *testing.T) {
 func TestDiff(t *testing.T) {
 	const typ = "core.NodeSelectorTerm"
 	old := decode(t, `{"matchExpressions":[{"key":"a","operator":"Exists"}]}`)
-	assert.Empty(t, Diff(typ, old, old))
+	assert.Empty(t, Diff(0, typ, old, old))
 	assert.Equal(t, `@@ -1,9 +1,11 @@
  {
   "MatchExpressions": [
@@ -95,7 +95,7 @@ func TestDiff(t *testing.T) {
    }
   ],
   "MatchFields": null
-`, Diff(typ, old, decode(t, `{"matchExpressions":[{"key":"b","operator":"In","values":["c"]}]}`)))
+`, Diff(0, typ, old, decode(t, `{"matchExpressions":[{"key":"b","operator":"In","values":["c"]}]}`)))
 }
 
 // The hunks are those of Python's difflib.unified_diff.

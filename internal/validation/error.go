@@ -50,6 +50,9 @@ type Error struct {
 	// not fail the update; the client gets a warning.
 	Tolerated bool
 
+	// detailIn returns the detail in a release, nil if it is the same in all.
+	detailIn func(minor int) string
+
 	// variants are what the error is elsewhere than in the newest release. The first
 	// that applies counts.
 	variants []variant

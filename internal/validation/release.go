@@ -58,6 +58,15 @@ func (e *Error) WithoutGate(gate string) *Error {
 	return e.unless(func(r Release) bool { return r != nil && !r.Enabled(gate) }, nil)
 }
 
+// WithDiff appends the difference of two values of a type, as unversioned.Diff prints it in
+// each release, to the detail.
+func (e *Error) WithDiff(typ string, old, obj any) *Error {
+	detail := e.Detail
+	e.detailIn = func(minor int) string { return detail + unversioned.Diff(minor, typ, old, obj) }
+	e.Detail = e.detailIn(0)
+	return e
+}
+
 func (e *Error) unless(ok func(Release) bool, otherwise *Error) *Error {
 	e.variants = append(e.variants, variant{func(r Release) bool { return !ok(r) }, otherwise})
 	return e
@@ -178,17 +187,29 @@ func (l List) In(r Release, group, kind string) List {
 		if e = e.in(r); e == nil {
 			continue
 		}
-		if r != nil && r.Minor() < newestRules {
-			older := *e
-			older.Detail = Reword(r.Minor(), e.Detail)
-			if r.Minor() < goSyntaxUntil {
-				older.BadValue = inGoSyntax(e, group, kind)
-			}
-			e = &older
+		if r != nil && (r.Minor() < newestRules || unversioned.HasOlderTypes(r.Minor())) {
+			e = e.inOlder(r.Minor(), group, kind)
 		}
 		out = append(out, e)
 	}
 	return out
+}
+
+// inOlder returns the error with the texts of an older release.
+func (e *Error) inOlder(minor int, group, kind string) *Error {
+	older := *e
+	if e.detailIn != nil {
+		older.Detail = e.detailIn(minor)
+	}
+	older.Detail = Reword(minor, older.Detail)
+	if v, ok := e.BadValue.(unversioned.Value); ok {
+		v.Minor = minor
+		older.BadValue = v
+	}
+	if minor < goSyntaxUntil {
+		older.BadValue = inGoSyntax(&older, minor, group, kind)
+	}
+	return &older
 }
 
 // in returns the error of a release, nil if the release does not have it.
@@ -205,11 +226,11 @@ func (e *Error) in(r Release) *Error {
 type goSyntax string
 
 // inGoSyntax returns the bad value of an error as releases before v1.34 print it.
-func inGoSyntax(e *Error, group, kind string) any {
+func inGoSyntax(e *Error, minor int, group, kind string) any {
 	switch v := e.BadValue.(type) {
 	case nil:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
-		return goSyntax(unversioned.Value{Type: typ}.GoSyntax())
+		return goSyntax(unversioned.Value{Type: typ, Minor: minor}.GoSyntax())
 	case goSyntax, string, bool, int, int32, int64, float32, float64, NoValue:
 		return v
 	case unversioned.Value:
@@ -217,7 +238,7 @@ func inGoSyntax(e *Error, group, kind string) any {
 		if !unversioned.SameShape(typ, v.Type) {
 			typ = v.Type
 		}
-		return goSyntax(unversioned.Value{Type: typ, Value: v.Value}.GoSyntax())
+		return goSyntax(unversioned.Value{Type: typ, Value: v.Value, Minor: minor}.GoSyntax())
 	case NamedString:
 		typ, key, keyType := unversioned.TypeAt(group, kind, e.Field)
 		if key == string(v) {
@@ -226,13 +247,13 @@ func inGoSyntax(e *Error, group, kind string) any {
 		if !unversioned.SameShape(typ, "s") && !unversioned.SameShape(typ, "o") {
 			typ = "s"
 		}
-		return goSyntax(unversioned.Value{Type: typ, Value: string(v)}.GoSyntax())
+		return goSyntax(unversioned.Value{Type: typ, Value: string(v), Minor: minor}.GoSyntax())
 	case map[string]any, object.EmptyMap, []any:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		if typ == "" {
 			return goSyntax(unversioned.Untyped(v))
 		}
-		return goSyntax(unversioned.Value{Type: typ, Value: v}.GoSyntax())
+		return goSyntax(unversioned.Value{Type: typ, Value: v, Minor: minor}.GoSyntax())
 	case fmt.Stringer:
 		return goSyntax(v.String())
 	}

@@ -66,7 +66,7 @@ func BenchmarkNormalize(b *testing.B) {
 // most, from an unopened table.
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
-		t := open()
+		t := open(0)
 		for _, key := range []kindKey{{0, "", "v1", "Pod"}, {0, "", "v1", "Node"}, {0, "", "v1", "Service"}, {0, "apps", "v1", "Deployment"}} {
 			if t.kind(key) == nil {
 				b.Fatal(key)

@@ -52,6 +52,9 @@
 // name, its Go type, flags (e omitempty, z omitzero, i inline, - none) and the
 // head of its protobuf tag, if it has one. An inline field has its Go name.
 //
+// A file below a number, such as 36/index, has what that minor release and those before it
+// have in place of the newest release's. "absent NAME" stands for what they do not have.
+//
 // The file of a package is decompressed on the first use of one of its kinds. A
 // struct is parsed on the first use of a kind that contains it.
 package wire

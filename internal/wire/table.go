@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,6 +103,7 @@ type table struct {
 	nodes    map[string]*node             // by spelling
 	messages map[string]*message          // by spelling
 	minor    int                          // of the release; 0 is the newest one
+	older    []int                        // minor numbers of the releases from it on whose types differ, the newest first
 }
 
 // tables has the tables of ForKindIn, func() *table by minor number.
@@ -111,9 +113,7 @@ func tableOf(minor int) *table {
 	t, ok := tables.Load(minor)
 	if !ok {
 		t, _ = tables.LoadOrStore(minor, sync.OnceValue(func() *table {
-			t := open()
-			t.minor = minor
-			return t
+			return open(minor)
 		}))
 	}
 	return t.(func() *table)()
@@ -142,19 +142,21 @@ var added = sync.OnceValue(func() map[string]int {
 	return fields
 })
 
-// newestAddition returns the minor number from which on all releases have the same
-// fields.
-var newestAddition = sync.OnceValue(func() int {
+// newestChange returns the minor number from which on all releases have the same types.
+var newestChange = sync.OnceValue(func() int {
 	newest := omitsCreation
 	for _, minor := range added() {
 		newest = max(newest, minor)
 	}
+	for _, older := range open(1).older {
+		newest = max(newest, older+1)
+	}
 	return newest
 })
 
-// normalMinor returns 0 for a release that has the fields of the newest one.
+// normalMinor returns 0 for a release that has the types of the newest one.
 func normalMinor(minor int) int {
-	if minor == 0 || minor >= newestAddition() {
+	if minor == 0 || minor >= newestChange() {
 		return 0
 	}
 	return minor
@@ -165,14 +167,15 @@ func (t *table) has(typ, field string) bool {
 	return t.minor == 0 || added()[typ+" "+field] <= t.minor
 }
 
-// open opens the embedded archive and reads its index.
-func open() *table {
+// open opens the embedded archive and reads the index for a release, by its minor number.
+func open(minor int) *table {
 	archive := data.WireTypes()
 	r, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		panic("wire: wiretypes.zip: " + err.Error())
 	}
 	t := &table{
+		minor:    minor,
 		files:    make(map[string]*zip.File, len(r.File)),
 		packages: map[string]string{},
 		decls:    map[string]map[string]string{},
@@ -181,12 +184,41 @@ func open() *table {
 	}
 	for _, f := range r.File {
 		t.files[f.Name] = f
+		release, _, _ := strings.Cut(f.Name, "/")
+		if m, err := strconv.Atoi(release); err == nil && minor != 0 && minor <= m && !slices.Contains(t.older, m) {
+			t.older = append(t.older, m)
+		}
 	}
-	for _, line := range strings.Split(strings.TrimSpace(t.read("index")), "\n") {
-		gv, pkg, _ := strings.Cut(line, " ")
-		t.packages[gv] = pkg
+	slices.Sort(t.older)
+	slices.Reverse(t.older)
+	for _, name := range t.entries("index") {
+		for _, line := range strings.Split(strings.TrimSpace(t.read(name)), "\n") {
+			gv, pkg, _ := strings.Cut(line, " ")
+			if gv == absent {
+				delete(t.packages, pkg)
+				continue
+			}
+			t.packages[gv] = pkg
+		}
 	}
 	return t
+}
+
+// absent is the word before the name of what an older release does not have.
+const absent = "absent"
+
+// entries returns the files of the archive that make up a file for the release of the table:
+// the one of the newest release, and what older releases differ in.
+func (t *table) entries(name string) (names []string) {
+	if t.files[name] != nil {
+		names = append(names, name)
+	}
+	for _, minor := range t.older {
+		if older := strconv.Itoa(minor) + "/" + name; t.files[older] != nil {
+			names = append(names, older)
+		}
+	}
+	return names
 }
 
 // read decompresses a file of the archive. It panics on an error, because the
@@ -215,8 +247,16 @@ func (t *table) declarations(pkg string) map[string]string {
 	if decls, ok := t.decls[pkg]; ok {
 		return decls
 	}
-	text := t.read(pkg)
 	decls := map[string]string{}
+	for _, name := range t.entries(pkg) {
+		addDeclarations(decls, t.read(name))
+	}
+	t.decls[pkg] = decls
+	return decls
+}
+
+// addDeclarations adds those of a file, which take the place of the ones before.
+func addDeclarations(decls map[string]string, text string) {
 	for len(text) > 0 {
 		// A declaration ends before the next line that begins without a space.
 		end := 0
@@ -231,10 +271,12 @@ func (t *table) declarations(pkg string) map[string]string {
 		text = text[end:]
 		word, rest, _ := strings.Cut(decl, " ")
 		stop := strings.IndexAny(rest, " \n")
+		if word == absent {
+			delete(decls, rest[:stop])
+			continue
+		}
 		decls[rest[:stop]] = word + rest[stop:]
 	}
-	t.decls[pkg] = decls
-	return decls
 }
 
 // node returns the node of a type by its spelling. The first call creates it.

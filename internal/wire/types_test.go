@@ -68,7 +68,7 @@ func TestForKindConcurrently(t *testing.T) {
 // TestTable builds all types, to check that the package can read the generated
 // table.
 func TestTable(t *testing.T) {
-	table := open()
+	table := open(0)
 	require.NotEmpty(t, table.packages)
 	for _, pkg := range table.packages {
 		for name := range table.declarations(pkg) {

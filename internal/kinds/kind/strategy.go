@@ -124,7 +124,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 			Spec:     []string{"spec", "replicas"},
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
-			Codec:    resource.BuiltinCodec(sub.Kind),
+			Codec:    resource.BuiltinCodecIn(gates.Minor(), sub.Kind),
 			Layout:   layout(gates, sub.Kind, table.Row.ScaleCells, nil),
 		}
 	}
@@ -134,9 +134,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 
 // newestRelease returns the newest release with the default gates.
 var newestRelease = sync.OnceValue(func() *release.Release {
-	r, err := release.Open("")
+	r, err := release.Open(release.Newest)
 	if err != nil {
-		panic("kind: " + err.Error()) // unreachable: the default release is embedded
+		panic("kind: " + err.Error()) // unreachable: the release is embedded
 	}
 	return r
 })

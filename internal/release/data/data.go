@@ -31,7 +31,9 @@
 //     unversioned.
 //   - wiretypes.zip describes the Go types of the API, for package wire.
 //
-// deprecations.txt, unversioned.txt and wiretypes.zip are those of the newest release.
+// deprecations.txt is that of the newest release that has the kind. unversioned.txt and
+// wiretypes.zip are those of the newest release, with what older releases differ in: in
+// sections and in files below the minor number of the last release that differs.
 package data
 
 import (

@@ -58,21 +58,21 @@ func v1(group string) resource.GroupVersion {
 // the first and the last release that create the object so; the last is left out for the
 // newest release.
 func bootstrapText(recordings fs.FS) ([]byte, error) {
-	const newest = release.Default + "-all"
+	const newest = release.Newest + "-all"
 	served, err := readSurface(recordings, newest)
 	if err != nil {
 		return nil, err
 	}
-	names, err := variantsOfOlder(recordings)
+	names, err := olderReleases(recordings)
 	if err != nil {
 		return nil, err
 	}
 	types := resource.NewTypes(kinds.Newest(served.Types))
 	spans := map[string][]lineSpan{} // by resource and key
 	order := map[string]int{}        // of the resources
-	for _, name := range append(names, newest) {
+	for _, name := range append(names, release.Newest) {
 		var recorded map[string][]json.RawMessage
-		if err := readJSON(recordings, name+"/bootstrap.json", &recorded); err != nil {
+		if err := readJSON(recordings, name+"-all/bootstrap.json", &recorded); err != nil {
 			return nil, err
 		}
 		variables, err := bootstrapVariables(recorded)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -18,8 +19,8 @@ import (
 // table.Default's columns, and in older releases those that have the columns of the next
 // release.
 func columnsJSON(recordings fs.FS) ([]byte, error) {
-	const name = release.Default + "-gates"
-	older, err := variantsOfOlder(recordings)
+	name := columnsFolder(recordings, release.Newest)
+	older, err := olderReleases(recordings)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 	var changed bytes.Buffer
 	for _, older := range slices.Backward(older) {
 		recorded, differ := map[string][]table.Column{}, map[string][]table.Column{}
-		if err := readJSON(recordings, older+"/columns.json", &recorded); err != nil {
+		if err := readJSON(recordings, columnsFolder(recordings, older)+"/columns.json", &recorded); err != nil {
 			return nil, err
 		}
 		for kind, columns := range recorded {
@@ -60,19 +61,26 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// variantsOfOlder returns the names of the recordings that have the bootstrap objects and
-// columns of releases before release.Default, oldest first.
-func variantsOfOlder(recordings fs.FS) ([]string, error) {
-	files, err := fs.Glob(recordings, "*-all/columns.json")
+// olderReleases returns the recorded releases before release.Newest, oldest first.
+func olderReleases(recordings fs.FS) ([]string, error) {
+	files, err := fs.Glob(recordings, "*-all/bootstrap.json")
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, file := range files {
-		names = append(names, path.Dir(file))
+		if name := strings.TrimSuffix(path.Dir(file), "-all"); name != release.Newest {
+			names = append(names, name)
+		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return minorOf(a) - minorOf(b) })
 	return names, nil
+}
+
+// columnsFolder returns the name of the recording that has the columns of a release: the one
+// with the most resources.
+func columnsFolder(recordings fs.FS, version string) string {
+	return cmp.Or(gatedRecording(recordings, version+"-all"), version+"-all")
 }
 
 // A columnsFile collects the descriptions that many columns share.

@@ -28,24 +28,42 @@ func fieldsText(recordings fs.FS, documents map[string][]byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	minors := slices.Sorted(maps.Keys(releases))
-	newest := releases[minors[len(minors)-1]]
+	fields := map[string]map[string]bool{} // of all releases, by type
+	for _, types := range releases {
+		for typ, have := range types {
+			if fields[typ] == nil {
+				fields[typ] = map[string]bool{}
+			}
+			maps.Copy(fields[typ], have)
+		}
+	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n", marker("recordings of kube-apiserver "+names[0]+" to "+names[len(names)-1]))
-	for _, typ := range slices.Sorted(maps.Keys(newest)) {
-		for _, field := range slices.Sorted(maps.Keys(newest[typ])) {
-			since := 0
-			for i, minor := range minors[:len(minors)-1] {
-				if have := releases[minor][typ]; have != nil && !have[field] {
-					since = minors[i+1]
-				}
-			}
-			if since > 0 {
+	for _, typ := range slices.Sorted(maps.Keys(fields)) {
+		for _, field := range slices.Sorted(maps.Keys(fields[typ])) {
+			if since := fieldSince(releases, typ, field); since > 0 {
 				fmt.Fprintf(&out, "%d %s %s\n", since, typ, field)
 			}
 		}
 	}
 	return out.Bytes(), nil
+}
+
+// fieldSince returns the minor number of the first release that has a field, 0 if it is the
+// first one that has the type.
+func fieldSince(releases map[int]map[string]map[string]bool, typ, field string) int {
+	isNew := false
+	for _, minor := range slices.Sorted(maps.Keys(releases)) {
+		switch have := releases[minor][typ]; {
+		case have[field] && isNew:
+			return minor
+		case have[field]:
+			return 0
+		case have != nil:
+			isNew = true
+		}
+	}
+	return 0
 }
 
 // readFields adds the fields in the OpenAPI documents of a recording.

@@ -61,7 +61,7 @@ func gatesText(recordings fs.FS) ([]byte, error) {
 		}
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "# %s\n", marker("the sources of the recorded releases, up to "+release.Default))
+	fmt.Fprintf(&out, "# %s\n", marker("the sources of the recorded releases, up to "+release.Newest))
 	for _, gate := range slices.Sorted(maps.Keys(states)) {
 		fmt.Fprintf(&out, "%s %s\n", gate, strings.Join(states[gate], " "))
 	}

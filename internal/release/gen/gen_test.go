@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -48,39 +50,90 @@ func TestRecordings(t *testing.T) {
 	require.NoError(t, err)
 	assert.ElementsMatch(t, release.Names(), surfaces)
 
-	used := map[string]bool{
-		release.Default + "-all/bootstrap.json":   true,
-		release.Default + "-gates/columns.json":   true,
-		release.Default + "-gates/version.json":   true,
-		release.Default + "-gates/discovery.json": true,
-		release.Default + "-gates/stored.json":    true,
-		release.Default + "-gates/openapi.json":   true,
-	}
-	older, err := variantsOfOlder(os.DirFS(recordingsDir))
-	require.NoError(t, err)
-	for _, name := range older {
-		for _, file := range []string{"version.json", "bootstrap.json", "columns.json"} {
-			used[name+"/"+file] = true
-		}
-	}
+	used := map[string]bool{}
 	for _, name := range surfaces {
 		for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json", "openapi-v2.json"} {
 			used[name+"/"+file] = true
 		}
-		if !strings.HasSuffix(name, "-all") {
+		version, isAll := strings.CutSuffix(name, "-all")
+		if !isAll {
 			used[name+"/"+gatesFile] = true
+			continue
 		}
+		used[name+"/bootstrap.json"] = true
+		if gated := gatedRecording(os.DirFS(recordingsDir), name); gated != "" {
+			for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json"} {
+				used[gated+"/"+file] = true
+			}
+			used[version+"/"+typesFile] = true
+			used[version+"/"+unversionedFile] = true
+		}
+		used[columnsFolder(os.DirFS(recordingsDir), version)+"/columns.json"] = true
 	}
 	files, err := fs.Glob(os.DirFS(recordingsDir), "*/*")
 	require.NoError(t, err)
 	assert.ElementsMatch(t, slices.Collect(maps.Keys(used)), files)
 }
 
+// TestTypes checks that the recorded types are those that this program is built with.
+func TestTypes(t *testing.T) {
+	want, err := recordedTypes()
+	require.NoError(t, err)
+	for name, content := range want {
+		have, err := os.ReadFile(filepath.Join(recordingsDir, release.Newest, name))
+		require.NoError(t, err)
+		assert.Equal(t, string(content), string(have), "%s; run: go -C internal/release/gen run .", name)
+	}
+	parsed := parseTypes(want[typesFile])
+	assert.Equal(t, newestTypes(), parsed)
+	assert.True(t, parsed.recognizes(schema.GroupVersionKind{Version: "v1", Kind: "Pod"}))
+	assert.False(t, parsed.recognizes(schema.GroupVersionKind{Version: "v1", Kind: "PodSpec"}), "a type that is no kind")
+	assert.False(t, parsed.recognizes(schema.GroupVersionKind{Group: "shop", Version: "v1", Kind: "Pod"}))
+}
+
+// TestOlderThan checks what is kept of the types of an older release.
+func TestOlderThan(t *testing.T) {
+	older := apiTypes{entries: map[string][]byte{
+		indexFile: []byte("a/v1 a\nb/v1 b\n"),
+		"a":       []byte("struct Changed kind\n x string -\nstruct Gone\ntype Same string\n"),
+		"b":       []byte("struct Removed kind\n"),
+	}}
+	next := apiTypes{entries: map[string][]byte{
+		indexFile: []byte("a/v1 a\nc/v1 c\n"),
+		"a":       []byte("struct Added\nstruct Changed kind\n x string -\n y string e\ntype Same string\n"),
+		"c":       []byte("struct New kind\n"),
+	}}
+	got := map[string]string{}
+	for name, text := range older.olderThan(next) {
+		got[name] = string(text)
+	}
+	assert.Equal(t, map[string]string{
+		indexFile: "b/v1 b\nabsent c/v1\n",
+		"a":       "struct Changed kind\n x string -\nstruct Gone\nabsent Added\n",
+		"b":       "struct Removed kind\n",
+	}, got)
+	assert.Empty(t, next.olderThan(next))
+}
+
+// TestFieldSince checks which release has a field first: the oldest recorded one with the
+// type counts as none.
+func TestFieldSince(t *testing.T) {
+	type fields = map[string]bool
+	releases := map[int]map[string]map[string]bool{
+		32: {"T": fields{"old": true}},
+		33: {"T": fields{"old": true, "added": true}, "U": fields{"first": true}},
+		34: {"T": fields{"old": true}},
+	}
+	assert.Equal(t, 0, fieldSince(releases, "T", "old"))
+	assert.Equal(t, 33, fieldSince(releases, "T", "added"), "it is gone again later")
+	assert.Equal(t, 0, fieldSince(releases, "U", "first"))
+}
+
 // TestGates checks that the recorded gates are those of the source.
 func TestGates(t *testing.T) {
-	want, err := sourceGates(release.Default)
+	want, err := sourceGates(release.Newest)
 	require.NoError(t, err)
-	have, err := os.ReadFile(filepath.Join(recordingsDir, release.Default, gatesFile))
+	have, err := os.ReadFile(filepath.Join(recordingsDir, release.Newest, gatesFile))
 	require.NoError(t, err)
 	assert.Equal(t, string(want), string(have))
 }

@@ -15,12 +15,12 @@
 //	                                         --feature-gates=AllAlpha=true,AllBeta=true too,
 //	                                         and the API versions that only it serves
 //
-// Of a release before release.Default only the first two are recorded, and the second
-// records the bootstrap objects and the table columns.
+// Of a release before v1.36 only the first two are recorded, and the second records the
+// bootstrap objects and the table columns.
 //
 // The user of the token must be in the group system:masters. For a release that
-// is newer than release.Default, first change that constant and the versions in
-// go.mod and go.work.
+// is newer than release.Newest, first change that constant and the versions in
+// go.mod.
 package main
 
 import (
@@ -85,6 +85,13 @@ func run(s *server, variant string) error {
 			return err
 		}
 	}
+	types, err := recordedTypes()
+	if err != nil {
+		return err
+	}
+	if _, err := replaceFiles(filepath.Join(recordingsDir, release.Newest), types); err != nil {
+		return err
+	}
 	files, err := generate(os.DirFS(recordingsDir), documents)
 	if err != nil {
 		return err
@@ -146,8 +153,8 @@ func generate(recordings fs.FS, documents map[string][]byte) (map[string][]byte,
 		{"deprecations.txt", func() ([]byte, error) { return deprecationsText(recordings) }},
 		{"fields.txt", func() ([]byte, error) { return fieldsText(recordings, documents) }},
 		{"gates.txt", func() ([]byte, error) { return gatesText(recordings) }},
-		{"unversioned.txt", func() ([]byte, error) { return unversionedText() }},
-		{"wiretypes.zip", wireTypesZIP},
+		{"unversioned.txt", func() ([]byte, error) { return unversionedText(recordings) }},
+		{"wiretypes.zip", func() ([]byte, error) { return wireTypesZIP(recordings) }},
 	} {
 		if out[f.name], err = f.generate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
@@ -195,11 +202,11 @@ func marker(input string) string {
 }
 
 // stagingVersion returns the version of k8s.io/api and its siblings that goes
-// with release.Default.
-func stagingVersion() string { return "v0" + strings.TrimPrefix(release.Default, "v1") }
+// with release.Newest.
+func stagingVersion() string { return "v0" + strings.TrimPrefix(release.Newest, "v1") }
 
 // checkRequirements fails if this program is built with Go types of another
-// release than release.Default.
+// release than release.Newest.
 func checkRequirements() error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

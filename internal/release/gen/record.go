@@ -15,7 +15,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/descriptions"
 )
 
@@ -33,6 +32,8 @@ import (
 //	bootstrap.json   the objects of a fresh cluster by resource
 //	columns.json     the table columns by kind
 //	gates.txt        the feature gates, from the source of the release
+//	types.txt        the Go types of the API, and
+//	unversioned.txt  those of the internal version, which no server records
 //
 // of which a variant has those that it is recorded for.
 type recording struct {
@@ -60,8 +61,11 @@ type server struct {
 	url, token string
 }
 
-// record records the parts of a variant. Releases before release.Default have no variant
-// gates: their columns are those of the variant all.
+// firstGated is the minor number of the first release that is recorded with all gates on.
+const firstGated = 36
+
+// record records the parts of a variant. Releases before firstGated have no variant gates:
+// their columns are those of the variant all.
 func (s *server) record(variant string) (*recording, error) {
 	body, err := s.get("/version", "application/json")
 	if err != nil {
@@ -82,7 +86,7 @@ func (s *server) record(variant string) (*recording, error) {
 		"all":   {s.recordSurface, s.recordBootstrap},
 		"gates": {s.recordDiscovery, s.recordOpenAPI, s.recordColumns},
 	}
-	if minorOf(version.GitVersion) < minorOf(release.Default) {
+	if minorOf(version.GitVersion) < firstGated {
 		parts["all"] = append(parts["all"], s.recordColumns)
 		delete(parts, "gates")
 	}

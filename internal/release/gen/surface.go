@@ -96,11 +96,11 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// goTypes are the Go types of release.Default.
+// goTypes are the Go types of release.Newest.
 var goTypes = sync.OnceValue(scheme.New)
 
 // readSurface reads the surface of a release, with the resources of gates that are off by
-// default, and without those that strategies and Go types of release.Default do not describe.
+// default, and without those that strategies and recorded Go types do not describe.
 //
 // Differs from kube-apiserver: kinds of resource.k8s.io/v1alpha3 before v1.34: they are not
 // served, DeviceTaintRules excepted. Request: GET
@@ -122,9 +122,13 @@ func readSurface(recordings fs.FS, name string) (surface.Surface, error) {
 	if err != nil {
 		return surface.Surface{}, err
 	}
+	recognizes, err := recognizer(recordings, name)
+	if err != nil {
+		return surface.Surface{}, err
+	}
 	served, err := readDiscovery(text, stored)
 	served.Types = slices.DeleteFunc(served.Types, func(t *resource.Type) bool {
-		return !goTypes().Recognizes(schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind})
+		return !recognizes(schema.GroupVersionKind{Group: t.Group, Version: t.Version, Kind: t.Kind})
 	})
 	return served, err
 }

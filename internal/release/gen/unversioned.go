@@ -21,8 +21,8 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// unversionedText returns the file unversioned.txt: a description of the Go types
-// of kube-apiserver's internal version, in which it validates objects. A line is
+// unversionedLines returns a description of the Go types of release.Newest of
+// kube-apiserver's internal version, in which it validates objects. A line is
 // a type: its name and its fields, separated by tabs. A field has three words:
 // the name under which encoding/json prints it, the path of the member that
 // holds it in versioned objects, and its type. A type is one of
@@ -36,9 +36,9 @@ import (
 // or the name of a struct. A comma after the type stands for omitempty. A fourth word is
 // the name of the field in Go if it is not the first word in upper case. It begins with
 // the name of the type and a slash for a field of an embedded struct.
-func unversionedText() ([]byte, error) {
+func unversionedLines() ([]byte, error) {
 	dirs, err := downloadModules(
-		"k8s.io/kubernetes@"+release.Default,
+		"k8s.io/kubernetes@"+release.Newest,
 		"k8s.io/api@"+stagingVersion(),
 		"k8s.io/apiextensions-apiserver@"+stagingVersion(),
 		"k8s.io/apimachinery@"+stagingVersion(),
@@ -201,7 +201,6 @@ func jsonTag(f *ast.Field) string {
 // text returns a line for every struct.
 func (d *declarations) text() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n", marker("the source of k8s.io/kubernetes "+release.Default))
 	for _, name := range slices.Sorted(maps.Keys(d.types)) {
 		if s, ok := d.types[name].(*ast.StructType); ok && !strings.HasSuffix(name, "List") {
 			b.WriteString(name)

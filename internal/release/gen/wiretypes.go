@@ -14,15 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/gen/scheme"
 )
-
-// wireTypesZIP returns the file wiretypes.zip.
-func wireTypesZIP() ([]byte, error) {
-	comment := marker("the Go types of Kubernetes " + release.Default)
-	return pack(comment, describe(scheme.New()))
-}
 
 // indexFile maps group versions to the packages of their kinds.
 const indexFile = "index"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -52,7 +51,8 @@ func validateEphemeralContainers(pod, old map[string]any) validation.List {
 			case !ok:
 				spec.Forbidden("ephemeralContainers", fmt.Sprintf("existing ephemeral containers %q may not be removed\n", name))
 			case !validation.Equal(was, now):
-				spec.Forbidden("ephemeralContainers", fmt.Sprintf("existing ephemeral containers %q may not be changed\n%s", name, unversioned.Diff("core.EphemeralContainer", was, now)))
+				spec.Add(validation.Forbidden(spec.At("ephemeralContainers"), fmt.Sprintf("existing ephemeral containers %q may not be changed\n", name)).
+					WithDiff("core.EphemeralContainer", was, now))
 			}
 		}
 	})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -94,7 +93,7 @@ func checkPodSpecUpdate(p validation.View, old map[string]any) {
 		checkGatedUpdate(p, old, masked)
 	}
 	if !validation.Equal(masked, old) {
-		p.Add(validation.Forbidden(p.Path, "pod updates may not change fields other than "+updatableFields+"\n"+unversioned.Diff("core.PodSpec", old, masked)))
+		p.Add(validation.Forbidden(p.Path, "pod updates may not change fields other than "+updatableFields+"\n").WithDiff("core.PodSpec", old, masked))
 	}
 }
 

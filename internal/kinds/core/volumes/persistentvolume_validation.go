@@ -8,7 +8,6 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
-	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -281,7 +280,7 @@ func persistentVolumeUpdateRule(old map[string]any) func(validation.View) {
 		if before, after := sourceFields(was), sourceFields(is); !validation.Equal(before, withoutNewExpandSecret(after, before)) {
 			after = withoutNewExpandSecret(after, before)
 			p.Add(validation.Forbidden(validation.NewPath("spec", "persistentvolumesource"),
-				"spec.persistentvolumesource is immutable after creation\n"+unversioned.Diff("core.PersistentVolumeSource", before, after)))
+				"spec.persistentvolumesource is immutable after creation\n").WithDiff("core.PersistentVolumeSource", before, after))
 		}
 		validation.View{Obj: is, Path: nil, Errs: p.Errs}.ImmutableAs("volumeMode", "*s", was)
 		if affinity := was["nodeAffinity"]; affinity != nil && !sameAffinity(is["nodeAffinity"], affinity) {

@@ -6,7 +6,6 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
-	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -36,8 +35,8 @@ func claimUpdateRule(old map[string]any) func(validation.View) {
 			object.Keep(masked, was, "volumeAttributesClassName")
 		}
 		if !validation.Equal(masked, wasMasked) {
-			spec.Add(validation.Forbidden(spec.Path, "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n"+
-				unversioned.Diff("core.PersistentVolumeClaimSpec", wasMasked, masked)))
+			spec.Add(validation.Forbidden(spec.Path, "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n").
+				WithDiff("core.PersistentVolumeClaimSpec", wasMasked, masked))
 		}
 		checkStorageRequestUpdate(spec, old)
 		validation.View{Obj: spec.Obj, Path: nil, Errs: p.Errs}.ImmutableAs("volumeMode", "*s", was)
