@@ -366,6 +366,64 @@ func TestAggregatedDiscovery(t *testing.T) {
 	}
 }
 
+func TestAggregatedOpenAPI(t *testing.T) {
+	const name = "apis/flowers.example.com/v1"
+	var served atomic.Int64 // the number of the documents that the server has
+	backend := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/openapi/v3":
+			assert.Equal(t, "system:aggregator", r.Header.Get("X-Remote-User"))
+			fmt.Fprintf(w, `{"paths":{%q:{"serverRelativeURL":"/openapi/v3/%s?hash=%d"},"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1"}}}`, name, name, served.Load())
+		case r.URL.Path == "/openapi/v3/"+name:
+			io.WriteString(w, "roses of "+r.URL.RawQuery+" for "+r.Header.Get("X-Remote-User"))
+		case r.URL.Path == "/openapi/v2":
+			assert.Equal(t, "application/json", r.Header.Get("Accept"))
+			fmt.Fprintf(w, `{"swagger":"2.0","paths":{"/%s/roses":{"get":{"operationId":"list%d"}},"/apis/other/v1/":{}}}`, name, served.Load())
+		case r.URL.Path == "/"+name:
+			io.WriteString(w, "{}")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(backend.Close)
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+	_, core := send(t, srv, "/openapi/v3/api/v1", "application/json")
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+
+	for n := range int64(2) {
+		require.NoError(t, srv.Settle(context.Background()))
+		var index struct {
+			Paths map[string]struct{ ServerRelativeURL string }
+		}
+		_, body := send(t, srv, "/openapi/v3", "application/json")
+		require.NoError(t, json.Unmarshal([]byte(body), &index))
+		assert.Equal(t, fmt.Sprintf("/openapi/v3/%s?hash=%d", name, n), index.Paths[name].ServerRelativeURL)
+		assert.Contains(t, index.Paths["api/v1"].ServerRelativeURL, "?hash=", "this server's own document")
+
+		var v2 struct {
+			Paths map[string]struct{ Get struct{ OperationID string } }
+		}
+		_, body = send(t, srv, "/openapi/v2", "application/json")
+		require.NoError(t, json.Unmarshal([]byte(body), &v2))
+		assert.Equal(t, fmt.Sprintf("list%d", n), v2.Paths["/"+name+"/roses"].Get.OperationID)
+		assert.Contains(t, v2.Paths, "/api/v1/pods")
+		assert.NotContains(t, v2.Paths, "/apis/other/v1/")
+		served.Store(1)
+		require.NoError(t, srv.Clock().Advance(time.Minute))
+	}
+	_, body := send(t, srv, "/openapi/v3/"+name+"?hash=1", "application/json")
+	assert.Equal(t, "roses of hash=1 for admin", body)
+	_, body = send(t, srv, "/openapi/v3/api/v1", "application/json")
+	assert.Equal(t, core, body)
+
+	require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+	_, body = send(t, srv, "/openapi/v3", "application/json")
+	assert.NotContains(t, body, name)
+	_, body = send(t, srv, "/openapi/v2", "application/json")
+	assert.NotContains(t, body, name)
+}
+
 // send requests a path and returns the header and the body of the answer.
 func send(t *testing.T, srv *fakeapi.Server, path, accept string) (http.Header, string) {
 	r, err := http.NewRequest("GET", srv.URL+path, nil)

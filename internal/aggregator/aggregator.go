@@ -1,9 +1,12 @@
 package aggregator
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,9 +41,9 @@ type Aggregator struct {
 	config Config
 	known  atomic.Pointer[services] // nil if no APIService is remote
 
-	discovery atomic.Pointer[Discovery] // nil if no APIService is remote
+	documents atomic.Pointer[Documents] // nil if no APIService is remote
 
-	mu      sync.Mutex         // guards the fields below, and worker.discovered
+	mu      sync.Mutex         // guards the fields below, and what workers know of their servers
 	workers map[string]*worker // by the names of remote APIServices
 	closed  bool
 
@@ -51,6 +54,21 @@ type Aggregator struct {
 type services struct {
 	all       []*apiService
 	byVersion map[resource.GroupVersion]*worker // remote ones
+}
+
+// byPriority returns the workers in the order in which OpenAPI documents are merged.
+func (s *services) byPriority() []*worker {
+	groups := map[string]int64{}
+	workers := slices.Collect(maps.Values(s.byVersion))
+	for _, w := range workers {
+		c := w.current()
+		groups[c.Group] = max(groups[c.Group], c.groupPriority)
+	}
+	slices.SortFunc(workers, func(a, b *worker) int {
+		c, d := a.current(), b.current()
+		return cmp.Or(cmp.Compare(groups[d.Group], groups[c.Group]), strings.Compare(c.name, d.name))
+	})
+	return workers
 }
 
 // New returns an Aggregator that knows no APIService yet. The caller must Close it.
@@ -170,6 +188,23 @@ func (a *Aggregator) Close() {
 type Remote struct {
 	aggregator *Aggregator
 	service    *apiService
+}
+
+// LookupOpenAPI returns the server to which requests for the OpenAPI document of a path are
+// forwarded, nil if none has it.
+func (a *Aggregator) LookupOpenAPI(path string) *Remote {
+	known := a.known.Load()
+	if known == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, w := range known.byPriority() {
+		if w.openAPI != nil && w.openAPI.Has(path) {
+			return &Remote{a, w.current()}
+		}
+	}
+	return nil
 }
 
 // Lookup returns the server to which requests for a path are forwarded, nil if it is this one.

@@ -9,27 +9,31 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/openapi"
 )
 
 // maxDocument is the maximum length of a document of an aggregated API server.
 const maxDocument = 32 << 20
 
-// Discovery is what discovery documents need of the APIServices. It is immutable: a change makes
-// another one.
-type Discovery struct{ APIServices []discovery.APIService }
+// Documents are what discovery and OpenAPI documents need of the APIServices. They are immutable:
+// a change makes other ones.
+type Documents struct {
+	APIServices []discovery.APIService
+	// OpenAPI are the documents of the servers, those with the highest priority first.
+	OpenAPI []*openapi.Remote
+}
 
-// Discovery returns what the discovery documents need of the APIServices, nil if none is
-// remote.
-func (a *Aggregator) Discovery() *Discovery { return a.discovery.Load() }
+// Documents returns what the documents need of the APIServices, nil if none is remote.
+func (a *Aggregator) Documents() *Documents { return a.documents.Load() }
 
-// publishLocked brings Discovery in line with the APIServices and what their servers say.
+// publishLocked brings Documents in line with the APIServices and what their servers say.
 func (a *Aggregator) publishLocked() {
 	known := a.known.Load()
 	if known == nil {
-		a.discovery.Store(nil)
+		a.documents.Store(nil)
 		return
 	}
-	d := &Discovery{}
+	d := &Documents{}
 	for _, s := range known.all {
 		entry := discovery.APIService{GroupVersion: s.GroupVersion, GroupPriority: s.groupPriority, VersionPriority: s.versionPriority}
 		if w := known.byVersion[s.GroupVersion]; w != nil {
@@ -37,7 +41,12 @@ func (a *Aggregator) publishLocked() {
 		}
 		d.APIServices = append(d.APIServices, entry)
 	}
-	a.discovery.Store(d)
+	for _, w := range known.byPriority() {
+		if w.openAPI != nil {
+			d.OpenAPI = append(d.OpenAPI, w.openAPI)
+		}
+	}
+	a.documents.Store(d)
 }
 
 // The user of requests for discovery documents.
@@ -69,7 +78,7 @@ func (w *worker) discover(ctx context.Context) error {
 // discover returns what a server says of the group version of an APIService: in the aggregated
 // document or, if it has none, in the one of the group version.
 func (a *Aggregator) discover(ctx context.Context, s *apiService) (*discovery.Remote, error) {
-	resp, body, err := a.fetch(ctx, s, "/apis", discovery.Accept, discoveryUser)
+	resp, body, err := a.fetch(ctx, s, "/apis", discoveryUser, accept(discovery.Accept))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +95,7 @@ func (a *Aggregator) discover(ctx context.Context, s *apiService) (*discovery.Re
 		}
 		return discovery.Current(), nil
 	}
-	if resp, body, err = a.fetch(ctx, s, s.path(), "application/json", legacyDiscoveryUser); err != nil {
+	if resp, body, err = a.fetch(ctx, s, s.path(), legacyDiscoveryUser, accept("application/json")); err != nil {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -95,11 +104,14 @@ func (a *Aggregator) discover(ctx context.Context, s *apiService) (*discovery.Re
 	return discovery.ParseResourceList(body)
 }
 
+// accept returns the header of a request for a media type.
+func accept(mediaType string) http.Header { return http.Header{"Accept": {mediaType}} }
+
 // fetch requests a document of a server. It takes up to checkTimeout.
-func (a *Aggregator) fetch(ctx context.Context, s *apiService, path, accept string, user *authn.User) (*http.Response, []byte, error) {
+func (a *Aggregator) fetch(ctx context.Context, s *apiService, path string, user *authn.User, header http.Header) (*http.Response, []byte, error) {
 	ctx, cancel := a.config.Clock.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	resp, err := a.get(ctx, &s.spec, path, user, http.Header{"Accept": {accept}})
+	resp, err := a.get(ctx, &s.spec, path, user, header)
 	if err != nil {
 		return nil, nil, err
 	}

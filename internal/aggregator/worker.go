@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/discovery"
+	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/registry"
 )
 
@@ -19,9 +20,10 @@ type worker struct {
 	ctx        context.Context                       // ends with the APIService
 	stop       context.CancelFunc
 
-	availability, discovery *loop
+	availability, discovery, documents *loop
 
 	discovered *discovery.Remote // what the server says of its group version
+	openAPI    *openapi.Remote   // its OpenAPI documents; nil before they are loaded
 }
 
 func (a *Aggregator) newWorker(s *apiService) *worker {
@@ -30,11 +32,12 @@ func (a *Aggregator) newWorker(s *apiService) *worker {
 	w.ctx, w.stop = context.WithCancel(a.config.Context)
 	w.availability = &loop{worker: w, call: w.checkAvailability, interval: 30 * time.Second, delay: 5 * time.Millisecond, maxDelay: 30 * time.Second}
 	w.discovery = &loop{worker: w, call: w.discover, interval: time.Minute, delay: 500 * time.Millisecond, maxDelay: time.Minute}
+	w.documents = &loop{worker: w, call: w.loadOpenAPI, interval: time.Minute, delay: time.Minute, maxDelay: time.Hour}
 	return w
 }
 
 // loops returns the calls that the worker repeats.
-func (w *worker) loops() []*loop { return []*loop{w.availability, w.discovery} }
+func (w *worker) loops() []*loop { return []*loop{w.availability, w.discovery, w.documents} }
 
 // current returns the APIService as it was last loaded.
 func (w *worker) current() *apiService { return w.service.Load() }

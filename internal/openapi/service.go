@@ -19,6 +19,7 @@ import (
 // the result. A Service is immutable and safe for concurrent use.
 type Service struct {
 	documents map[string]*Document
+	remotes   []*Remote
 	index     func() ([]byte, error)
 	v2        func() (*v2Document, error)
 	now       func() time.Time
@@ -36,9 +37,11 @@ const (
 )
 
 // New returns a service of some sets. What several of them have is served from
-// the first one. now is the clock for the Expires header.
-func New(sets []*Set, now func() time.Time) *Service {
-	s := &Service{documents: map[string]*Document{}, now: now}
+// the first one. What other servers have in addition, the first of them before the others,
+// is in the index and in the v2 document; the caller forwards requests for their v3 documents.
+// now is the clock for the Expires header.
+func New(sets []*Set, remotes []*Remote, now func() time.Time) *Service {
+	s := &Service{documents: map[string]*Document{}, remotes: remotes, now: now}
 	for _, set := range slices.Backward(sets) {
 		for _, d := range set.documents {
 			s.documents[d.path] = d
@@ -53,7 +56,7 @@ func New(sets []*Set, now func() time.Time) *Service {
 				return nil, err
 			}
 		}
-		body, err := merge(fragments)
+		body, err := merge(fragments, remotes)
 		if err != nil {
 			return nil, err
 		}
@@ -71,6 +74,11 @@ func (s *Service) makeIndex() ([]byte, error) {
 		URL string `json:"serverRelativeURL"`
 	}
 	paths := make(map[string]entry, len(s.documents))
+	for _, r := range slices.Backward(s.remotes) {
+		for path, url := range r.urls {
+			paths[path] = entry{url}
+		}
+	}
 	for path, d := range s.documents {
 		hash, err := d.hash()
 		if err != nil {
@@ -85,6 +93,11 @@ func (s *Service) makeIndex() ([]byte, error) {
 func hashedURL(path, hash string) string {
 	u := url.URL{Path: v3Path + "/" + path, RawQuery: url.Values{"hash": {hash}}.Encode()}
 	return u.String()
+}
+
+// Has reports whether Serve serves the v3 document of a path itself.
+func (s *Service) Has(path string) bool {
+	return s.documents[strings.TrimPrefix(path, v3Path+"/")] != nil
 }
 
 // Serve responds to a request for a path under /openapi, of any method. It

@@ -47,7 +47,7 @@ var recorded = sync.OnceValue(func() *openapi.Service {
 	if err != nil {
 		panic(err)
 	}
-	return openapi.New(documents(p), now)
+	return openapi.New(documents(p), nil, now)
 })
 
 func do(t *testing.T, s *openapi.Service, request string, headers ...string) *httptest.ResponseRecorder {
@@ -176,7 +176,7 @@ func TestV2(t *testing.T) {
 			t.Parallel()
 			p, err := release.Open(name)
 			require.NoError(t, err)
-			w := do(t, openapi.New(documents(p), now), "GET /openapi/v2")
+			w := do(t, openapi.New(documents(p), nil, now), "GET /openapi/v2")
 			assert.Equal(t, http.StatusOK, w.Code)
 			assert.Equal(t, "application/json", w.Header().Get("Content-Type"))
 			assert.Equal(t, []string{"Accept-Encoding", "Accept"}, w.Header().Values("Vary"))
@@ -245,12 +245,12 @@ func TestLoadedOnce(t *testing.T) {
 		return []byte(`{"openapi":"3.0.0","info":{"title":"T"}}`), nil
 	})
 	sets := set([]*openapi.Document{doc}, openapi.V2Overrides{})
-	s := openapi.New(sets, now)
+	s := openapi.New(sets, nil, now)
 	assert.Zero(t, loads)
 	for range 2 {
 		for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/example.com/v1"} {
 			do(t, s, "GET "+path)
-			do(t, openapi.New(sets, now), "GET "+path)
+			do(t, openapi.New(sets, nil, now), "GET "+path)
 		}
 	}
 	assert.Equal(t, 1, loads)
@@ -270,7 +270,7 @@ func TestLoadFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			found, err := openapi.New(set([]*openapi.Document{row.doc}, openapi.V2Overrides{}), now).Serve(w, httptest.NewRequest("GET", row.path, nil), row.path)
+			found, err := openapi.New(set([]*openapi.Document{row.doc}, openapi.V2Overrides{}), nil, now).Serve(w, httptest.NewRequest("GET", row.path, nil), row.path)
 			assert.True(t, found)
 			require.EqualError(t, err, row.want)
 			assert.ErrorAs(t, err, new(*status.Status))
@@ -286,7 +286,7 @@ func BenchmarkServe(b *testing.B) {
 	for _, path := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1"} {
 		b.Run("first"+path, func(b *testing.B) {
 			for b.Loop() {
-				s := openapi.New(documents(p), now)
+				s := openapi.New(documents(p), nil, now)
 				_, err := s.Serve(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil), path)
 				require.NoError(b, err)
 			}
@@ -294,7 +294,7 @@ func BenchmarkServe(b *testing.B) {
 		// A custom resource adds a document and changes no other.
 		b.Run("changed"+path, func(b *testing.B) {
 			for b.Loop() {
-				s := openapi.New(docs, now)
+				s := openapi.New(docs, nil, now)
 				_, err := s.Serve(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil), path)
 				require.NoError(b, err)
 			}
@@ -307,7 +307,7 @@ func ExampleService_Serve() {
 		return []byte(`{"openapi":"3.0.0"}`), nil
 	})
 	documents := openapi.NewSet([]*openapi.Document{doc}, func() openapi.V2Overrides { return openapi.V2Overrides{} })
-	service := openapi.New([]*openapi.Set{documents}, time.Now)
+	service := openapi.New([]*openapi.Set{documents}, nil, time.Now)
 	for _, path := range []string{"/openapi/v3", "/openapi/v3/apis/example.com/v1"} {
 		w := httptest.NewRecorder()
 		if found, err := service.Serve(w, httptest.NewRequest("GET", path, nil), path); !found || err != nil {

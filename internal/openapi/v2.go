@@ -113,9 +113,9 @@ type pathV2 struct {
 	Parameters []any        `json:"parameters,omitempty"`
 }
 
-// merge returns the v2 document of some fragments. What several of them have is
-// that of the first one.
-func merge(fragments []*fragment) ([]byte, error) {
+// merge returns the v2 document of some fragments and of other servers. What several of them
+// have is that of the first one.
+func merge(fragments []*fragment, remotes []*Remote) ([]byte, error) {
 	all := newFragment()
 	for _, f := range slices.Backward(fragments) {
 		if f.info != nil {
@@ -125,6 +125,14 @@ func merge(fragments []*fragment) ([]byte, error) {
 		maps.Copy(all.definitions, f.definitions)
 		maps.Copy(all.parameters, f.parameters)
 		maps.Copy(all.securitySchemes, f.securitySchemes)
+	}
+	for _, r := range remotes {
+		if r.v2 == nil {
+			continue
+		}
+		if err := all.addSpec(r.v2); err != nil {
+			return nil, err
+		}
 	}
 	out := []byte(`{"swagger":"2.0"`)
 	if all.info != nil {

@@ -20,7 +20,7 @@ import (
 // documents are the discovery and OpenAPI documents of a set of types and of other servers.
 type documents struct {
 	types     *resource.Types
-	remote    *aggregator.Discovery
+	remote    *aggregator.Documents
 	discovery *discovery.Documents
 	openapi   func() *openapi.Service // made when it is first asked for
 }
@@ -28,7 +28,7 @@ type documents struct {
 // documentsOf returns the documents of a Surface. They are made when the first
 // client asks for them.
 func (s *Server) documentsOf(surface *registry.Surface) *documents {
-	remote := s.aggregator.Discovery()
+	remote := s.aggregator.Documents()
 	if d := s.documents.Load(); d != nil && d.types == surface.Types && d.remote == remote {
 		return d
 	}
@@ -36,8 +36,9 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 	d := &documents{types: surface.Types, remote: remote, discovery: base.documents}
 	sets := []*openapi.Set{base.openapi}
 	all := base.surface
+	var remotes []*openapi.Remote
 	if remote != nil {
-		all.APIServices = remote.APIServices
+		all.APIServices, remotes = remote.APIServices, remote.OpenAPI
 	}
 	custom := slices.Collect(surface.Defined())
 	if len(custom) > 0 {
@@ -51,7 +52,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 		d.discovery = discovery.New(all)
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
-		return openapi.New(sets, s.registry.Clock().Now)
+		return openapi.New(sets, remotes, s.registry.Clock().Now)
 	})
 	s.documents.Store(d)
 	return d

@@ -31,7 +31,12 @@ func (r *request) serveNonResource() error {
 		return nil
 	}
 	if strings.HasPrefix(r.Path, "/openapi/") {
-		if found, err := r.server.documentsOf(r.surface).openapi().Serve(r.w, r.http, r.Path); found || err != nil {
+		service := r.server.documentsOf(r.surface).openapi()
+		if remote := r.server.aggregator.LookupOpenAPI(r.Path); remote != nil && !service.Has(r.Path) {
+			r.remote = remote
+			return r.forward()
+		}
+		if found, err := service.Serve(r.w, r.http, r.Path); found || err != nil {
 			return err
 		}
 	}
