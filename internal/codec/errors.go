@@ -9,11 +9,17 @@ type NotAcceptableError struct {
 	// Route is set if kube-apiserver's route refuses the request before a
 	// handler is called: the Status has empty details then.
 	Route bool
+	// NoBody is set if the route takes the refusal for one of a body that the request
+	// does not have. The response is 415 then.
+	NoBody bool
 }
 
 func (e *NotAcceptableError) Error() string {
 	offered := strings.Join(e.Offered, ", ")
-	if e.Route {
+	switch {
+	case e.NoBody:
+		return "415: Unsupported Media Type\n\nAvailable representations: " + offered
+	case e.Route:
 		return "406: Not Acceptable\n\nAvailable representations: " + offered
 	}
 	return "only the following media types are accepted: " + offered

@@ -147,10 +147,6 @@ func (o Offer) formats() []Format {
 	return []Format{JSON, YAML, Protobuf}
 }
 
-// Refuse returns the error for a client whose media types are not accepted for a
-// particular request, such as Tables for some watches.
-func (o Offer) Refuse() error { return &NotAcceptableError{Offered: o.mediaTypes()} }
-
 func (o Offer) mediaTypes() []string {
 	var types []string
 	for _, f := range o.formats() {

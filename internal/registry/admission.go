@@ -138,7 +138,7 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 	if configured == nil && !op.plugins.HandlesOperation(admission.Connect) || !ok {
 		return nil
 	}
-	codec := resource.BuiltinCodec(op.sub.Kind)
+	codec := resource.BuiltinCodecIn(op.base.release.Minor(), op.sub.Kind)
 	normal, _, err := codec.Normalize(options, false)
 	if err != nil {
 		return status.BadRequest(err.Error())
@@ -259,6 +259,9 @@ func (r reader) Type(kind resource.Kind) *resource.Type {
 	}
 	return nil
 }
+
+// Minor implements [dynamic.Server].
+func (e admissionEnv) Minor() int { return e.op.base.release.Minor() }
 
 // Authorizer implements [dynamic.Server].
 func (e admissionEnv) Authorizer() library.Authorizer { return celAuthorizer{e.op} }

@@ -25,7 +25,11 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 		return nil, 0, err
 	}
 	obj, rev, err := cmp.Or(r.Store, g.store).Get(ctx, r.Type, r.objectNamespace(), r.Name, version)
-	if err == nil && obj == nil {
+	switch {
+	case err != nil || obj != nil:
+	case r.Subresource == "scale":
+		err = r.noScale(cmp.Or(r.Surface, g.Surface()).Release().Minor())
+	default:
 		err = status.NotFound(r.groupResource(), r.Name)
 	}
 	return obj, rev, err

@@ -262,7 +262,7 @@ func (op *operation) bodyCodec() resource.Codec {
 	case op.isScale():
 		return op.Type.Scale.Codec
 	case op.isAction():
-		return resource.BuiltinCodec(op.sub.Kind)
+		return resource.BuiltinCodecIn(op.base.release.Minor(), op.sub.Kind)
 	}
 	return op.Type.Codec
 }

@@ -75,6 +75,28 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 // resource that has none.
 const noReplicas = math.MinInt32
 
+// scaleResource names the scale subresource in errors.
+func (r *Request) scaleResource() status.GroupResource {
+	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name + "/scale"}
+}
+
+// findsScales is the first release that reports a missing object as such to who reads its
+// Scale. Before, that depends on the type.
+const findsScales = 33
+
+// noScale is the error of reading the Scale of a missing object in a release, by its minor
+// number.
+func (r *Request) noScale(minor int) error {
+	missing := r.scaleResource()
+	switch {
+	case minor >= findsScales || r.Type.Scale == nil || r.Type.Scale.CustomPath != "" || r.Type.Name == "statefulsets":
+		missing = r.groupResource()
+	case r.Type.Group == "":
+		missing.Group = "autoscaling"
+	}
+	return status.NotFound(missing, r.Name)
+}
+
 // checkScale fails for a Scale that the object cannot have. uid and replicas are those
 // of the Scale.
 func (op *operation) checkScale(uid string, replicas int64, old *state) error {
@@ -88,8 +110,7 @@ func (op *operation) checkScale(uid string, replicas int64, old *state) error {
 		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, op.released(errs))
 	}
 	if is := old.stored.UID; uid != "" && uid != is {
-		scale := status.GroupResource{Group: op.Type.Group, Resource: op.Type.Name + "/scale"}
-		return status.Conflict(scale, op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
+		return status.Conflict(op.scaleResource(), op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
 	}
 	return nil
 }

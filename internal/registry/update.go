@@ -181,7 +181,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 	allowed := op.Type.AllowCreateOnUpdate && (op.target == targetObject || op.target == targetStatus)
 	applied := c.creates && (op.target == targetObject || op.target == targetStatus && op.Type.StatusApplyCreates)
 	if !allowed && !applied {
-		return Result{}, status.NotFound(op.groupResource(), op.Name)
+		return Result{}, op.nothingToChange(c)
 	}
 	obj, err := c.update(nil)
 	if err != nil {
@@ -215,6 +215,23 @@ func (op *operation) createByChange(c change) (Result, error) {
 	result, err := op.result(stored, err)
 	result.Created = err == nil
 	return result, err
+}
+
+// ignoresMissing is the first release whose storage fails for a missing object before it
+// checks the change: before, it checks the preconditions, and the Scale, of an empty object.
+const ignoresMissing = 34
+
+// nothingToChange is the error of a change of a missing object.
+func (op *operation) nothingToChange(c change) error {
+	if op.base.release.Minor() < ignoresMissing {
+		if c.uid != "" {
+			return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
+		}
+		if op.isScale() && op.Type.Scale.CustomPath == "" {
+			return status.NotFound(op.scaleResource(), op.Name)
+		}
+	}
+	return status.NotFound(op.groupResource(), op.Name)
 }
 
 // checkVersion compares the resourceVersion that a write was made from with the

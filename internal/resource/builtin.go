@@ -165,7 +165,7 @@ func (c *builtinCodec) ToUnstructured(obj map[string]any) map[string]any {
 		list, isList := v.([]any)
 		return v != any(object.EmptyMap{}) && (!isList || len(list) > 0)
 	})
-	if obj == nil || omitsNothing {
+	if obj == nil || omitsNothing && !wire.NullCreation(c.minor) {
 		return obj
 	}
 	out, _, err := wire.DecodeUntyped(c.Append(nil, obj), wire.DecodeOptions{})

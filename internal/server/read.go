@@ -54,6 +54,7 @@ func (r *request) list() error {
 // listOptions are the parameters of a list, a watch and a deletecollection.
 type listOptions struct {
 	storage.Query
+	selector          registry.Selector
 	timeoutSeconds    *int64
 	bookmarks         bool
 	sendInitialEvents *bool
@@ -61,6 +62,24 @@ type listOptions struct {
 
 // listOptions reads and validates the query, in kube-apiserver's order.
 func (r *request) listOptions() (*listOptions, error) {
+	o, err := r.readListOptions()
+	if err != nil {
+		return nil, err
+	}
+	target := r.target()
+	if o.Selection, err = target.Select(o.selector); err != nil {
+		return nil, err
+	}
+	if shards := r.query().Get("shardSelector"); shards != "" && r.surface.Release().Enabled("ShardedListAndWatch") {
+		if o.Shards, err = sharding.Parse(shards); err != nil {
+			return nil, status.Unclassified(err.Error())
+		}
+	}
+	return o, nil
+}
+
+// readListOptions is listOptions before the selectors are compared with the resource.
+func (r *request) readListOptions() (*listOptions, error) {
 	q := r.query()
 	o := &listOptions{}
 	o.bookmarks = valueOf(boolOf(q, "allowWatchBookmarks"))
@@ -104,15 +123,7 @@ func (r *request) listOptions() (*listOptions, error) {
 	if len(errs) > 0 {
 		return nil, status.InvalidOptions("ListOptions", errs)
 	}
-	target := r.target()
-	if o.Selection, err = target.Select(registry.Selector{Labels: labels, Fields: fields}); err != nil {
-		return nil, err
-	}
-	if shards := q.Get("shardSelector"); shards != "" && r.surface.Release().Enabled("ShardedListAndWatch") {
-		if o.Shards, err = sharding.Parse(shards); err != nil {
-			return nil, status.Unclassified(err.Error())
-		}
-	}
+	o.selector = registry.Selector{Labels: labels, Fields: fields}
 	return o, nil
 }
 

@@ -133,6 +133,8 @@ func mediaStatus(err error) *status.Status {
 		unsupported   *codec.UnsupportedMediaTypeError
 	)
 	switch {
+	case errors.As(err, &notAcceptable) && notAcceptable.NoBody:
+		return status.Failure(http.StatusUnsupportedMediaType, status.ReasonUnsupportedMediaType, notAcceptable.Error(), &status.Details{})
 	case errors.As(err, &notAcceptable):
 		st := status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, notAcceptable.Error(), nil)
 		if notAcceptable.Route {

@@ -369,12 +369,54 @@ func (r *request) negotiate() (err error) {
 		r.out, err = r.offer().Negotiate(r.http)
 		var refused *codec.NotAcceptableError
 		if errors.As(err, &refused) && refused.Route {
-			return err
+			return r.unrouted(refused)
+		}
+		if r.Verb == "list" || r.Verb == "watch" {
+			r.out, err = r.negotiateCollection(r.out, err)
 		}
 	}
 	r.warnDeprecated()
 	r.noteDeprecation()
 	return err
+}
+
+// strictRoutes is the first release whose routes refuse the media types of a request
+// whether it has a body or not.
+const strictRoutes = 34
+
+// unrouted is the error for an Accept header that no route of the method fits.
+func (r *request) unrouted(refused *codec.NotAcceptableError) error {
+	switch r.http.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		refused.NoBody = r.surface.Release().Minor() < strictRoutes && r.http.Header.Get("Content-Length") == ""
+	}
+	return refused
+}
+
+// The first releases that negotiate before they read the options of a list or watch, and
+// that send Tables to watches which begin with a streaming list.
+const (
+	optionsLast     = 36
+	streamsOfTables = 34
+)
+
+// negotiateCollection returns the response of a list or watch for which negotiation has come
+// to out and err: in older releases, after a check of the options.
+func (r *request) negotiateCollection(out codec.Response, err error) (codec.Response, error) {
+	p := r.surface.Release()
+	if p.Minor() >= optionsLast || err == nil && (out.View != codec.Table || p.Minor() >= streamsOfTables) {
+		return out, err
+	}
+	o, optionsErr := r.readListOptions()
+	switch {
+	case optionsErr != nil:
+		return out, optionsErr
+	case p.Minor() >= streamsOfTables || !p.Enabled("WatchList") || !o.streamsList() || !o.bookmarks:
+		return out, err
+	}
+	offer := r.offer()
+	offer.NoTables = true
+	return offer.Negotiate(r.http)
 }
 
 // bodyFormat returns the format of the body.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -41,9 +42,6 @@ func (r *request) watch() error {
 	o, err := r.listOptions()
 	if err != nil {
 		return err
-	}
-	if r.surface.Release().Minor() < 34 && r.out.View == codec.Table && valueOf(o.sendInitialEvents) && o.bookmarks {
-		return r.offer().Refuse()
 	}
 	shape, err := r.representation(r.typ, false)
 	if err != nil {
@@ -398,29 +396,51 @@ var errNoEvent = errors.New("an event is no list")
 // bookmark writes a bookmark: all events up to rev were sent. initial marks the
 // one after the initial events.
 func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
-	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial, st.blueprint())); err != nil {
+	blueprint := ""
+	if initial && st.surface.Release().Minor() < noBlueprints {
+		if st.out.View == codec.PartialMetadataList {
+			st.writeError(st.noBlueprint())
+			return st.flush()
+		}
+		blueprint = st.blueprint()
+	}
+	if err := st.event("BOOKMARK", storage.Bookmark(st.typ, rev, initial, blueprint)); err != nil {
 		return err
 	}
 	return st.flush()
 }
 
+// noBlueprints is the first release whose bookmark after the initial events has no empty
+// list.
+const noBlueprints = 34
+
+// noBlueprint is the error of an empty list in the representation of a list of metadata.
+func (st *watchStream) noBlueprint() *status.Status {
+	list := resource.Kind{GroupVersion: st.typ.GroupVersion, Kind: st.typ.ListKind}
+	return status.Failure(http.StatusInternalServerError, status.ReasonInternalError, resource.NoTypeRegistered(st.surface.Release().Minor(), list).Error(), nil)
+}
+
 // blueprint returns the empty list of the representation that the bookmark after the
-// initial events has in releases before v1.34, "" in newer ones.
+// initial events has in older releases.
 func (st *watchStream) blueprint() string {
-	switch t := st.typ; {
-	case st.surface.Release().Minor() >= 34:
-		return ""
-	case st.out.View == codec.PartialMetadata || st.out.View == codec.PartialMetadataList:
-		return emptyList("PartialObjectMetadataList", "meta.k8s.io/"+st.out.Version)
+	format, t := st.out.Format, st.typ
+	doc := emptyList(t.ListKind, t.GroupVersion.String())
+	switch {
+	case st.out.View == codec.PartialMetadata:
+		doc = emptyList("PartialObjectMetadataList", "meta.k8s.io/"+st.out.Version)
+	case format == codec.Protobuf || format == codec.CBOR:
+		var b strings.Builder
+		list := st.listOf(&storage.Page{Items: func(func(*storage.Object) bool) {}})
+		format.WriteList(&b, list) // a Builder has no errors
+		return b.String()
 	case t.TypeMetaInItems:
-		return fmt.Sprintf(`{"apiVersion":%q,"items":[],"kind":%q}`+"\n", t.GroupVersion, t.ListKind)
-	default:
-		return emptyList(t.ListKind, t.GroupVersion.String())
+		doc = fmt.Sprintf(`{"apiVersion":%q,"items":[],"kind":%q}`, t.GroupVersion, t.ListKind)
 	}
+	return string(format.Append(nil, []byte(doc), st.shape.listWire()))
 }
 
 func emptyList(kind, apiVersion string) string {
-	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{},"items":null}`+"\n", kind, apiVersion)
+	return fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{},"items":null}`, kind, apiVersion)
 }
 
 // fail ends the stream with an ERROR event.
@@ -428,6 +448,11 @@ func (st *watchStream) fail(err error) error {
 	s := st.asStatus(err)
 	st.request.w.failure = s
 	st.ended = s.Message
-	st.w.Write(st.out.Format.AppendError(nil, s.JSON()))
+	st.writeError(s)
 	return st.flush()
+}
+
+// writeError writes an ERROR event.
+func (st *watchStream) writeError(s *status.Status) {
+	st.w.Write(st.out.Format.AppendError(nil, s.JSON()))
 }

@@ -182,7 +182,10 @@ func (r *request) patch() error {
 
 // unroutedPatch is the error for a media type that is no patch of the resource.
 func (r *request) unroutedPatch() error {
-	if !r.byDefinition {
+	switch {
+	case !r.byDefinition && r.surface.Release().Minor() < strictRoutes && r.http.ContentLength <= 0:
+		return r.unrouted(&codec.NotAcceptableError{Route: true})
+	case !r.byDefinition:
 		return status.UnroutedMediaType()
 	}
 	types := []string{patch.JSONType, patch.MergeType, patch.ApplyType}

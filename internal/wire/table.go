@@ -126,6 +126,10 @@ func builtin() *table { return tableOf(0) }
 // metadata.creationTimestamp is encoded without the field. It is null before.
 const omitsCreation = 34
 
+// NullCreation reports whether a release, by its minor number, encodes an object without
+// metadata.creationTimestamp with the field as null.
+func NullCreation(minor int) bool { return minor != 0 && minor < omitsCreation }
+
 // namesEmbedded is the minor number of the release from which on the errors of the JSON
 // decoder name embedded structs in the paths of fields.
 const namesEmbedded = 35
@@ -395,7 +399,7 @@ func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 		if !t.has(typ, name) {
 			continue
 		}
-		if t.minor != 0 && t.minor < omitsCreation && typ == metaPackage+".ObjectMeta" && name == "creationTimestamp" {
+		if NullCreation(t.minor) && typ == metaPackage+".ObjectMeta" && name == "creationTimestamp" {
 			flags = "e"
 		}
 		f := field{

@@ -68,6 +68,7 @@ func (s *server) List(kind resource.Kind, namespace string) (all []map[string]an
 func (s *server) Type(kind resource.Kind) *resource.Type { return s.ForKind(kind) }
 func (s *server) Authorizer() library.Authorizer         { return denyAll{} }
 func (s *server) UID() string                            { return "u" }
+func (s *server) Minor() int                             { return 36 }
 
 func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	out := object.Copy(live)

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -48,9 +49,9 @@ func supportedVersion(versions []string) string {
 	return "v1"
 }
 
-// parseReview parses the JSON or YAML answer to a review of the version. A text that begins
-// as an object of JSON is JSON.
-func parseReview(body []byte, version string) (*AdmissionReview, error) {
+// parseReview parses the JSON or YAML answer to a review of the version, as the release
+// with a minor number does. A text that begins as an object of JSON is JSON.
+func parseReview(minor int, body []byte, version string) (*AdmissionReview, error) {
 	if len(body) == 0 {
 		return nil, errors.New("0-length response with status code: 200 and content type: application/json")
 	}
@@ -68,7 +69,7 @@ func parseReview(body []byte, version string) (*AdmissionReview, error) {
 	switch group, got, _ := strings.Cut(apiVersion, "/"); {
 	case apiVersion == "" && kind == "": // accepted
 	case group != reviewGroup || kind != "AdmissionReview" || got != "v1" && got != "v1beta1":
-		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, "pkg/runtime/scheme.go:111")
+		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, resource.Scheme(minor))
 	case got != version:
 		return nil, fmt.Errorf("converting (%s.AdmissionReview) to (%s.AdmissionReview): unknown conversion", got, version)
 	}

@@ -138,7 +138,7 @@ func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionR
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	review, err := parseReview(body, c.version)
+	review, err := parseReview(r.server.Minor(), body, c.version)
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
@@ -332,6 +332,10 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 	return nil
 }
 
+// patchErrors is the first release that takes a patch which is no JSON for an error of the
+// webhook, for which its failurePolicy counts.
+const patchErrors = 34
+
 // mutate calls a mutating webhook and reports whether it changed the object of
 // the request. applied is the patch that was applied, nil for none.
 func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []byte, err error) {
@@ -341,7 +345,10 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 		return false, nil, err
 	}
 	var operations []json.RawMessage
-	if err := json.Unmarshal(response.Patch, &operations); err != nil {
+	switch err := json.Unmarshal(response.Patch, &operations); {
+	case err != nil && r.server.Minor() < patchErrors:
+		return false, nil, status.Internal(err.Error())
+	case err != nil:
 		return false, nil, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
 	}
 	switch {

@@ -165,7 +165,7 @@ func TestParseReview(t *testing.T) {
 		{"other version", `{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}`, "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			review, err := parseReview([]byte(row.body), "v1")
+			review, err := parseReview(36, []byte(row.body), "v1")
 			if row.err != "" {
 				assert.EqualError(t, err, row.err)
 				return
@@ -186,7 +186,7 @@ func FuzzReview(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string, mutating bool) {
 		for _, version := range []string{"v1", "v1beta1"} {
-			review, err := parseReview([]byte(body), version)
+			review, err := parseReview(36, []byte(body), version)
 			if err != nil {
 				continue
 			}
