@@ -2,7 +2,6 @@ package authz
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -237,17 +236,8 @@ func validateLocalAccess(t *resource.Type, review, spec map[string]any) validati
 func validateNoMeta(t *resource.Type, review map[string]any, detail string, allowed ...string) validation.List {
 	for name := range object.Meta(review) {
 		if name != "managedFields" && !slices.Contains(allowed, name) {
-			return validation.List{validation.Invalid(validation.NewPath("metadata"), metadataJSON(t, review), detail)}
+			return validation.List{validation.Invalid(validation.NewPath("metadata"), validation.AsGoType("metav1.ObjectMeta", review["metadata"]), detail)}
 		}
 	}
 	return nil
-}
-
-// metadataJSON returns the metadata of a review in the field order of its type.
-func metadataJSON(t *resource.Type, review map[string]any) json.RawMessage {
-	var out struct{ Metadata json.RawMessage }
-	if err := json.Unmarshal(t.Codec.Append(nil, review), &out); err != nil {
-		panic("authz: an encoded review does not decode: " + err.Error()) // unreachable: the codec writes JSON
-	}
-	return out.Metadata
 }

@@ -15,6 +15,7 @@ type deprecation struct {
 	since   int    // minor release
 	removed int    // minor release, 0 if unknown
 	instead string // API version and kind to use instead, "" if none
+	newer   int    // first minor release that names instead
 }
 
 // deprecations returns the deprecated kinds by API version and kind.
@@ -34,7 +35,13 @@ var deprecations = sync.OnceValue(func() map[string]deprecation {
 			panic("release: deprecations.txt: " + err.Error()) // unreachable: a test reads it
 		}
 		if len(f) == 5 {
-			d.instead = f[4]
+			words := strings.Fields(f[4])
+			d.instead = words[0] + " " + words[1]
+			if len(words) == 3 {
+				if d.newer, err = strconv.Atoi(words[2]); err != nil {
+					panic("release: deprecations.txt: " + err.Error()) // unreachable: a test reads it
+				}
+			}
 		}
 		all[f[0]+" "+f[1]] = d
 	}
@@ -53,7 +60,7 @@ func deprecationWarnings(kind resource.Kind, minor int) []string {
 	if d.removed > 0 {
 		text += fmt.Sprintf(", unavailable in v1.%d+", d.removed)
 	}
-	if d.instead != "" {
+	if d.instead != "" && d.newer <= minor {
 		text += "; use " + d.instead
 	}
 	return []string{text}

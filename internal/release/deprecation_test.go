@@ -19,6 +19,7 @@ func TestDeprecationWarnings(t *testing.T) {
 		{"deprecated by a later release", "", "v1", "Endpoints", 32, nil},
 		{"removed", "resource.k8s.io", "v1beta1", "ResourceClaim", 36, []string{"resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable in v1.38+"}},
 		{"removed and replaced", "storage.k8s.io", "v1beta1", "VolumeAttributesClass", 36, []string{"storage.k8s.io/v1beta1 VolumeAttributesClass is deprecated in v1.34+, unavailable in v1.37+; use storage.k8s.io/v1 VolumeAttributesClass"}},
+		{"replaced by a later release", "storage.k8s.io", "v1alpha1", "VolumeAttributesClass", 33, []string{"storage.k8s.io/v1alpha1 VolumeAttributesClass is deprecated in v1.32+, unavailable in v1.35+"}},
 		{"not deprecated", "apps", "v1", "Deployment", 36, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

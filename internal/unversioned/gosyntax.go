@@ -2,6 +2,7 @@ package unversioned
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
+// rawExtension is the type of untyped data whose bytes are printed.
+const rawExtension = "runtime.RawExtension=a"
+
 // address is the value of every pointer in Go syntax. The addresses that
 // kube-apiserver prints differ from run to run.
 const address = "(0xc000000000)"
@@ -21,7 +25,7 @@ const address = "(0xc000000000)"
 func (v Value) GoSyntax() string {
 	typ := strings.TrimPrefix(v.Type, "*")
 	_, of := underlying(typ)
-	if v.Value == nil && (typ != v.Type || !strings.HasPrefix(of, "[]") && !strings.HasPrefix(of, "{}")) {
+	if v.Value == nil && typ != rawExtension && (typ != v.Type || !strings.HasPrefix(of, "[]") && !strings.HasPrefix(of, "{}")) {
 		return `"null"`
 	}
 	switch name, of := underlying(typ); {
@@ -70,6 +74,9 @@ func (r release) appendGo(dst []byte, typ string, v any) []byte {
 			return append(dst, "(nil)"...)
 		}
 		return append(dst, address...)
+	}
+	if typ == "[]byte" || typ == "[]byte=a" {
+		return appendGoBytes(dst, v)
 	}
 	_, of := underlying(typ)
 	v = unionValue(of, v)
@@ -162,11 +169,23 @@ func appendGoScalar(dst []byte, of, typ string, v any) []byte {
 		}
 		return fmt.Append(dst, v)
 	}
-	if name, _ := underlying(typ); of == "a" && name == "[]byte" || typ == "[]byte" {
-		b, _ := base64.StdEncoding.DecodeString(text(v))
-		return fmt.Appendf(dst, "%#v", b)
+	if typ == rawExtension {
+		raw := []byte(nil)
+		if v != nil {
+			raw, _ = json.Marshal(v)
+		}
+		return fmt.Appendf(dst, "runtime.RawExtension{Raw:%s, Object:runtime.Object(nil)}", strings.Replace(fmt.Sprintf("%#v", raw), "[]byte", "[]uint8", 1))
 	}
 	return append(dst, Untyped(v)...)
+}
+
+// appendGoBytes appends bytes, which are base64 in objects.
+func appendGoBytes(dst []byte, v any) []byte {
+	if v == nil {
+		return append(dst, "[]byte(nil)"...)
+	}
+	b, _ := base64.StdEncoding.DecodeString(text(v))
+	return fmt.Appendf(dst, "%#v", b)
 }
 
 // A suffix is the suffix of a quantity: the power of ten or, of a binary one, of two.
@@ -281,7 +300,12 @@ func TypeAt(group, kind, path string) (typ, key, keyType string) {
 func (r release) member(structType, path string) (typ, rest string) {
 	for _, f := range r.fieldsOf(structType) {
 		after, ok := strings.CutPrefix(path, strings.Join(f.path, "."))
-		if ok && (after == "" || after[0] == '.' || after[0] == '[') {
+		switch {
+		case f.path == nil:
+			if typ, rest := r.member(f.typ, path); typ != "" {
+				return typ, rest
+			}
+		case ok && (after == "" || after[0] == '.' || after[0] == '['):
 			return f.typ, after
 		}
 	}

@@ -33,7 +33,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 // A field is a field of a Go struct.
 type field struct {
 	name      string   // as printed, with quotes and a colon
-	path      []string // of the member in the generic form
+	path      []string // of the member in the generic form; none for those of the object itself
 	typ       string
 	omitEmpty bool
 	goName    string
@@ -113,7 +113,10 @@ func parseFields(line string) (fields []field) {
 	for _, text := range strings.Split(line, "\t") {
 		parts := strings.Fields(text)
 		typ, omitEmpty := strings.CutSuffix(parts[2], ",")
-		f := field{name: strconv.Quote(parts[0]) + ":", path: strings.Split(parts[1], "."), typ: typ, omitEmpty: omitEmpty}
+		f := field{name: strconv.Quote(parts[0]) + ":", typ: typ, omitEmpty: omitEmpty}
+		if parts[1] != "." {
+			f.path = strings.Split(parts[1], ".")
+		}
 		if len(parts) == 4 {
 			f.goName = parts[3]
 			if embedded, name, ok := strings.Cut(parts[3], "/"); ok {

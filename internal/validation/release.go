@@ -106,6 +106,7 @@ var rewordings = []rewording{
 	{34, "unrecognized format *", noText},
 	{35, "spec.serviceAccountTokenInSecrets is unset; *", noText},
 	{36, "spec.externalIPs is deprecated and may no longer be implemented in some clusters", noText},
+	{34, "when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"},
 	{34, "may not be more than 1 byte", "may not be more than 1 bytes"},
 	{34, "must have at most 1 item", "must have at most 1 items"},
 	{35, "*must be no more than * bytes", "*must be no more than * characters"},
@@ -235,7 +236,7 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 		return v
 	case unversioned.Value:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
-		if !unversioned.SameShape(typ, v.Type) {
+		if strings.Contains(v.Type, "=") || !unversioned.SameShape(typ, v.Type) {
 			typ = v.Type
 		}
 		return goSyntax(unversioned.Value{Type: typ, Value: v.Value, Minor: minor}.GoSyntax())

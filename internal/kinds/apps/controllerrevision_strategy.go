@@ -10,7 +10,10 @@ func validateControllerRevision(obj, old map[string]any) validation.List {
 	errs := validation.Collect(obj, nil, func(p validation.View) { p.NonNegative("revision") })
 	path := validation.NewPath("data")
 	if old != nil {
-		return append(errs, validation.ImmutableField(obj["data"], old["data"], path)...)
+		for _, err := range validation.ImmutableField(obj["data"], old["data"], path) {
+			errs = append(errs, err.Before(34, validation.Invalid(path, validation.AsGoType("runtime.RawExtension=a", obj["data"]), err.Detail)))
+		}
+		return errs
 	}
 	switch obj["data"].(type) {
 	case map[string]any:

@@ -274,7 +274,7 @@ func checkMetricTarget(p validation.View) validation.View {
 	}
 	for _, name := range []string{"value", "averageValue"} {
 		if q := target.String(name); q != "" && !quantity.IsPositive(q) {
-			target.Invalid(name, "must be positive")
+			target.Add(validation.Invalid(target.At(name), validation.AsGoType("*q", q), "must be positive"))
 		}
 	}
 	if target.Has("averageUtilization") && target.Int("averageUtilization") < 1 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -226,7 +227,8 @@ func unversionedText(recordings fs.FS) ([]byte, error) {
 
 // deprecationsText returns the file deprecations.txt: what the Go types of the kinds that
 // any recorded release serves say about their deprecation. Those of the newest release that
-// has the kind count.
+// has the kind count. A replacement has the minor number of the first recorded release that
+// serves it.
 func deprecationsText(recordings fs.FS) ([]byte, error) {
 	older, err := typesOfReleases(recordings)
 	if err != nil {
@@ -244,21 +246,26 @@ func deprecationsText(recordings fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	served := map[string]bool{}
+	served := map[string]int{} // the first release that serves a kind
 	for _, name := range names {
 		surface, err := readSurface(recordings, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range surface.Types {
-			served[t.GroupVersion.String()+" "+t.Kind] = true
+			kind := t.GroupVersion.String() + " " + t.Kind
+			served[kind] = min(cmp.Or(served[kind], minorOf(name)), minorOf(name))
 		}
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n", marker("the Go types of Kubernetes "+release.Newest+" and recordings of older ones"))
 	for _, kind := range slices.Sorted(maps.Keys(known)) {
-		if served[kind] {
-			out.WriteString(known[kind])
+		line := strings.TrimSpace(known[kind])
+		if f := strings.SplitN(line, " ", 5); len(f) == 5 && served[f[4]] > 0 {
+			line += fmt.Sprintf(" %d", served[f[4]])
+		}
+		if served[kind] > 0 {
+			out.WriteString(line + "\n")
 		}
 	}
 	return out.Bytes(), nil

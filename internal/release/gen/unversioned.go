@@ -33,6 +33,8 @@ import (
 //	*T []T {}T    pointer, list, map
 //	NAME=T        another name of T: core.ResourceName=s, int64=i
 //
+// The path is a dot for the members of the object itself.
+//
 // or the name of a struct. A comma after the type stands for omitempty. A fourth word is
 // the name of the field in Go if it is not the first word in upper case. It begins with
 // the name of the type and a slash for a field of an embedded struct.
@@ -143,6 +145,9 @@ func (d *declarations) read(p goPackage) error {
 			for _, f := range fields.Fields.List {
 				for _, n := range f.Names {
 					tags[n.Name], _, _ = strings.Cut(jsonTag(f), ",")
+				}
+				if _, inner, _ := strings.Cut(qualify(p.name, f.Type), "."); len(f.Names) == 0 && inner != "" {
+					tags[inner] = "." // an unversioned struct may have it in a field
 				}
 			}
 			d.tags[p.name+"."+name] = tags

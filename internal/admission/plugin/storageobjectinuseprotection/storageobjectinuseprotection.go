@@ -33,6 +33,9 @@ func (Plugin) Resources() []status.GroupResource {
 	return []status.GroupResource{volumes, claims, classes}
 }
 
+// protectsClasses is the first release that protects VolumeAttributesClasses.
+const protectsClasses = 33
+
 // Mutate adds the finalizer of its resource to a new object.
 func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" || a.Operation != admission.Create {
@@ -45,6 +48,9 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	case claims:
 		finalizer = "kubernetes.io/pvc-protection"
 	case classes:
+		if a.Access.Before(protectsClasses) || !a.Access.Enabled("VolumeAttributesClass") {
+			return nil
+		}
 		finalizer = "kubernetes.io/vac-protection"
 	}
 	finalizers := object.List(a.Object, "metadata", "finalizers")

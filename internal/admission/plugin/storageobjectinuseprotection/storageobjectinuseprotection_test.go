@@ -13,6 +13,8 @@ func TestFinalizers(t *testing.T) {
 		{Name: "claim with the finalizer", Resource: "persistentvolumeclaims", Object: `{"metadata":{"finalizers":["kubernetes.io/pvc-protection"]}}`, Path: "metadata.finalizers", Want: `["kubernetes.io/pvc-protection"]`},
 		{Name: "claim", Resource: "persistentvolumeclaims", Object: `{}`, Path: "metadata.finalizers", Want: `["kubernetes.io/pvc-protection"]`},
 		{Name: "class", Resource: "volumeattributesclasses.storage.k8s.io", Object: `{}`, Path: "metadata.finalizers", Want: `["kubernetes.io/vac-protection"]`},
+		{Name: "class without its gate", Resource: "volumeattributesclasses.storage.k8s.io", Gates: map[string]bool{"VolumeAttributesClass": false}, Minor: 33, Object: `{}`, Path: "metadata.finalizers"},
+		{Name: "class in v1.32", Resource: "volumeattributesclasses.storage.k8s.io", Gates: map[string]bool{"VolumeAttributesClass": true}, Minor: 32, Object: `{}`, Path: "metadata.finalizers"},
 		{Name: "update", Resource: "persistentvolumeclaims", Object: `{}`, Old: `{}`, Path: "metadata.finalizers"},
 	})
 }

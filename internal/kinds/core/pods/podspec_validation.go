@@ -235,7 +235,7 @@ func (r *podRules) checkHostUsers() {
 	}
 	for c := range eachContainer(r.spec) {
 		if c.Len("volumeDevices") > 0 {
-			c.Forbidden("volumeDevices", why)
+			c.Add(validation.Forbidden(c.At("volumeDevices"), why).Since(34))
 		}
 	}
 }
