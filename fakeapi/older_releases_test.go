@@ -25,6 +25,10 @@ func TestOlderReleases(t *testing.T) {
 		notFound   = `deployments.apps \"missing\" not found`
 		scale      = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"missing"},"spec":{"replicas":1}}`
 	)
+	const pods = "/api/v1/namespaces/default/pods"
+	pod := func(spec string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"automountServiceAccountToken":false,` + spec + `}}`
+	}
 	servers := map[string]*fakeapi.Server{}
 	for _, tt := range []struct {
 		name, release                     string
@@ -50,6 +54,17 @@ func TestOlderReleases(t *testing.T) {
 			`no kind is registered for the type v1.ConfigMapList in scheme \"pkg/runtime/scheme.go:100\"`},
 		{"kind of a binding", "1.32", "POST", "/api/v1/namespaces/default/pods/a/binding", "", "application/json", `{"apiVersion":"meta.k8s.io/v1","kind":"DeleteOptions"}`, 400,
 			`in scheme \"pkg/runtime/scheme.go:100\"`},
+		{"restart policy of a container", "1.33", "POST", pods, "", "application/json", pod(`"containers":[{"name":"c","image":"i","restartPolicy":"Always"}]`), 422,
+			`spec.containers[0].restartPolicy: Forbidden: may not be set for non-init containers`},
+		{"restart policy of an init container", "1.33", "POST", pods, "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i"}],"initContainers":[{"name":"d","image":"i","restartPolicy":"OnFailure"}]`), 422,
+			`Unsupported value: \"OnFailure\": supported values: \"Always\""`},
+		{"resource of a resize policy", "1.33", "POST", pods, "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","resizePolicy":[{"resourceName":"b","restartPolicy":"NotRequired"}]}]`), 422, `Unsupported value: b: supported values: \"cpu\", \"memory\"`},
+		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
+			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
+			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
+				`CreationTimestamp:time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), DeletionTimestamp:\u003cnil\u003e, `},
 		{"Scale of a missing object", "1.32", "GET", deployment + "/scale", "", "", "", 404, `deployments/scale.apps \"missing\" not found`},
 		{"Scale of a missing object", "1.33", "GET", deployment + "/scale", "", "", "", 404, notFound},
 		{"Scale of a missing StatefulSet", "1.32", "GET", "/apis/apps/v1/namespaces/default/statefulsets/missing/scale", "", "", "", 404, `statefulsets.apps \"missing\" not found`},

@@ -69,6 +69,12 @@ var goBasic = map[string]string{
 // appendGo appends a value of a type in Go syntax.
 func (r release) appendGo(dst []byte, typ string, v any) []byte {
 	if elem, ok := strings.CutPrefix(typ, "*"); ok {
+		if elem == "t" { // it has a method for Go syntax
+			if v == nil {
+				return append(dst, "<nil>"...)
+			}
+			return appendGoScalar(dst, elem, elem, v)
+		}
 		dst = append(append(append(dst, "(*"...), goName(elem)...), ')')
 		if v == nil {
 			return append(dst, "(nil)"...)

@@ -55,8 +55,10 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "CoordinatedLeaderElection", path: "spec.strategy"},
 		{gate: "CoordinatedLeaderElection", path: "spec.preferredHolder"},
 	},
-	storedKind("resource.k8s.io", "DeviceClass"):           {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
-	storedKind("resource.k8s.io", "ResourceClaim"):         gatedClaimFields("spec."),
+	storedKind("resource.k8s.io", "DeviceClass"): {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
+	storedKind("resource.k8s.io", "ResourceClaim"): append(gatedClaimFields("spec."),
+		gatedField{gate: "DRAAdminAccess", path: "status.allocation.devices.results[].adminAccess"},
+		gatedField{gate: "DRAResourceClaimDeviceStatus", path: "status.devices"}),
 	storedKind("resource.k8s.io", "ResourceClaimTemplate"): gatedClaimFields("spec.spec."),
 	storedKind("resource.k8s.io", "ResourceSlice"): {
 		{gate: "DRAConsumableCapacity", path: "spec.devices[].allowMultipleAllocations"},
@@ -94,11 +96,13 @@ var gatedFields = map[resource.Kind][]gatedField{
 // gatedClaimFields are the fields of the spec of a ResourceClaim, whose path is given.
 func gatedClaimFields(spec string) []gatedField {
 	return []gatedField{
+		{gate: "DRAAdminAccess", path: spec + "devices.requests[].exactly.adminAccess"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].exactly.capacity"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].exactly.tolerations", since: 35},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].firstAvailable[].tolerations", since: 35},
+		{gate: "DRAPrioritizedList", path: spec + "devices.requests[].firstAvailable"},
 	}
 }
 

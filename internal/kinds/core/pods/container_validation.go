@@ -22,8 +22,8 @@ func (r *podRules) checkContainers() {
 		seen.Unique(c, "name")
 		r.checkLifecycle(c)
 		r.checkProbes(c)
-		if !c.Has("restartPolicy") && c.Len("restartPolicyRules") > 0 {
-			c.Required("restartPolicy", rulesNeedPolicy)
+		if c.Has("restartPolicy") {
+			c.Add(validation.Forbidden(c.At("restartPolicy"), "may not be set for non-init containers").WithoutGate(restartRules))
 		}
 		checkRestartRules(c)
 	}
@@ -42,10 +42,14 @@ func (r *podRules) checkInitContainers() {
 	}
 	for _, c := range r.spec.Each("initContainers") {
 		r.checkContainer(c)
-		if c.Has("restartPolicy") {
+		switch policy := c.String("restartPolicy"); {
+		case c.Has("restartPolicy"):
+			if policy != "Always" {
+				c.Add(validation.NotSupported(c.At("restartPolicy"), policy, []string{"Always"}).WithoutGate(restartRules))
+			}
 			checkRestartRules(c)
-		} else if c.Len("restartPolicyRules") > 0 {
-			c.Required("restartPolicy", rulesNeedPolicy)
+		case c.Len("restartPolicyRules") > 0:
+			c.Add(validation.Required(c.At("restartPolicy"), rulesNeedPolicy).Since(35))
 		}
 		if name := c.String("name"); name != "" || seen[name] {
 			seen.Unique(c, "name")
@@ -280,25 +284,26 @@ func (r *podRules) checkResizePolicy(c validation.View) {
 	seen, list := validation.Seen{}, c.At("resizePolicy")
 	for _, policy := range c.Each("resizePolicy") {
 		resource, restart := policy.String("resourceName"), policy.String("restartPolicy")
+		name := validation.AsGoType("core.ResourceName=s", resource)
 		if seen[resource] {
-			c.Add(validation.Duplicate(policy.Path, validation.NamedString(resource)))
+			c.Add(validation.Duplicate(policy.Path, name))
 		}
 		seen[resource] = true
-		checkOneOfAt(c, list, resource, "cpu", "memory")
-		checkOneOfAt(c, list, restart, "NotRequired", "RestartContainer")
+		checkOneOfAt(c, list, name, resource, "cpu", "memory")
+		checkOneOfAt(c, list, validation.NamedString(restart), restart, "NotRequired", "RestartContainer")
 		if r.spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
-			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'"))
+			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'").DetailBefore(36, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
 		}
 	}
 }
 
-// checkOneOfAt reports an error at path unless value is one of values.
-func checkOneOfAt(p validation.View, path *validation.Path, value string, values ...string) {
+// checkOneOfAt reports an error at path, which quotes bad, unless value is one of values.
+func checkOneOfAt(p validation.View, path *validation.Path, bad any, value string, values ...string) {
 	switch {
 	case value == "":
 		p.Add(validation.Required(path, ""))
 	case !slices.Contains(values, value):
-		p.Add(validation.NotSupported(path, validation.NamedString(value), values))
+		p.Add(validation.NotSupported(path, bad, values))
 	}
 }
 
@@ -307,10 +312,24 @@ const (
 	maxExitCodes    = 255
 
 	rulesNeedPolicy = "must specify restartPolicy when restart rules are used"
+
+	// restartRules is the gate of restart policies of containers, but for Always in init
+	// containers.
+	restartRules = "ContainerRestartRules"
 )
 
 // checkRestartRules validates restartPolicy and restartPolicyRules of a container.
 func checkRestartRules(c validation.View) {
+	if c.Has("restartPolicy") || c.Len("restartPolicyRules") > 0 {
+		c.AddList(validation.Collect(c.Obj, c.Path, checkGatedRestartRules).WithGate(restartRules))
+	}
+}
+
+// checkGatedRestartRules is checkRestartRules with its gate.
+func checkGatedRestartRules(c validation.View) {
+	if !c.Has("restartPolicy") {
+		c.Required("restartPolicy", rulesNeedPolicy)
+	}
 	c.OneOfIfSet("restartPolicy", "Always", "Never", "OnFailure")
 	if n := c.Len("restartPolicyRules"); n > maxRestartRules {
 		c.Add(validation.TooMany(c.At("restartPolicyRules"), n, maxRestartRules))

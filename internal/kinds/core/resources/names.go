@@ -76,7 +76,7 @@ func ValidateContainerResourceName(name string, path *validation.Path) validatio
 	case !IsNative(name) && !IsExtended(name):
 		messages = append(messages, "doesn't follow extended resource name standard")
 	}
-	return validation.Each(path, validation.NamedString(name), messages)
+	return validation.Each(path, validation.AsGoType("core.ResourceName=s", name), messages)
 }
 
 // ValidatePodResourceName validates a resource name in the pod-level requirements.
