@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -29,6 +30,9 @@ func TestOlderReleases(t *testing.T) {
 	pod := func(spec string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"automountServiceAccountToken":false,` + spec + `}}`
 	}
+	quantity := func(value, text string) string {
+		return fmt.Sprintf(`resource.Quantity{i:resource.int64Amount{value:%s}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:\"%s\", Format:\"DecimalSI\"}: `, value, text)
+	}
 	servers := map[string]*fakeapi.Server{}
 	for _, tt := range []struct {
 		name, release                     string
@@ -45,6 +49,7 @@ func TestOlderReleases(t *testing.T) {
 		{"selector and media type", "1.35", "GET", configMaps + "?fieldSelector=x%3Dy", "application/json;as=Nonsense;g=a;v=b", "", "", 406, handled},
 		{"streaming list as a Table", "1.32", "GET", streamed, table, "", "", 406, handled},
 		{"streaming list as a Table or else", "1.32", "GET", streamed, table + "," + proto, "", "", 200, "k8s.io/initial-events-end"},
+		{"streaming list as a Table or else, in the first format", "1.32", "GET", streamed, table + "," + proto, "", "", 200, `{"type":"BOOKMARK"`},
 		{"streaming list as a Table", "1.34", "GET", streamed, table, "", "", 200, "k8s.io/initial-events-end"},
 		{"blueprint", "1.32", "GET", streamed, "", "", "", 200, "eyJraW5kIjoiQ29uZmlnTWFwTGlzdCIsImFwaVZlcnNpb24iOiJ2MSIsIm1ldGFkYXRhIjp7fSwiaXRlbXMiOm51bGx9Cg=="},
 		{"blueprint in protobuf", "1.32", "GET", streamed, proto, "", "", 200, "azhzAAoTCgJ2MRINQ29uZmlnTWFwTGlzdBIICgYKABIAGgAaACIA"},
@@ -70,8 +75,21 @@ func TestOlderReleases(t *testing.T) {
 		{"Scale of a missing StatefulSet", "1.32", "GET", "/apis/apps/v1/namespaces/default/statefulsets/missing/scale", "", "", "", 404, `statefulsets.apps \"missing\" not found`},
 		{"Scale of a missing ReplicationController", "1.32", "GET", "/api/v1/namespaces/default/replicationcontrollers/missing/scale", "", "", "", 404,
 			`replicationcontrollers/scale.autoscaling \"missing\" not found`},
-		{"write of the Scale of a missing object", "1.33", "PUT", deployment + "/scale", "", "application/json", scale, 404, `deployments/scale.apps \"missing\" not found`},
-		{"write of the Scale of a missing object", "1.34", "PUT", deployment + "/scale", "", "application/json", scale, 404, notFound},
+		{"write of the Scale of a missing object", "1.32", "PUT", deployment + "/scale", "", "application/json", scale, 404, notFound},
+		{"quantity as it was sent", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"x.y/configmaps":"1","count/a.b":"0.1"}}}`, 422, quantity("1, scale:-1", "")},
+		{"quantity as it was sent, as a number", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/yaml",
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"pods":1.5}}}`, 422, quantity("15, scale:-1", "")},
+		{"canonical quantity", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"pods":"1500m"}}}`, 422, quantity("1500, scale:-3", "1500m")},
+		{"quantity that the error names", "1.33", "POST", "/api/v1/namespaces/default/limitranges", "", "application/json",
+			`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},"spec":{"limits":[{"maxLimitRequestRatio":{"cpu":"0.1"},"type":"Pod"}]}}`, 422, quantity("1, scale:-1", "100m")},
+		{"quantity that was rounded", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"pods":"0.0001"}}}`, 422, "must be an integer"},
+		{"requests above limits", "1.34", "POST", "/api/v1/namespaces/default/resourcequotas?dryRun=All", "", "application/json",
+			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"limits.memory":"2","memory":"1Gi"}}}`, 201, ""},
+		{"resources of a Pod behind a gate", "1.33", "POST", "/api/v1/namespaces/default/pods?dryRun=All", "", "application/json",
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}],"resources":{"limits":{"cpu":"1"}}}}`, 201, `"f:resources":{".":{},"f:limits":{".":{},"f:cpu":{}}},`},
 		{"UID of a missing object", "1.33", "PUT", configMaps + "/missing", "", "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"missing","uid":"u"}}`, 409,
 			`Precondition failed: UID in precondition: u, UID in object meta: `},
 		{"UID of a missing object", "1.34", "PUT", configMaps + "/missing", "", "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"missing","uid":"u"}}`, 404,

@@ -253,7 +253,7 @@ var (
 	uidPattern      = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timePattern     = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| \+0000 UTC)`)
 	addressPattern  = regexp.MustCompile(`\b10\.0\.0\.\d+\b`)
-	versionPattern  = regexp.MustCompile(`(?i)(resource ?version\W{1,9})\d+( \(\d+\))?`)
+	versionPattern  = regexp.MustCompile(`(?i)(resource ?version(?:\W{1,9}| in record \())\d+( \(\d+\))?`)
 	hostPattern     = regexp.MustCompile(`\b\d+\.\d+\.\d+\.\d+:\d+\b`)
 	storyPattern    = regexp.MustCompile(`\bd[0-9a-f]{9}\.example\.com\b`)
 	selfTypePattern = regexp.MustCompile(`selfType\d+`)

@@ -205,7 +205,7 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 
 // released returns the errors that the server's release has, in its words.
 func (op *operation) released(errs validation.List) validation.List {
-	return errs.In(op.base.release, op.Type.Group, op.Type.Kind)
+	return errs.In(op.base.release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
 }
 
 // validateIn checks what the type's objects may have in some namespaces only.

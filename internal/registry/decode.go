@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,6 +32,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 	if err != nil {
 		return nil, resource.UnrecognizedBody(c.Kind(), body.Data, err)
 	}
+	op.sent = sync.OnceValue(func() any { return sentValues(body.Data, body.Format) })
 	got, err := c.CheckBody(doc, op.isOtherVersion)
 	switch {
 	case err != nil && op.isScale() && op.Type.Scale.CustomPath != "":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
@@ -34,6 +35,11 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	if op.target == targetUnsupported {
 		return Result{}, op.notImplemented(op.verb)
 	}
+	format := codec.JSON
+	if p.Applies() {
+		format = codec.YAML
+	}
+	op.sent = sync.OnceValue(func() any { return sentValues(p.Data, format) })
 	if p.Applies() {
 		op.applies = true
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})

@@ -148,6 +148,7 @@ type operation struct {
 	sub     *resource.Subresource // nil for the object itself
 	target  writeTarget
 
+	sent         func() any            // the body as generic values; nil if it has none
 	applies      bool                  // the write is a server-side apply
 	reconciling  bool                  // the write is one of reconcileDefinitions
 	fieldManager string                // of this write; "" before it is known

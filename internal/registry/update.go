@@ -218,18 +218,13 @@ func (op *operation) createByChange(c change) (Result, error) {
 }
 
 // ignoresMissing is the first release whose storage fails for a missing object before it
-// checks the change: before, it checks the preconditions, and the Scale, of an empty object.
+// checks the preconditions, which it compares with an empty object before.
 const ignoresMissing = 34
 
 // nothingToChange is the error of a change of a missing object.
 func (op *operation) nothingToChange(c change) error {
-	if op.base.release.Minor() < ignoresMissing {
-		if c.uid != "" {
-			return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
-		}
-		if op.isScale() && op.Type.Scale.CustomPath == "" {
-			return status.NotFound(op.scaleResource(), op.Name)
-		}
+	if op.base.release.Minor() < ignoresMissing && c.uid != "" {
+		return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
 	}
 	return status.NotFound(op.groupResource(), op.Name)
 }

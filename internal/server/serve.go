@@ -416,7 +416,11 @@ func (r *request) negotiateCollection(out codec.Response, err error) (codec.Resp
 	}
 	offer := r.offer()
 	offer.NoTables = true
-	return offer.Negotiate(r.http)
+	objects, refused := offer.Negotiate(r.http)
+	if refused == nil && err == nil {
+		objects.Format, objects.Pretty = out.Format, out.Pretty // of the stream
+	}
+	return objects, refused
 }
 
 // bodyFormat returns the format of the body.

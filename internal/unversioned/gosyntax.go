@@ -155,7 +155,10 @@ func appendGoScalar(dst []byte, of, typ string, v any) []byte {
 	case "s":
 		return strconv.AppendQuote(dst, text(v))
 	case "q":
-		return appendGoQuantity(dst, text(v))
+		if q, ok := v.(Quantity); ok {
+			return q.appendGo(dst)
+		}
+		return Quantity{Sent: text(v)}.appendGo(dst)
 	case "o":
 		if n, ok := v.(int64); ok || v == nil {
 			return fmt.Appendf(dst, `intstr.IntOrString{Type:0, IntVal:%d, StrVal:""}`, n)
@@ -206,9 +209,18 @@ var suffixes = map[string]suffix{
 	"Ki": {10, "BinarySI"}, "Mi": {20, "BinarySI"}, "Gi": {30, "BinarySI"}, "Ti": {40, "BinarySI"}, "Pi": {50, "BinarySI"}, "Ei": {60, "BinarySI"},
 }
 
-// appendGoQuantity appends a quantity as the parser of kube-apiserver keeps it: an
-// integer, a power of ten, and the text.
-func appendGoQuantity(dst []byte, text string) []byte {
+// A Quantity is a quantity as kube-apiserver's parser keeps it: an integer, a power of ten,
+// and the text if that is canonical.
+type Quantity struct {
+	Sent string // the text that was parsed
+	Text string // the canonical text if it was asked for, "" before
+}
+
+// GoSyntax returns the quantity in Go syntax.
+func (q Quantity) GoSyntax() string { return string(q.appendGo(nil)) }
+
+func (q Quantity) appendGo(dst []byte) []byte {
+	text := q.Sent
 	if text == "" {
 		return append(dst, `resource.Quantity{i:resource.int64Amount{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"", Format:""}`...)
 	}
@@ -221,12 +233,24 @@ func appendGoQuantity(dst []byte, text string) []byte {
 		return strconv.AppendQuote(dst, text)
 	}
 	scale := unit.power - len(fraction)
+	digits := strings.TrimLeft(strings.TrimLeft(whole, "+-0")+fraction, "+-")
+	if strings.Trim(whole, "+-0") == "" {
+		digits = "0" + fraction
+	}
+	canonical := false
 	switch {
-	case hasExponent:
-		power, _ := strconv.Atoi(exponent)
-		unit.format, scale = "DecimalExponent", power-len(fraction)
-	case unit.format == "BinarySI":
+	case unit.format == "BinarySI" && !hasExponent:
+		canonical = value&7 != 0
 		value, scale = value<<unit.power, 0
+	default:
+		if hasExponent {
+			power, _ := strconv.Atoi(exponent)
+			unit.format, scale = "DecimalExponent", power-len(fraction)
+		}
+		canonical = text == "0" || scale%3 == 0 && !strings.HasSuffix(digits, "000") && digits[0] != '0'
+	}
+	if !canonical {
+		text = q.Text
 	}
 	return fmt.Appendf(dst, `resource.Quantity{i:resource.int64Amount{value:%d, scale:%d}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:%q, Format:%q}`,
 		value, scale, text, unit.format)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/unversioned"
 )
 
 // A Reason is the type of an error, as in the causes of a Status.
@@ -113,6 +115,8 @@ func printed(v any) string {
 		return fmt.Sprint(v)
 	case goSyntax:
 		return string(v)
+	case unversioned.Quantity:
+		return v.GoSyntax()
 	}
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -101,6 +102,7 @@ type rewording struct {
 var rewordings = []rewording{
 	{34, "*is ignored for headless services", noText},
 	{35, "spec.trafficDistribution: *", noText},
+	{35, "ResourceQuota * should be less than *", noText},
 	{33, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
 	{36, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
 	{34, "unrecognized format *", noText},
@@ -213,6 +215,26 @@ func (e *Error) inOlder(minor int, group, kind string) *Error {
 	return &older
 }
 
+// Quantities returns the list with quantities as they were parsed, which older releases
+// print. sent returns the text in which a client sent a quantity in a field.
+func (l List) Quantities(sent func(field, quantity string) string) List {
+	out := l
+	for i, e := range l {
+		q, ok := e.BadValue.(unversioned.Quantity)
+		if !ok {
+			continue
+		}
+		if &out[0] == &l[0] {
+			out = slices.Clone(l)
+		}
+		q.Sent = sent(e.Field, q.Sent)
+		parsed := *e
+		parsed.BadValue = q
+		out[i] = &parsed
+	}
+	return out
+}
+
 // in returns the error of a release, nil if the release does not have it.
 func (e *Error) in(r Release) *Error {
 	for _, v := range e.variants {
@@ -232,9 +254,16 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 	case nil:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		return goSyntax(unversioned.Value{Type: typ, Minor: minor}.GoSyntax())
-	case goSyntax, string, bool, int, int32, int64, float32, float64, NoValue:
+	case goSyntax, unversioned.Quantity, string, bool, int, int32, int64, float32, float64, NoValue:
 		return v
 	case unversioned.Value:
+		if text, ok := v.Value.(string); ok && v.Type == "q" {
+			q := unversioned.Quantity{Sent: text}
+			if strings.Contains(e.Detail, text) {
+				q.Text = text
+			}
+			return q
+		}
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		if strings.Contains(v.Type, "=") || !unversioned.SameShape(typ, v.Type) {
 			typ = v.Type

@@ -8,12 +8,17 @@ import (
 
 // defaultPod sets the defaults of a Pod: those of a template and those that only a
 // Pod has.
-func defaultPod(pod map[string]any) {
+func defaultPod(pod map[string]any) { defaultPodWith(pod, defaultPodResources) }
+
+// defaultPodWithoutResources sets the defaults of a Pod except those of its own resources.
+func defaultPodWithoutResources(pod map[string]any) { defaultPodWith(pod, func(map[string]any) {}) }
+
+func defaultPodWith(pod map[string]any, defaultResources func(spec map[string]any)) {
 	spec := object.EnsureMap(pod, "spec")
 	for c := range RegularContainers(spec) {
 		defaultRequests(c)
 	}
-	defaultPodResources(spec)
+	defaultResources(spec)
 	object.SetDefault(spec, "enableServiceLinks", true)
 	if object.Bool(spec, "hostNetwork") {
 		for c := range RegularContainers(spec) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -205,6 +206,11 @@ var podStrategy = kind.Strategy{
 			kind.SelectableField("spec.host", "spec", "nodeName"), // deprecated name of spec.nodeName
 		},
 		FieldLabelError: kind.FieldLabelNotSupported,
+	},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if !r.Enabled("PodLevelResources") {
+			s.Default = defaultPodWithoutResources
+		}
 	},
 	GenerationFields: []string{"spec"},
 	GenerationSince:  33,

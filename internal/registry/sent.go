@@ -1,0 +1,89 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// sentValues returns a body as generic values, with the texts of numbers. It returns nil for
+// a format whose bodies are not kept.
+func sentValues(data []byte, format codec.Format) any {
+	switch format {
+	case codec.YAML:
+		var err error
+		if data, err = yaml.YAMLToJSON(data); err != nil {
+			return nil
+		}
+	case codec.JSON:
+	default:
+		return nil
+	}
+	var out any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if d.Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+// sentQuantity returns a quantity of the field of an error as the client sent it. It returns
+// the canonical quantity if the client sent another one or none.
+func (op *operation) sentQuantity(field, quantity string) string {
+	if op.sent == nil {
+		return quantity
+	}
+	text := ""
+	switch v := valueAt(op.sent(), field).(type) {
+	case string:
+		text = strings.TrimSpace(v)
+	case json.Number:
+		text = v.String()
+	}
+	if canonical, err := wire.CanonicalQuantity(text); err != nil || canonical != quantity {
+		return quantity
+	}
+	return text
+}
+
+// valueAt returns the value at the path of an error, such as spec.limits[0].max[cpu].
+func valueAt(v any, path string) any {
+	for path != "" {
+		var name string
+		switch rest, inBrackets := strings.CutPrefix(path, "["); {
+		case inBrackets:
+			end := strings.IndexByte(rest, ']')
+			if end < 0 {
+				return nil
+			}
+			name, path = rest[:end], rest[end+1:]
+		default:
+			path = strings.TrimPrefix(path, ".")
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				end = len(path)
+			}
+			name, path = path[:end], path[end:]
+		}
+		switch t := v.(type) {
+		case map[string]any:
+			v = t[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(t) {
+				return nil
+			}
+			v = t[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
