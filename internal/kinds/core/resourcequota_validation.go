@@ -146,7 +146,7 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 			}
 		case "Exists", "DoesNotExist":
 			if e.Len("values") > 0 {
-				e.Invalid("values", "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
+				e.Add(validation.Invalid(e.At("values"), validation.AsGoType("[]s", e.Obj["values"]), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"))
 			}
 		default:
 			e.InvalidNamed("operator", "not a valid selector operator")

@@ -25,7 +25,13 @@ import (
 // name is the resource and its group: "pods", "deployments.apps".
 func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	all, err := release.Open("v1.36-all")
+	return TypeIn(t, "v1.36-all", name)
+}
+
+// TypeIn is TypeOf for a release, such as "v1.33".
+func TypeIn(t testing.TB, releaseName, name string) *resource.Type {
+	t.Helper()
+	all, err := release.Open(releaseName)
 	require.NoError(t, err)
 	for _, gates := range []map[string]bool{nil, {"AllAlpha": true, "AllBeta": true}} {
 		p, err := all.WithGates(gates)

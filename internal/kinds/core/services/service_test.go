@@ -1,6 +1,7 @@
 package services_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -11,6 +12,19 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
+
+func TestTrafficDistributionOfReleases(t *testing.T) {
+	for name, want := range map[string]string{
+		"v1.33": `spec.trafficDistribution: Unsupported value: "PreferSameZone": supported values: "PreferClose"`,
+		"v1.34": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			typ := kindtest.TypeIn(t, name, "services")
+			obj := kindtest.Create(t, typ, `{"spec":{"trafficDistribution":"PreferSameZone","ports":[{"port":1}]}}`)
+			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, nil).Message())
+		})
+	}
+}
 
 func TestDefaultService(t *testing.T) {
 	kindtest.TestDefaults(t, "services", []kindtest.Row{

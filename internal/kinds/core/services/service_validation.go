@@ -319,9 +319,13 @@ func checkTrafficPolicies(p validation.View) {
 		p.Required("internalTrafficPolicy", "")
 	}
 	if p.Has("trafficDistribution") {
-		value, known := p.String("trafficDistribution"), []string{"PreferClose", "PreferSameZone", "PreferSameNode"}
-		if !slices.Contains(known, value) {
-			p.Add(validation.NotSupported(p.At("trafficDistribution"), value, known))
+		value, path := p.String("trafficDistribution"), p.At("trafficDistribution")
+		const gate = "PreferSameTrafficDistribution"
+		if known := []string{"PreferClose", "PreferSameZone", "PreferSameNode"}; !slices.Contains(known, value) {
+			p.Add(validation.NotSupported(path, value, known).WithGate(gate, nil))
+		}
+		if known := []string{"PreferClose"}; !slices.Contains(known, value) {
+			p.Add(validation.NotSupported(path, value, known).WithoutGate(gate))
 		}
 	}
 }
