@@ -90,6 +90,28 @@ func TestOlderReleases(t *testing.T) {
 			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"limits.memory":"2","memory":"1Gi"}}}`, 201, ""},
 		{"resources of a Pod behind a gate", "1.33", "POST", "/api/v1/namespaces/default/pods?dryRun=All", "", "application/json",
 			`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}],"resources":{"limits":{"cpu":"1"}}}}`, 201, `"f:resources":{".":{},"f:limits":{".":{},"f:cpu":{}}},`},
+		{"sleep of no time", "1.32", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"sleep":{"seconds":0}}}}]`), 422,
+			"Invalid value: 0: must be greater than 0 and less than terminationGracePeriodSeconds (30). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep."},
+		{"sleep of no time", "1.33", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"sleep":{"seconds":0}}}}]`), 201, `"sleep":{"seconds":0}`},
+		{"sleep that is too long", "1.32", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","lifecycle":{"preStop":{"sleep":{"seconds":31}}}}]`), 422, "must be greater than 0 and less than"},
+		{"type of the mount of /proc", "1.32", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","securityContext":{"procMount":"Unmasked"}}]`), 201, `"procMount":"Default"`},
+		{"change of SELinux labels", "1.32", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"securityContext":{"seLinuxChangePolicy":"Never"},"containers":[{"name":"c","image":"i"}]`), 201, `"securityContext":{},`},
+		{"warning of a version", "1.32", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "", "application/json",
+			`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a"},"spec":{"versions":[{"name":"v1","deprecated":true,"deprecationWarning":""}]}}`, 422,
+			`Invalid value: \"\": must not be an empty string`},
+		{"driver of a CSINode", "1.32", "PATCH", "/apis/storage.k8s.io/v1/csinodes/n", "", merge, `{"spec":{"drivers":[{"name":"d","nodeID":"m","topologyKeys":["zone"]}]}}`, 422,
+			`is invalid: CSINodeDriver: Invalid value: storage.CSINodeDriver{Name:\"d\"`},
+		{"driver of a CSINode", "1.33", "PATCH", "/apis/storage.k8s.io/v1/csinodes/n", "", merge, `{"spec":{"drivers":[{"name":"d","nodeID":"m","topologyKeys":["zone"]}]}}`, 422,
+			`is invalid: spec.drivers: Invalid value: storage.CSINodeDriver{Name:\"d\"`},
+		{"endpoints that an update keeps", "1.32", "PATCH", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/s", "", merge, `{"addressType":"IPv6"}`, 422,
+			`endpoints[0].addresses[0]: Invalid value: \"10.1.2.3\": must be a valid IPv6 address, addressType: Invalid value: \"IPv6\": field is immutable`},
+		{"endpoints that an update keeps", "1.33", "PATCH", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/s", "", merge, `{"addressType":"IPv6"}`, 422,
+			`is invalid: addressType: Invalid value: discovery.AddressType(\"IPv6\"): field is immutable`},
 		{"UID of a missing object", "1.33", "PUT", configMaps + "/missing", "", "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"missing","uid":"u"}}`, 409,
 			`Precondition failed: UID in precondition: u, UID in object meta: `},
 		{"UID of a missing object", "1.34", "PUT", configMaps + "/missing", "", "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"missing","uid":"u"}}`, 404,
@@ -97,7 +119,9 @@ func TestOlderReleases(t *testing.T) {
 	} {
 		t.Run(tt.release+" "+tt.name, func(t *testing.T) {
 			if servers[tt.release] == nil {
-				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release))
+				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release), fakeapi.WithObjects(
+					`{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone"]}]}}`,
+					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`))
 				require.NoError(t, err)
 				servers[tt.release] = srv
 			}

@@ -257,6 +257,7 @@ var (
 	hostPattern     = regexp.MustCompile(`\b\d+\.\d+\.\d+\.\d+:\d+\b`)
 	storyPattern    = regexp.MustCompile(`\bd[0-9a-f]{9}\.example\.com\b`)
 	selfTypePattern = regexp.MustCompile(`selfType\d+`)
+	goTimePattern   = regexp.MustCompile(`time\.Date\(20\d\d, [^)]*\)`)
 	pointerPattern  = regexp.MustCompile(`\(0x[0-9a-f]{9,}\)`)
 	agePattern      = regexp.MustCompile(`^\d+m?s$`)
 )
@@ -283,6 +284,7 @@ func (v *view) text(s string) string {
 	s = addressPattern.ReplaceAllString(s, "<ip>")
 	s = hostPattern.ReplaceAllString(s, "<host>")
 	s = selfTypePattern.ReplaceAllString(s, "selfType")
+	s = goTimePattern.ReplaceAllString(s, "<time>")
 	s = pointerPattern.ReplaceAllString(s, "(<pointer>)")
 	s = strings.ReplaceAll(s, "\u00a0", " ") // cmp.Diff chooses one of the spaces when the process starts
 	return versionPattern.ReplaceAllString(s, "$1<version>")

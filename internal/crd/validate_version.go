@@ -43,7 +43,7 @@ func (c *specValidator) versions(path *validation.Path) validation.List {
 func (c *specValidator) version(v map[string]any, path *validation.Path) validation.List {
 	var errs validation.List
 	if warning, ok := v["deprecationWarning"].(string); ok {
-		errs = append(errs, validation.Each(path.Child("deprecationWarning"), &warning, deprecationWarning(v["deprecated"] == true, warning))...)
+		errs = append(errs, validation.Each(path.Child("deprecationWarning"), validation.NamedString(warning), deprecationWarning(v["deprecated"] == true, warning))...)
 	}
 	errs = append(errs, c.schema(v, "schema", c.status(v), path)...)
 	errs = append(errs, subresources(object.Map(v, "subresources"), path.Child("subresources"))...)

@@ -11,10 +11,11 @@ var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 
 func validateEndpointSlice(obj, old map[string]any) validation.List {
 	errs := validation.Collect(obj, nil, checkEndpointSlice)
-	// An update may keep invalid endpoints that are stored.
-	if old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]) {
-		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
+	endpoints := validation.Collect(obj, nil, checkSliceEndpoints)
+	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
+		endpoints = endpoints.Until(33) // an update may keep invalid endpoints that are stored
 	}
+	errs = append(errs, endpoints...)
 	if old != nil {
 		errs = append(errs, validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
 			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType"))...)

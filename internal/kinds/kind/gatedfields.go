@@ -16,6 +16,9 @@ type gatedField struct {
 	// "[]" follows a list, "{}" a map. "*" is every list of containers. "?" follows a member that is
 	// removed too if it has no other fields.
 	path string
+	// to is the value that the field gets instead of being dropped, nil for none. It does
+	// not count as a value of the old object.
+	to any
 	// since is the minor number of the first release that drops the field, if older ones
 	// have it.
 	since int
@@ -34,6 +37,8 @@ var gatedPodFields = []gatedField{
 	{gate: "ImageVolume", path: "volumes[].image"},
 	{gate: "PodCertificateRequest", path: "volumes[].projected.sources[].podCertificate"},
 	{gate: "PodLevelResources", path: "resources"},
+	{gate: "ProcMountType", path: "*.securityContext.procMount", to: "Default"},
+	{gate: "SELinuxChangePolicy", path: "securityContext.seLinuxChangePolicy"},
 	{gate: "SupplementalGroupsPolicy", path: "securityContext.supplementalGroupsPolicy"},
 	{gate: "UserNamespacesSupport", path: "hostUsers"},
 }
@@ -140,17 +145,17 @@ func storedKind(group, kind string) resource.Kind {
 // calls prepare, which may be nil.
 func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	key := storedKind(t.Group, t.Kind)
-	off := func(fields []gatedField) (paths [][]string) {
+	off := func(fields []gatedField) (off []gatedField) {
 		for _, f := range fields {
 			if r.Minor() >= f.since && !r.Enabled(f.gate) {
-				paths = append(paths, strings.Split(f.path, "."))
+				off = append(off, f)
 			}
 		}
-		return paths
+		return off
 	}
 	others := off(gatedFields[key])
 	podSpec, hasPodSpec := podSpecs[key]
-	var ofPods [][]string
+	var ofPods []gatedField
 	if hasPodSpec {
 		ofPods = off(gatedPodFields)
 	}
@@ -168,11 +173,11 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	}
 }
 
-// dropFields removes the fields at the paths that old does not have.
-func dropFields(obj, old map[string]any, paths [][]string) {
-	for _, path := range paths {
-		if !hasField(old, path) {
-			removeField(obj, path)
+// dropFields drops the fields that old does not have.
+func dropFields(obj, old map[string]any, fields []gatedField) {
+	for _, f := range fields {
+		if path := strings.Split(f.path, "."); !hasField(old, path, f.to) {
+			removeField(obj, path, f.to)
 		}
 	}
 }
@@ -209,29 +214,34 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 	return found
 }
 
-func hasField(obj map[string]any, path []string) bool {
+func hasField(obj map[string]any, path []string, except any) bool {
 	if obj == nil {
 		return false
 	}
 	if len(path) == 1 {
-		return obj[path[0]] != nil
+		v := obj[path[0]]
+		return v != nil && v != except
 	}
 	for _, m := range members(obj, path[0]) {
-		if hasField(m, path[1:]) {
+		if hasField(m, path[1:], except) {
 			return true
 		}
 	}
 	return false
 }
 
-func removeField(obj map[string]any, path []string) {
+func removeField(obj map[string]any, path []string, to any) {
 	if len(path) == 1 {
-		delete(obj, path[0])
+		if to == nil {
+			delete(obj, path[0])
+		} else if obj[path[0]] != nil {
+			obj[path[0]] = to
+		}
 		return
 	}
 	for _, m := range members(obj, path[0]) {
-		had := hasField(m, path[1:])
-		removeField(m, path[1:])
+		had := hasField(m, path[1:], nil)
+		removeField(m, path[1:], to)
 		if name, optional := strings.CutSuffix(path[0], "?"); optional && had && len(m) == 0 {
 			delete(obj, name)
 		}

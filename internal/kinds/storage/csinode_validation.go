@@ -51,7 +51,7 @@ func checkCSINodeUpdate(p validation.View, old map[string]any) {
 			}
 			const gate = "MutableCSINodeAllocatableCount"
 			if !validation.Equal(is, was) {
-				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate))
+				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate).FieldBefore(33, "CSINodeDriver"))
 			}
 			is, was := maps.Clone(is), maps.Clone(was)
 			delete(is, "allocatable")

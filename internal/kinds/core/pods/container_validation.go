@@ -441,8 +441,17 @@ func checkPortReference(p validation.View) {
 }
 
 func (r *podRules) checkSleep(p validation.View) {
-	if seconds := p.Int("seconds"); seconds < 0 || seconds > r.grace {
-		p.Add(validation.Invalid(p.Path, seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", r.grace)))
+	const gate = "PodLifecycleSleepActionAllowZero"
+	seconds := p.Int("seconds")
+	notZero := func() *validation.Error {
+		return validation.Invalid(p.Path, seconds, fmt.Sprintf(
+			"must be greater than 0 and less than terminationGracePeriodSeconds (%d). Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep.", r.grace))
+	}
+	switch {
+	case seconds < 0 || seconds > r.grace:
+		p.Add(validation.Invalid(p.Path, seconds, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", r.grace)).WithGate(gate, notZero()))
+	case seconds == 0:
+		p.Add(notZero().WithoutGate(gate))
 	}
 }
 
