@@ -35,6 +35,7 @@ var gatedPodFields = []gatedField{
 	{gate: "GenericWorkload", path: "schedulingGroup"},
 	{gate: "HostnameOverride", path: "hostnameOverride"},
 	{gate: "ImageVolume", path: "volumes[].image"},
+	{gate: "InPlacePodVerticalScaling", path: "*.resizePolicy"},
 	{gate: "PodCertificateRequest", path: "volumes[].projected.sources[].podCertificate"},
 	{gate: "PodLevelResources", path: "resources"},
 	{gate: "ProcMountType", path: "*.securityContext.procMount", to: "Default"},

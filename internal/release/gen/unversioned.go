@@ -107,7 +107,7 @@ func goPackages(dirs map[string]string) []goPackage {
 var basic = map[string]string{
 	"string": "s", "bool": "b", "byte": "uint8=i", "int": "i", "int32": "int32=i", "int64": "int64=i", "uint32": "uint32=i", "float32": "float32=f", "float64": "f",
 	"resource.Quantity": "q", "intstr.IntOrString": "o", "metav1.Time": "t", "metav1.MicroTime": "t", "metav1.Duration": "s",
-	"metav1.FieldsV1": "a", "runtime.RawExtension": "a", "runtime.Object": "a", "types.UID": "types.UID=s",
+	"metav1.FieldsV1": "metav1.FieldsV1=a", "runtime.RawExtension": "a", "runtime.Object": "a", "types.UID": "types.UID=s",
 }
 
 // declarations holds the declared types of all packages, by name: "core.PodSpec".
