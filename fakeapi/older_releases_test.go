@@ -84,6 +84,8 @@ func TestOlderReleases(t *testing.T) {
 			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"pods":"1500m"}}}`, 422, quantity("1500, scale:-3", "1500m")},
 		{"quantity that the error names", "1.33", "POST", "/api/v1/namespaces/default/limitranges", "", "application/json",
 			`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},"spec":{"limits":[{"maxLimitRequestRatio":{"cpu":"0.1"},"type":"Pod"}]}}`, 422, quantity("1, scale:-1", "100m")},
+		{"quantity of another list", "1.33", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"containers":[{"name":"c","image":"i","resources":{"limits":{"x.y/z":"0.1"}}}]`), 422, `requests[x.y/z]: Invalid value: ` + quantity("1, scale:-1", "")},
 		{"quantity that was rounded", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",
 			`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"a"},"spec":{"hard":{"pods":"0.0001"}}}`, 422, "must be an integer"},
 		{"requests above limits", "1.34", "POST", "/api/v1/namespaces/default/resourcequotas?dryRun=All", "", "application/json",

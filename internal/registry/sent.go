@@ -3,6 +3,8 @@ package registry
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,23 +36,40 @@ func sentValues(data []byte, format codec.Format) any {
 	return out
 }
 
-// sentQuantity returns a quantity of the field of an error as the client sent it. It returns
-// the canonical quantity if the client sent another one or none.
+// sentQuantity returns a quantity of the field of an error as the client sent it: in the
+// field, or under the same key of another list of the parent, such as the limit that a
+// request is taken from. It returns the canonical quantity if the client sent none.
 func (op *operation) sentQuantity(field, quantity string) string {
 	if op.sent == nil {
 		return quantity
 	}
-	text := ""
-	switch v := valueAt(op.sent(), field).(type) {
+	if text, ok := sentAs(valueAt(op.sent(), field), quantity); ok {
+		return text
+	}
+	at := strings.LastIndexByte(field, '[')
+	list := strings.LastIndexByte(field[:max(at, 0)], '.')
+	if list < 0 {
+		return quantity
+	}
+	parent, _ := valueAt(op.sent(), field[:list]).(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(parent)) {
+		if text, ok := sentAs(valueAt(parent[name], field[at:]), quantity); ok {
+			return text
+		}
+	}
+	return quantity
+}
+
+// sentAs returns the text of a value that stands for a canonical quantity.
+func sentAs(v any, quantity string) (text string, ok bool) {
+	switch v := v.(type) {
 	case string:
 		text = strings.TrimSpace(v)
 	case json.Number:
 		text = v.String()
 	}
-	if canonical, err := wire.CanonicalQuantity(text); err != nil || canonical != quantity {
-		return quantity
-	}
-	return text
+	canonical, err := wire.CanonicalQuantity(text)
+	return text, err == nil && canonical == quantity
 }
 
 // valueAt returns the value at the path of an error, such as spec.limits[0].max[cpu].
