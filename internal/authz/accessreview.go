@@ -162,15 +162,18 @@ func nonResourceOf(spec map[string]any) any {
 	return validation.AsGoType("authorization.NonResourceAttributes", spec["nonResourceAttributes"])
 }
 
+const neitherOrBoth = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+
 // validateAccess validates the spec of a review. hasSubject reports whether the
 // spec names a user or groups.
 func validateAccess(spec map[string]any, hasSubject bool) (errs validation.List) {
 	attributes, paths := object.Map(spec, "resourceAttributes"), object.Map(spec, "nonResourceAttributes")
 	switch {
 	case attributes != nil && paths != nil:
-		errs = append(errs, validation.Invalid(nonResourcePath, nonResourceOf(spec), "cannot be specified in combination with resourceAttributes"))
+		errs = append(errs, validation.Invalid(specPath, nonResourceOf(spec), neitherOrBoth).
+			Before(37, validation.Invalid(nonResourcePath, nonResourceOf(spec), "cannot be specified in combination with resourceAttributes")))
 	case attributes == nil && paths == nil:
-		errs = append(errs, validation.Invalid(attributesPath, nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified"))
+		errs = append(errs, validation.Invalid(specPath, nil, neitherOrBoth).FieldBefore(37, attributesPath.String()))
 	}
 	if hasSubject && object.String(spec, "user") == "" && len(object.List(spec, "groups")) == 0 {
 		errs = append(errs, validation.Invalid(specPath.Child("user"), "", "at least one of user or group must be specified"))

@@ -26,7 +26,7 @@ func TestReviewAccess(t *testing.T) {
 			map[string]any{"allowed": true, "reason": allowed["reason"], "evaluationError": "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error"}, ""},
 
 		{"no attributes", selfReviews, `{"spec":{}}`, nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified"},
-		{"both attributes", selfReviews, `{"spec":{` + pods + `},"nonResourceAttributes":{"path":"/x","verb":"get"}}}`, nil, "cannot be specified in combination with resourceAttributes"},
+		{"both attributes", selfReviews, `{"spec":{` + pods + `},"nonResourceAttributes":{"path":"/x","verb":"get"}}}`, nil, "exactly one of nonResourceAttributes or resourceAttributes must be specified"},
 		{"no subject", "subjectaccessreviews", `{"spec":{` + pods + `}}}`, nil, "at least one of user or group must be specified"},
 		{"metadata", selfReviews, `{"metadata":{"name":"x"},"spec":{` + pods + `}}}`, nil, "must be empty"},
 		{"two namespaces", "localsubjectaccessreviews", `{"metadata":{"namespace":"b"},"spec":{"user":"alice",` + pods + `}}}`, nil, "must match metadata.namespace"},

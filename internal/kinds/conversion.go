@@ -13,7 +13,9 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/kinds/networking"
 	"github.com/kubefake/kubefake/internal/kinds/resourceapi"
+	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/kinds/storage"
+	"github.com/kubefake/kubefake/internal/kinds/storagemigration"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -32,7 +34,9 @@ func allConversions() map[kind.VersionedResource]kind.Conversion {
 		events.Conversions(),
 		networking.Conversions(),
 		resourceapi.Conversions(),
+		scheduling.Conversions(),
 		storage.Conversions(),
+		storagemigration.Conversions(),
 	} {
 		maps.Copy(all, group)
 	}

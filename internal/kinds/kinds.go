@@ -135,7 +135,11 @@ func qualified(group, name string) string {
 // has DNS subdomains as names, allows unconditional updates, and has the columns of
 // table.Default.
 func strategyOf(t *resource.Type) *kind.Strategy {
-	s, ok := strategies[qualified(t.Stored.Group, t.Name)]
+	name := qualified(t.Stored.Group, t.Name)
+	s, ok := strategies[name+"/"+t.Stored.Version]
+	if !ok {
+		s, ok = strategies[name]
+	}
 	if !ok {
 		s = kind.Strategy{Strategy: resource.Strategy{AllowUnconditionalUpdate: true}}
 	}

@@ -5,6 +5,7 @@ package kinds_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,24 +21,28 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// gatedTypes returns the types that no release serves without a feature gate.
-func gatedTypes() []*resource.Type {
-	typ := func(group, version, name, kind string) *resource.Type {
-		return &resource.Type{GroupVersion: resource.GroupVersion{Group: group, Version: version}, Name: name, Kind: kind}
+// gatedReleases returns the releases that have everything, with all feature gates on.
+func gatedReleases(t *testing.T) (all []*release.Release) {
+	for _, name := range release.Names() {
+		if !strings.HasSuffix(name, "-all") {
+			continue
+		}
+		r, err := release.Open(name)
+		require.NoError(t, err)
+		r, err = r.WithGates(map[string]bool{"AllAlpha": true, "AllBeta": true})
+		require.NoError(t, err)
+		all = append(all, r)
 	}
-	return kinds.Newest([]*resource.Type{
-		typ("certificates.k8s.io", "v1beta1", "clustertrustbundles", "ClusterTrustBundle"),
-		typ("certificates.k8s.io", "v1beta1", "podcertificaterequests", "PodCertificateRequest"),
-		typ("scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup"),
-		typ("scheduling.k8s.io", "v1alpha2", "workloads", "Workload"),
-		typ("storagemigration.k8s.io", "v1beta1", "storageversionmigrations", "StorageVersionMigration"),
-	})
+	return all
 }
 
 func TestEveryStrategyIsServed(t *testing.T) {
 	served := map[string]bool{}
-	for _, typ := range append(gatedTypes(), kindtest.AllTypes(t)...) {
-		served[kindtest.GroupResource(typ)] = true
+	for _, r := range gatedReleases(t) {
+		for _, typ := range kinds.Types(r) {
+			name := kindtest.GroupResource(typ)
+			served[name], served[name+"/"+typ.Stored.Version] = true, true
+		}
 	}
 	for _, name := range kinds.StrategyNames() {
 		assert.True(t, served[name], "no release serves %s", name)
@@ -61,7 +66,7 @@ func TestEveryKindDecodes(t *testing.T) {
 }
 
 func TestStoragePrefixes(t *testing.T) {
-	p, err := release.Open("v1.36-all")
+	p, err := release.Open(release.Newest + "-all")
 	require.NoError(t, err)
 	places := map[string]*resource.Type{}
 	for _, typ := range kinds.Types(p) {
@@ -122,11 +127,9 @@ func TestValidateMinimalObjects(t *testing.T) {
 func TestEveryColumnHasACell(t *testing.T) {
 	var recorded struct{ Kinds map[string]any }
 	require.NoError(t, json.Unmarshal([]byte(data.Columns()), &recorded))
-	newest, err := release.Open("")
-	require.NoError(t, err)
-	check := func(group, kind string, layout *table.Layout) {
+	check := func(r *release.Release, group, kind string, layout *table.Layout) {
 		if layout == nil {
-			assert.Nil(t, newest.Columns(group, kind), "%s %s has columns but no cells", group, kind)
+			assert.Nil(t, r.Columns(group, kind), "%s %s has columns but no cells", group, kind)
 			return
 		}
 		columns := layout.Columns()
@@ -143,16 +146,18 @@ func TestEveryColumnHasACell(t *testing.T) {
 		}
 		delete(recorded.Kinds, kind)
 	}
-	for _, typ := range append(gatedTypes(), kindtest.AllTypes(t)...) {
-		check(typ.Group, typ.Kind, typ.Layout)
-		if typ.Strategy != nil && typ.Scale != nil {
-			check("autoscaling", "Scale", typ.Scale.Layout)
+	for _, r := range gatedReleases(t) {
+		for _, typ := range kinds.Types(r) {
+			check(r, typ.Group, typ.Kind, typ.Layout)
+			if typ.Strategy != nil && typ.Scale != nil {
+				check(r, "autoscaling", "Scale", typ.Scale.Layout)
+			}
 		}
 	}
 	assert.Empty(t, recorded.Kinds, "kinds with columns that no type has")
 }
 
-// Cells of the kinds that no release serves without a feature gate.
+// Cells of kinds that a release serves only with a feature gate.
 func TestGatedCells(t *testing.T) {
 	for _, tc := range []struct {
 		kind, object string
@@ -160,14 +165,26 @@ func TestGatedCells(t *testing.T) {
 	}{
 		{"StorageVersionMigration", `{spec: {resource: {group: apps, resource: deployments}}, status: {conditions: [{type: Succeeded, status: "True"}]}}`, []any{"a", "deployments.apps", "Succeeded"}},
 		{"PodCertificateRequest", `{spec: {podName: p, serviceAccountName: s, nodeName: e, signerName: g}, status: {conditions: [{type: Issued}]}}`, []any{"a", "p", "s", "e", "g", "Issued", "<none>"}},
-		{"PodGroup", `{spec: {schedulingPolicy: {gang: {}}}, status: {conditions: [{type: PodGroupScheduled, status: "True"}]}}`, []any{"a", "Gang", "<none>", "Scheduled", "60m"}},
+		{"CompositePodGroup", `{spec: {schedulingPolicy: {basic: {}}, workloadRef: {workloadName: w}}}`, []any{"a", "Basic", "w", "60m"}},
+		{"EvictionRequest", `{spec: {target: {pod: {name: p}}, requester: acme.io/a, intent: Eviction}, status: {observedGeneration: 1, conditions: [{type: Failed, status: "True", reason: Gone}]}}`,
+			[]any{"a", "p", "Pod", "Failed (Gone)", "acme.io/a", "Eviction", "60m"}},
+		{"Eviction", `{spec: {target: {pod: {name: p}}}, status: {requesters: [{name: b, intent: Eviction}, {name: a, intent: Eviction}, {name: c, intent: Withdrawn}],
+			targetResponders: [{name: r, state: Completed}, {name: s, state: Inactive}], responders: [{name: r, message: " done "}]}}`,
+			[]any{"a", "p", "Pod", "Pending", "r (1/2)", "Completed", "-", "a + 1 more...", "60m", "<unset>", "done"}},
+		{"Eviction", `{}`, []any{"a", "<unset>", "<unset>", "Pending", "<unset> (0/0)", "<unset>", "<unknown>", "<none>", "60m", "<unset>", "<unset>"}},
+		{"PodGroup", `{spec: {schedulingPolicy: {gang: {}}}, status: {conditions: [{type: PodGroupScheduled, status: "True"}, {type: PodGroupInitiallyScheduled, status: "True"}]}}`, []any{"a", "Gang", "<none>", "Scheduled", "60m"}},
 	} {
 		t.Run(tc.kind, func(t *testing.T) {
-			for _, typ := range gatedTypes() {
-				if typ.Kind == tc.kind {
-					assert.Equal(t, tc.want, typ.Layout.Cells(kindtest.TableRow(t, tc.object)))
+			found := false
+			for _, r := range gatedReleases(t) {
+				for _, typ := range kinds.Types(r) {
+					if typ.Kind == tc.kind {
+						found = true
+						assert.Equal(t, tc.want, typ.Layout.Cells(kindtest.TableRow(t, tc.object)), r.Name())
+					}
 				}
 			}
+			assert.True(t, found)
 		})
 	}
 }

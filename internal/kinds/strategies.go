@@ -21,6 +21,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/events"
 	"github.com/kubefake/kubefake/internal/kinds/flowcontrol"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/kinds/lifecycle"
 	"github.com/kubefake/kubefake/internal/kinds/networking"
 	"github.com/kubefake/kubefake/internal/kinds/node"
 	"github.com/kubefake/kubefake/internal/kinds/policy"
@@ -32,7 +33,8 @@ import (
 )
 
 // strategies maps the built-in resources, such as "deployments.apps", to their
-// strategies.
+// strategies. A key with a version, such as "podgroups.scheduling.k8s.io/v1alpha2", is for
+// objects that are stored in a version of another shape.
 var strategies = allStrategies()
 
 func allStrategies() map[string]kind.Strategy {
@@ -55,6 +57,7 @@ func allStrategies() map[string]kind.Strategy {
 		discovery.Strategies(),
 		flowcontrol.Strategies(),
 		apiserverinternal.Strategies(),
+		lifecycle.Strategies(),
 		networking.Strategies(),
 		node.Strategies(),
 		policy.Strategies(),

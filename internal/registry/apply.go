@@ -26,7 +26,7 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 		if config == nil {
 			var err error
 			if config, err = parseConfiguration(p); err != nil {
-				return nil, status.BadRequest("error decoding YAML: " + err.Error())
+				return nil, status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
 			}
 		}
 		var live map[string]any
@@ -51,6 +51,14 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 		op.setKind(obj)
 		return obj, op.checkNameAndNamespace(object.Meta(obj))
 	}
+}
+
+// patchName is what errors call the body of an apply.
+func (op *operation) patchName() string {
+	if op.base.release.Minor() < 37 {
+		return "YAML"
+	}
+	return "patch"
 }
 
 // A configuration is the body of an apply. yaml is its text unless it was read as
@@ -86,7 +94,7 @@ func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
 	switch {
 	case err == nil:
 	case o.FieldValidation == "Strict":
-		return status.BadRequest("error strict decoding YAML: " + err.Error())
+		return status.BadRequest("error strict decoding " + op.patchName() + ": " + err.Error())
 	default:
 		// Each line reports one member.
 		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")

@@ -20,8 +20,8 @@ func TestBootstrapObjects(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{
 		"namespaces": 4, "services": 1, "endpoints": 1, "endpointslices": 1, "configmaps": 1, "ipaddresses": 1, "servicecidrs": 1,
-		"prioritylevelconfigurations": 8, "flowschemas": 11, "priorityclasses": 2, "apiservices": 31,
-		"clusterroles": 69, "clusterrolebindings": 50, "roles": 7, "rolebindings": 7,
+		"prioritylevelconfigurations": 8, "flowschemas": 11, "priorityclasses": 2, "apiservices": 32,
+		"clusterroles": 73, "clusterrolebindings": 54, "roles": 7, "rolebindings": 7,
 	}, count)
 }
 

@@ -18,7 +18,9 @@ func (r *Release) Columns(group, kind string) []table.Column {
 	minor := minorNumber(Newest)
 	file := columns()
 	for m := r.Minor(); m < minor; m++ {
-		if columns, ok := file.Older[m][kind]; ok {
+		if columns, ok := file.Older[m][kind]; ok && len(columns) == 0 {
+			return nil
+		} else if ok {
 			return columns
 		}
 	}

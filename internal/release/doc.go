@@ -21,11 +21,15 @@
 // --runtime-config=api/all=true, and of one that turns all feature gates on too.
 // Each command also generates the data:
 //
+//	export GOWORK=off
 //	go -C internal/release/gen run . -server https://127.0.0.1:6443 -token TOKEN
 //	go -C internal/release/gen run . -server https://127.0.0.1:6443 -token TOKEN -variant all
 //	go -C internal/release/gen run . -server https://127.0.0.1:6443 -token TOKEN -variant gates
 //
-// For a newer release than Default, change Default and the versions of k8s.io
-// modules in gen/go.mod and go.work first. Without -server the command only generates. The
-// tests of gen fail if the data is not what it generates.
+// For a newer release than Newest, change Newest, the versions of k8s.io modules in
+// gen/go.mod and the group versions in gen/scheme first. Without -server the command only
+// generates. The tests of gen fail if the data is not what it generates.
+//
+// CONTRIBUTING.md has the whole recipe. Newest and Default differ on purpose: Default is the
+// release that a server without options serves, and changes when all recordings do.
 package release

@@ -11,6 +11,9 @@ import (
 // resource is not served, whatever the runtime configuration says.
 var resourceGates = map[string]string{
 	"clustertrustbundles.certificates.k8s.io":          "ClusterTrustBundle",
+	"compositepodgroups.scheduling.k8s.io":             "CompositePodGroup",
+	"evictionrequests.lifecycle.k8s.io":                "EvictionRequestAPI",
+	"evictions.lifecycle.k8s.io":                       "EvictionRequestAPI",
 	"podcertificaterequests.certificates.k8s.io":       "PodCertificateRequest",
 	"podgroups.scheduling.k8s.io":                      "GenericWorkload",
 	"workloads.scheduling.k8s.io":                      "GenericWorkload",

@@ -16,48 +16,66 @@ type gatedRule struct {
 	gate, role string
 	after      int // the number of rules of the role before it that no gate adds
 	policyRule
+	in span
 }
+
+// A span is the releases that have a rule, by their minor numbers. A zero until has no end.
+type span struct{ since, until int }
+
+// always is the span of all releases.
+var always span
+
+func (s span) has(minor int) bool { return minor >= s.since && (s.until == 0 || minor < s.until) }
 
 // A policyRule is a rule of RBAC. The values of its fields are separated by spaces; core
 // stands for the API group "".
 type policyRule struct{ Verbs, APIGroups, Resources, ResourceNames string }
 
 // gatedRules are the rules of gates that are off by default, those at one place of a role in
-// their order, as in the newest release.
+// their order. A release whose gate is on by default has them in bootstrap.txt.
 //
 // See plugin/pkg/auth/authorizer/rbac/bootstrappolicy in k8s.io/kubernetes.
 var gatedRules = []gatedRule{
-	{"GenericWorkload", "system:aggregate-to-edit", 15, policyRule{"create delete deletecollection patch update", "scheduling.k8s.io", "podgroups workloads", ""}},
-	{"GenericWorkload", "system:aggregate-to-view", 12, policyRule{"get list watch", "scheduling.k8s.io", "podgroups podgroups/status workloads", ""}},
-	{"GenericWorkload", "system:kube-scheduler", 27, policyRule{"get list watch", "scheduling.k8s.io", "podgroups", ""}},
-	{"GenericWorkload", "system:kube-scheduler", 27, policyRule{"patch update", "scheduling.k8s.io", "podgroups/status", ""}},
-	{"GenericWorkload", "system:controller:podgroup-protection-controller", 0, policyRule{"get list update watch", "scheduling.k8s.io", "podgroups", ""}},
-	{"GenericWorkload", "system:controller:podgroup-protection-controller", 0, policyRule{"get list watch", "core", "pods", ""}},
-	{"WorkloadWithJob", "system:controller:job-controller", 5, policyRule{"create get list watch", "scheduling.k8s.io", "podgroups workloads", ""}},
-	{"DRAWorkloadResourceClaims", "system:controller:resource-claim-controller", 6, policyRule{"get list watch", "scheduling.k8s.io", "podgroups", ""}},
-	{"DRAWorkloadResourceClaims", "system:controller:resource-claim-controller", 6, policyRule{"patch update", "scheduling.k8s.io", "podgroups/status", ""}},
-	{"DRADeviceTaintRules", "system:kube-scheduler", 26, policyRule{"get list watch", "resource.k8s.io", "devicetaintrules", ""}},
-	{"DRADeviceTaintRules", "system:controller:device-taint-eviction-controller", 6, policyRule{"patch update", "resource.k8s.io", "devicetaintrules/status", ""}},
-	{"DRADeviceTaintRules", "system:controller:device-taint-eviction-controller", 6, policyRule{"get list watch", "resource.k8s.io", "devicetaintrules", ""}},
-	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"delete get list watch", "resource.k8s.io", "resourcepoolstatusrequests", ""}},
-	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"patch update", "resource.k8s.io", "resourcepoolstatusrequests/status", ""}},
-	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"get list watch", "resource.k8s.io", "resourceslices", ""}},
-	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"get list watch", "resource.k8s.io", "resourceclaims", ""}},
-	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, eventsRule},
-	{"ClusterTrustBundle", "system:node", 24, policyRule{"get list watch", "certificates.k8s.io", "clustertrustbundles", ""}},
-	{"ClusterTrustBundle", "system:cluster-trust-bundle-discovery", 0, policyRule{"get list watch", "certificates.k8s.io", "clustertrustbundles", ""}},
-	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, policyRule{"attest", "certificates.k8s.io", "signers", "kubernetes.io/kube-apiserver-serving"}},
-	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, policyRule{"create delete list update watch", "certificates.k8s.io", "clustertrustbundles", ""}},
-	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, eventsRule},
-	{"PodCertificateRequest", "system:node", 25, policyRule{"create get list watch", "certificates.k8s.io", "podcertificaterequests", ""}},
-	{"PodCertificateRequest", "system:controller:podcertificaterequestcleaner", 0, policyRule{"delete get list watch", "certificates.k8s.io", "podcertificaterequests", ""}},
-	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"get list watch", "coordination.k8s.io", "leases", ""}},
-	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"delete get list patch update watch", "internal.apiserver.k8s.io", "storageversions", ""}},
-	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"get patch update", "internal.apiserver.k8s.io", "storageversions/status", ""}},
-	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"create list patch", "*", "*", ""}},
-	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"get", "apiextensions.k8s.io", "customresourcedefinitions", ""}},
-	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"patch", "apiextensions.k8s.io", "customresourcedefinitions/status", ""}},
-	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"update", "storagemigration.k8s.io", "storageversionmigrations/status", ""}},
+	{"GenericWorkload", "system:aggregate-to-edit", 15, policyRule{"create delete deletecollection patch update", "scheduling.k8s.io", "podgroups workloads", ""}, always},
+	{"GenericWorkload", "system:aggregate-to-view", 12, policyRule{"get list watch", "scheduling.k8s.io", "podgroups podgroups/status workloads", ""}, always},
+	{"GenericWorkload", "system:kube-scheduler", 28, policyRule{"get list watch", "scheduling.k8s.io", "podgroups", ""}, always},
+	{"GenericWorkload", "system:kube-scheduler", 28, policyRule{"patch update", "scheduling.k8s.io", "podgroups/status", ""}, always},
+	{"CompositePodGroup", "system:aggregate-to-edit", 15, policyRule{"create delete deletecollection patch update", "scheduling.k8s.io", "compositepodgroups", ""}, always},
+	{"CompositePodGroup", "system:aggregate-to-view", 12, policyRule{"get list watch", "scheduling.k8s.io", "compositepodgroups compositepodgroups/status", ""}, always},
+	{"CompositePodGroup", "system:kube-scheduler", 28, policyRule{"get list watch", "scheduling.k8s.io", "compositepodgroups", ""}, always},
+	{"CompositePodGroup", "system:kube-scheduler", 28, policyRule{"patch update", "scheduling.k8s.io", "compositepodgroups/status", ""}, always},
+	{"EvictionRequestAPI", "system:aggregate-to-edit", 15, policyRule{"create delete deletecollection patch update", "lifecycle.k8s.io", "evictionrequests", ""}, always},
+	{"EvictionRequestAPI", "system:aggregate-to-view", 12, policyRule{"get list watch", "lifecycle.k8s.io", "evictionrequests evictions", ""}, always},
+	{"CSIVolumeHealth", "system:node", 21, policyRule{"get patch update", "storage.k8s.io", "csinodes/status", ""}, span{since: 37}},
+	{"GenericWorkload", "system:controller:podgroup-protection-controller", 0, policyRule{"get list update watch", "scheduling.k8s.io", "podgroups", ""}, always},
+	{"GenericWorkload", "system:controller:podgroup-protection-controller", 0, policyRule{"get list watch", "core", "pods", ""}, always},
+	{"WorkloadWithJob", "system:controller:job-controller", 5, policyRule{"create get list watch", "scheduling.k8s.io", "podgroups workloads", ""}, span{until: 37}},
+	{"WorkloadWithJob", "system:controller:job-controller", 5, policyRule{"create get list patch update watch", "scheduling.k8s.io", "podgroups workloads", ""}, span{since: 37}},
+	{"DRAWorkloadResourceClaims", "system:controller:resource-claim-controller", 6, policyRule{"get list watch", "scheduling.k8s.io", "podgroups", ""}, always},
+	{"DRAWorkloadResourceClaims", "system:controller:resource-claim-controller", 6, policyRule{"patch update", "scheduling.k8s.io", "podgroups/status", ""}, always},
+	{"DRADeviceTaintRules", "system:kube-scheduler", 26, policyRule{"get list watch", "resource.k8s.io", "devicetaintrules", ""}, always},
+	{"DRADeviceTaintRules", "system:controller:device-taint-eviction-controller", 6, policyRule{"patch update", "resource.k8s.io", "devicetaintrules/status", ""}, always},
+	{"DRADeviceTaintRules", "system:controller:device-taint-eviction-controller", 6, policyRule{"get list watch", "resource.k8s.io", "devicetaintrules", ""}, always},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"delete get list watch", "resource.k8s.io", "resourcepoolstatusrequests", ""}, always},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"patch update", "resource.k8s.io", "resourcepoolstatusrequests/status", ""}, always},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"get list watch", "resource.k8s.io", "resourceslices", ""}, always},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"get list watch", "resource.k8s.io", "resourceclaims", ""}, always},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, policyRule{"get list watch", "resource.k8s.io", "devicetaintrules", ""}, span{since: 37}},
+	{"DRAResourcePoolStatus", "system:controller:resourcepoolstatusrequest-controller", 0, eventsRule, always},
+	{"ClusterTrustBundle", "system:node", 24, policyRule{"get list watch", "certificates.k8s.io", "clustertrustbundles", ""}, always},
+	{"ClusterTrustBundle", "system:cluster-trust-bundle-discovery", 0, policyRule{"get list watch", "certificates.k8s.io", "clustertrustbundles", ""}, always},
+	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, policyRule{"attest", "certificates.k8s.io", "signers", "kubernetes.io/kube-apiserver-serving"}, always},
+	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, policyRule{"create delete list update watch", "certificates.k8s.io", "clustertrustbundles", ""}, always},
+	{"ClusterTrustBundle", "system:controller:kube-apiserver-serving-clustertrustbundle-publisher", 0, eventsRule, always},
+	{"PodCertificateRequest", "system:node", 25, policyRule{"create get list watch", "certificates.k8s.io", "podcertificaterequests", ""}, always},
+	{"PodCertificateRequest", "system:controller:podcertificaterequestcleaner", 0, policyRule{"delete get list watch", "certificates.k8s.io", "podcertificaterequests", ""}, always},
+	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"get list watch", "coordination.k8s.io", "leases", ""}, always},
+	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"delete get list patch update watch", "internal.apiserver.k8s.io", "storageversions", ""}, always},
+	{"StorageVersionAPI", "system:controller:storage-version-garbage-collector", 0, policyRule{"get patch update", "internal.apiserver.k8s.io", "storageversions/status", ""}, always},
+	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"create list patch", "*", "*", ""}, always},
+	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"get", "apiextensions.k8s.io", "customresourcedefinitions", ""}, always},
+	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"patch", "apiextensions.k8s.io", "customresourcedefinitions/status", ""}, always},
+	{"StorageVersionMigrator", "system:controller:storage-version-migrator-controller", 0, policyRule{"update", "storagemigration.k8s.io", "storageversionmigrations/status", ""}, always},
 }
 
 var eventsRule = policyRule{"create patch update", "core events.k8s.io", "events", ""}
@@ -85,7 +103,7 @@ func (r *Release) withGatedRoles(objects iter.Seq[BootstrapObject]) iter.Seq[Boo
 	added := map[string][]gatedRule{} // by role
 	var roles []string
 	for _, rule := range gatedRules {
-		if r.Enabled(rule.gate) {
+		if r.changed[rule.gate] && rule.in.has(r.Minor()) {
 			if added[rule.role] == nil {
 				roles = append(roles, rule.role)
 			}

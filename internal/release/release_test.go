@@ -20,7 +20,7 @@ import (
 func TestNames(t *testing.T) {
 	names := release.Names()
 	assert.Equal(t, []string{
-		"v1.32.13", "v1.32.13-all", "v1.33.13", "v1.33.13-all", "v1.34.4", "v1.34.4-all", "v1.35.4", "v1.35.4-all", "v1.36.3", "v1.36.3-all",
+		"v1.32.13", "v1.32.13-all", "v1.33.13", "v1.33.13-all", "v1.34.4", "v1.34.4-all", "v1.35.4", "v1.35.4-all", "v1.36.3", "v1.36.3-all", "v1.37.2", "v1.37.2-all",
 	}, names)
 	assert.Equal(t, []string{release.Newest, release.Newest + "-all"}, names[len(names)-2:], "the last are of the newest release")
 	assert.Contains(t, names, release.Default)
@@ -36,6 +36,7 @@ func TestOpen(t *testing.T) {
 		"1.36-all":    "v1.36.3-all",
 		"v1.36.3-all": "v1.36.3-all",
 		"v1.32":       "v1.32.13",
+		"1.37":        "v1.37.2",
 		"v1.32-all":   "v1.32.13-all",
 	} {
 		t.Run("name="+name, func(t *testing.T) {

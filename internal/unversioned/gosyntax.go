@@ -124,7 +124,7 @@ func (r release) appendGo(dst []byte, typ string, v any) []byte {
 }
 
 func (r release) appendGoStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
-	if typ == "core.PodSpec" {
+	if typ == "core.PodSpec" && r.movesHostFields() {
 		v = withSecurityContext(v)
 	}
 	dst = append(append(dst, goName(typ)...), '{')

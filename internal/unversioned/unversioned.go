@@ -211,7 +211,7 @@ func (r release) appendMap(dst []byte, elem string, m map[string]any) []byte {
 }
 
 func (r release) appendStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
-	if typ == "core.PodSpec" {
+	if typ == "core.PodSpec" && r.movesHostFields() {
 		v = withSecurityContext(v)
 	}
 	dst = append(dst, '{')
@@ -271,8 +271,13 @@ func unionValue(typ string, v any) any {
 	}
 }
 
+// movesHostFields reports whether the release has hostFields in the security context.
+func (r release) movesHostFields() bool {
+	return slices.ContainsFunc(r.fieldsOf("core.PodSecurityContext"), func(f field) bool { return f.path[0] == hostFields[0] })
+}
+
 // hostFields are the members of a pod's spec that the internal version has in the
-// security context.
+// security context in releases before 1.37.
 var hostFields = []string{"hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"}
 
 // withSecurityContext returns a pod's spec with hostFields in its security

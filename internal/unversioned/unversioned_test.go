@@ -58,7 +58,11 @@ func TestJSONSchemaPropsOr(t *testing.T) {
 }
 
 func TestPodSpecMovesToSecurityContext(t *testing.T) {
-	text, err := json.Marshal(Value{Type: "core.PodSpec", Value: decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)})
+	spec := decode(t, `{"hostNetwork":true,"hostUsers":false,"securityContext":{"runAsUser":1}}`)
+	newest, err := json.Marshal(Value{Type: "core.PodSpec", Value: spec})
+	require.NoError(t, err)
+	assert.Contains(t, string(newest), `"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"SecurityContext":{"SELinuxOptions":null,`)
+	text, err := json.Marshal(Value{Type: "core.PodSpec", Value: spec, Minor: 36})
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"SecurityContext":{"HostNetwork":true,"HostPID":false,"HostIPC":false,"ShareProcessNamespace":null,"HostUsers":false,`)
 	assert.Contains(t, string(text), `"RunAsUser":1,`)

@@ -205,28 +205,36 @@ func readOwnerReference(v any) ownerReference {
 	}
 }
 
-// ownerReferences checks the owners of an object. The path of an error has no
-// index.
+// ownerReferences checks the owners of an object. The path of an error has no index before
+// v1.37.
 func ownerReferences(meta map[string]any, path *Path) List {
 	var list List
 	controller := ""
-	for _, v := range object.List(meta, "ownerReferences") {
-		ref := readOwnerReference(v)
+	for i, v := range object.List(meta, "ownerReferences") {
+		ref, at := readOwnerReference(v), path.Index(i)
 		group, version := splitAPIVersion(ref.APIVersion)
-		if version == "" {
-			list = append(list, Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty"))
+		// empty adds the error of a field without a value, which had other details.
+		empty := func(name, before37, before34 string) {
+			was := Invalid(path.Child(name), "", before37).DetailBefore(34, before34)
+			list = append(list, was.Until(37), Required(at.Child(name), "must not be empty").Since(37))
+		}
+		if ref.APIVersion == "" {
+			empty("apiVersion", "version must not be empty", "version must not be empty")
+		} else if version == "" {
+			list = append(list, Invalid(at.Child("apiVersion"), ref.APIVersion, "must be <group>/<version> or <version>").
+				Before(37, Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty")))
 		}
 		if ref.Kind == "" {
-			list = append(list, Invalid(path.Child("kind"), "", "must not be empty").DetailBefore(34, "kind must not be empty"))
+			empty("kind", "must not be empty", "kind must not be empty")
 		}
 		if ref.Name == "" {
-			list = append(list, Invalid(path.Child("name"), "", "must not be empty").DetailBefore(34, "name must not be empty"))
+			empty("name", "must not be empty", "name must not be empty")
 		}
 		if ref.UID == "" {
-			list = append(list, Invalid(path.Child("uid"), "", "must not be empty").DetailBefore(34, "uid must not be empty"))
+			empty("uid", "must not be empty", "uid must not be empty")
 		}
 		if group == "" && version == "v1" && ref.Kind == "Event" {
-			list = append(list, Invalid(path, AsGoType("metav1.OwnerReference", v), "/v1, Kind=Event is disallowed from being an owner"))
+			list = append(list, Invalid(at, AsGoType("metav1.OwnerReference", v), "/v1, Kind=Event is disallowed from being an owner").FieldBefore(37, path.String()))
 		}
 		if !ref.Controller {
 			continue

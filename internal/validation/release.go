@@ -41,6 +41,13 @@ func (e *Error) DetailBefore(minor int, detail string) *Error {
 	return e.Before(minor, &older)
 }
 
+// ValueBefore is Before with another bad value.
+func (e *Error) ValueBefore(minor int, value any) *Error {
+	older := *e
+	older.variants, older.BadValue = nil, value
+	return e.Before(minor, &older)
+}
+
 // FieldBefore is Before with another field.
 func (e *Error) FieldBefore(minor int, field string) *Error {
 	older := *e
@@ -100,6 +107,7 @@ type rewording struct {
 }
 
 var rewordings = []rewording{
+	{37, "x-kubernetes-list-type: set for items of type *", noText},
 	{34, "*is ignored for headless services", noText},
 	{35, "spec.trafficDistribution: *", noText},
 	{35, "ResourceQuota * should be less than *", noText},
@@ -174,7 +182,10 @@ func (r rewording) apply(text string) string {
 }
 
 // newestRules is the first release whose errors need no change of their texts.
-const newestRules = 36
+const newestRules = 37
+
+// uniqueSince is the first release that reports equal errors once.
+const uniqueSince = 37
 
 // goSyntaxUntil is the first release that prints values as JSON.
 const goSyntaxUntil = 34
@@ -193,9 +204,17 @@ func (l List) In(r Release, group, kind string) List {
 		if r != nil && (r.Minor() < newestRules || unversioned.HasOlderTypes(r.Minor())) {
 			e = e.inOlder(r.Minor(), group, kind)
 		}
+		if r != nil && r.Minor() >= uniqueSince && slices.ContainsFunc(out, e.same) {
+			continue
+		}
 		out = append(out, e)
 	}
 	return out
+}
+
+// same reports whether two errors have the same texts.
+func (e *Error) same(other *Error) bool {
+	return e.Reason == other.Reason && e.Field == other.Field && e.Body() == other.Body()
 }
 
 // inOlder returns the error with the texts of an older release.

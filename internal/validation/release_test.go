@@ -40,6 +40,34 @@ func TestErrorsOfReleases(t *testing.T) {
 	}
 }
 
+// Releases from 1.37 on report equal errors once.
+func TestEqualErrors(t *testing.T) {
+	path := NewPath("metadata", "uid")
+	errs := List{Invalid(path, "a", "field is immutable"), Required(path, ""), Invalid(path, "a", "field is immutable"), Invalid(path, "b", "field is immutable")}
+	assert.Len(t, errs.In(oldRelease{minor: 36}, "", "Pod"), 4)
+	assert.Len(t, errs.In(oldRelease{minor: 37}, "", "Pod"), 3)
+}
+
+// Each release prints objects with the fields of its own Go types.
+func TestTypesOfReleases(t *testing.T) {
+	path := NewPath("spec")
+	errs := func() List {
+		return List{
+			Invalid(path, AsGoType("core.GRPCAction", map[string]any{"port": int64(1)}), "bad"),
+			Forbidden(path, "changed\n").WithDiff("core.GRPCAction", map[string]any{"port": int64(1)}, map[string]any{"port": int64(2)}),
+		}
+	}
+	assert.Equal(t, `[spec: Invalid value: {"Port":1,"Service":null}: bad, spec: Forbidden: changed
+@@ -1,4 +1,4 @@
+ {
+- "Port": 1,
++ "Port": 2,
+  "Service": null
+ }
+]`, errs().In(oldRelease{minor: 36}, "", "Pod").Message())
+	assert.Contains(t, errs().In(oldRelease{minor: 37}, "", "Pod").Message(), `{"Port":1,"Service":null,"Mode":null}: bad`)
+}
+
 func TestGoSyntaxOfReleases(t *testing.T) {
 	old := oldRelease{minor: 33}
 	for _, tt := range []struct {

@@ -342,6 +342,13 @@ func (n Seen) Unique(p View, name string) bool {
 	return true
 }
 
+// ImmutableUnquoted is ImmutableAs for an error that quotes the field before a release.
+func (p View) ImmutableUnquoted(minor int, name, typ string, old map[string]any) {
+	if !Equal(p.Obj[name], old[name]) {
+		p.Add(Invalid(p.At(name), nil, "field is immutable").ValueBefore(minor, AsGoType(typ, p.Obj[name])))
+	}
+}
+
 // ImmutableAs is Immutable for a field that the error quotes as the Go type.
 func (p View) ImmutableAs(name, typ string, old map[string]any) {
 	if !Equal(p.Obj[name], old[name]) {

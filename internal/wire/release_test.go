@@ -7,6 +7,32 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A release has the types of its own Go types, also where the newest has none or others.
+func TestTypesOfReleases(t *testing.T) {
+	for _, tt := range []struct {
+		group, version, kind string
+		since, until         int
+	}{
+		{"scheduling.k8s.io", "v1alpha2", "Workload", 0, 37},
+		{"scheduling.k8s.io", "v1alpha3", "Workload", 37, 99},
+		{"certificates.k8s.io", "v1", "PodCertificateRequest", 37, 99},
+		{"certificates.k8s.io", "v1", "CertificateSigningRequest", 0, 99},
+	} {
+		for _, minor := range []int{35, 36, 37} {
+			_, ok := ForKindIn(minor, tt.group, tt.version, tt.kind)
+			assert.Equal(t, minor >= tt.since && minor < tt.until, ok, "%s %s in 1.%d", tt.version, tt.kind, minor)
+		}
+	}
+	const slice = `{"spec":{"devices":[{"name":"a","nodeAllocatableResourceMappings":{"cpu":{}}}]}}`
+	for minor, unknown := range map[int]int{36: 0, 37: 1} {
+		typ, ok := ForKindIn(minor, "resource.k8s.io", "v1", "ResourceSlice")
+		require.True(t, ok)
+		_, fieldErrors, err := typ.Decode([]byte(slice), DecodeOptions{Strict: true})
+		require.NoError(t, err)
+		assert.Len(t, fieldErrors, unknown, minor)
+	}
+}
+
 func TestForKindIn(t *testing.T) {
 	const pod = `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","restartPolicyRules":[{"action":"Restart"}]}]}}`
 	for _, tt := range []struct {

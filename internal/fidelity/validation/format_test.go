@@ -131,7 +131,7 @@ func upstream(f func(*field.Path, string) field.ErrorList) func(*field.Path, str
 // newest release reports.
 func ours(list validation.List) []string {
 	var texts []string
-	for _, e := range list.In(nil, "", "") {
+	for _, e := range list.In(compared(), "", "") {
 		texts = append(texts, string(e.Reason)+" "+e.Error())
 	}
 	return texts

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,7 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -106,6 +108,15 @@ func sortMapErrors(texts []string) []string {
 	return texts
 }
 
+// compared is the release whose libraries this module requires.
+var compared = sync.OnceValue(func() *release.Release {
+	r, err := release.Open(release.Default)
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
 func TestObjectMeta(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 36))
 	path, theirPath := validation.NewPath("metadata"), field.NewPath("metadata")
@@ -113,7 +124,7 @@ func TestObjectMeta(t *testing.T) {
 		meta := randomMeta(r)
 		for _, namespaced := range []bool{true, false} {
 			want := apivalidation.ValidateObjectMeta(typed(t, meta), namespaced, apivalidation.NameIsDNSSubdomain, theirPath)
-			got := validation.ObjectMeta(meta, namespaced, validation.SubdomainName, path)
+			got := validation.ObjectMeta(meta, namespaced, validation.SubdomainName, path).In(compared(), "", "")
 			require.Equal(t, sortMapErrors(theirs(want)), sortMapErrors(ours(got)), "%v", meta)
 			requireMessage(t, want, got)
 		}
@@ -126,7 +137,7 @@ func TestObjectMetaUpdate(t *testing.T) {
 	for range 500 {
 		newMeta, oldMeta := randomMeta(r), randomMeta(r)
 		want := apivalidation.ValidateObjectMetaUpdate(typed(t, newMeta), typed(t, oldMeta), theirPath)
-		got := validation.ObjectMetaUpdate(newMeta, oldMeta, path)
+		got := validation.ObjectMetaUpdate(newMeta, oldMeta, path).In(compared(), "", "")
 		require.Equal(t, sortMapErrors(theirs(want)), sortMapErrors(ours(got)), "%v -> %v", oldMeta, newMeta)
 		requireMessage(t, want, got)
 	}

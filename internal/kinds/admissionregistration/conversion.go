@@ -13,6 +13,8 @@ func Conversions() map[kind.VersionedResource]kind.Conversion {
 	return map[kind.VersionedResource]kind.Conversion{
 		{GroupVersion: v1beta1, Name: "validatingadmissionpolicies"}:       {},
 		{GroupVersion: v1beta1, Name: "validatingadmissionpolicybindings"}: {},
+		{GroupVersion: v1beta1, Name: "mutatingadmissionpolicies"}:         {},
+		{GroupVersion: v1beta1, Name: "mutatingadmissionpolicybindings"}:   {},
 		{GroupVersion: v1, Name: "mutatingadmissionpolicies"}:              {},
 		{GroupVersion: v1, Name: "mutatingadmissionpolicybindings"}:        {},
 		{GroupVersion: v1alpha1, Name: "mutatingadmissionpolicies"}:        {},

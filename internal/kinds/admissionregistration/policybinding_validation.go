@@ -63,6 +63,6 @@ func checkValidationActions(spec validation.View, actions []string) {
 		spec.Invalid("validationActions", "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
 	}
 	if len(actions) == 0 {
-		spec.Required("validationActions", "at least one validation action is required")
+		spec.Add(validation.Required(spec.At("validationActions"), "").DetailBefore(37, "at least one validation action is required"))
 	}
 }

@@ -2,6 +2,7 @@ package apiextensions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func defaultDefinition(obj map[string]any) {
 // kube-apiserver does not know and that the old definition does not have.
 func warnDefinition(obj, old map[string]any) []string {
 	known := unrecognizedFormats(old)
-	var warnings []string
+	warnings := warnSetsOfLists(obj, old)
 	for _, format := range unrecognizedFormats(obj) {
 		if !slices.Contains(known, format) {
 			known = append(known, format)
@@ -46,6 +47,39 @@ func warnDefinition(obj, old map[string]any) []string {
 		}
 	}
 	return warnings
+}
+
+// warnSetsOfLists returns a warning for each type of objects or lists that are elements of a
+// set in a schema, which the old definition does not have.
+func warnSetsOfLists(obj, old map[string]any) []string {
+	texts := func(definition map[string]any) []string {
+		found := map[string]bool{}
+		for version := range object.Each(object.Value(definition, "spec", "versions")) {
+			addSetsOfLists(object.Map(version, "schema", "openAPIV3Schema"), found)
+		}
+		return slices.Sorted(maps.Keys(found))
+	}
+	known := texts(old)
+	return slices.DeleteFunc(texts(obj), func(text string) bool { return slices.Contains(known, text) })
+}
+
+// addSetsOfLists adds the warnings of a schema and of all schemas within.
+func addSetsOfLists(v any, found map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			addSetsOfLists(element, found)
+		}
+	case map[string]any:
+		if typ := object.String(v, "items", "type"); v["x-kubernetes-list-type"] == "set" && (typ == "object" || typ == "array") {
+			found[fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", typ)] = true
+		}
+		for name, member := range v {
+			if name != "default" && name != "enum" && name != "example" {
+				addSetsOfLists(member, found)
+			}
+		}
+	}
 }
 
 func unrecognizedFormats(definition map[string]any) []string {
@@ -92,4 +126,6 @@ var customResourceDefinitionStrategy = kind.Strategy{
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: crd.ValidateStatus},
+	Cells:            definitionCells,
+	CellsSince:       37,
 }

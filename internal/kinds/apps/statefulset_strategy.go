@@ -5,6 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -32,6 +33,20 @@ func defaultStatefulSet(obj map[string]any) {
 	}
 }
 
+// defaultMaxUnavailable sets the default of a field whose feature gate is on.
+func defaultMaxUnavailable(r *release.Release, s *resource.Strategy) {
+	if !r.Enabled("MaxUnavailableStatefulSet") {
+		return
+	}
+	before := s.Default
+	s.Default = func(obj map[string]any) {
+		before(obj)
+		if strategy := object.Map(obj, "spec", "updateStrategy"); strategy["type"] == "RollingUpdate" && strategy["rollingUpdate"] != nil {
+			object.SetDefault(object.Map(strategy, "rollingUpdate"), "maxUnavailable", int64(1))
+		}
+	}
+}
+
 var statefulSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
@@ -41,6 +56,7 @@ var statefulSetStrategy = kind.Strategy{
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          warnStatefulSet,
 	},
+	Released:         defaultMaxUnavailable,
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: statefulSetCounters.Validate},
 	Cells:            statefulSetCells,

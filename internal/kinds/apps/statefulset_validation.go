@@ -18,12 +18,18 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	// An update may keep an invalid template that is stored.
 	rules.anyTemplate = len(validation.Collect(object.Map(old, "spec"), nil, rules.spec)) > 0
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
-	for _, name := range []string{"serviceName", "selector", "volumeClaimTemplates", "podManagementPolicy"} {
-		if !validation.Equal(object.Value(obj, "spec", name), object.Value(old, "spec", name)) {
-			return append(errs, validation.Forbidden(validation.NewPath("spec"), fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).DetailBefore(33, fmt.Sprintf(statefulSetUpdates, "")))
-		}
+	fixed := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		was := object.Map(old, "spec")
+		p.ImmutableAs("selector", "*metav1.LabelSelector", was)
+		p.ImmutableAs("volumeClaimTemplates", "[]core.PersistentVolumeClaim", was)
+		p.ImmutableAs("serviceName", "s", was)
+		p.ImmutableAs("podManagementPolicy", "s", was)
+	})
+	if len(fixed) > 0 {
+		errs = append(errs, validation.Forbidden(validation.NewPath("spec"), fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).
+			DetailBefore(33, fmt.Sprintf(statefulSetUpdates, "")).Until(37))
 	}
-	return errs
+	return append(errs, fixed.Since(37)...)
 }
 
 const statefulSetUpdates = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', %s'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"

@@ -11,6 +11,8 @@ var horizontalPodAutoscalerStrategy = kind.Strategy{
 		Default:                  defaultAutoscaler,
 		Validate:                 validateAutoscaler,
 	},
-	Status: kind.Status{Validate: validateAutoscalerStatus},
-	Cells:  autoscalerCells,
+	GenerationFields: []string{"spec"},
+	GenerationSince:  37,
+	Status:           kind.Status{Validate: validateAutoscalerStatus},
+	Cells:            autoscalerCells,
 }

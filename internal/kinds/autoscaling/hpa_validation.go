@@ -79,12 +79,17 @@ func requireGroup(apiVersion string) string {
 func (r autoscalerRules) spec(p validation.View) {
 	minReplicas, maxReplicas := p.Int("minReplicas"), p.Int("maxReplicas")
 	if p.Has("minReplicas") && minReplicas < r.minReplicas {
-		p.Invalid("minReplicas", fmt.Sprintf("must be greater than or equal to %d", r.minReplicas))
+		err := validation.Invalid(p.At("minReplicas"), minReplicas, fmt.Sprintf("must be greater than or equal to %d", r.minReplicas))
+		if minReplicas == 0 {
+			err.WithoutGate("HPAScaleToZero")
+		}
+		p.Add(err)
 	}
 	switch {
 	case maxReplicas == 0:
 		p.Add(validation.Required(p.At("maxReplicas"), "must be set and greater than 0").
-			Before(36, validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0")))
+			Before(36, validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0")).Until(37))
+		defer func() { p.Add(validation.Required(p.At("maxReplicas"), "").Since(37)) }()
 	case maxReplicas < 0:
 		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").DetailBefore(36, "must be greater than 0"))
 	}

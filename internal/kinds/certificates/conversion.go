@@ -9,5 +9,10 @@ import (
 func Conversions() map[kind.VersionedResource]kind.Conversion {
 	return map[kind.VersionedResource]kind.Conversion{
 		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1alpha1"}, Name: "clustertrustbundles"}: {},
+		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1"}, Name: "clustertrustbundles"}:       {},
+		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1"}, Name: "podcertificaterequests"}:    {ToStored: unchanged, FromStored: unchanged},
 	}
 }
+
+// unchanged converts a PodCertificateRequest: v1 lacks fields of v1beta1, which the codec drops.
+func unchanged(obj map[string]any) map[string]any { return obj }

@@ -17,8 +17,12 @@ func validateEndpointSlice(obj, old map[string]any) validation.List {
 	}
 	errs = append(errs, endpoints...)
 	if old != nil {
-		errs = append(errs, validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
-			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType"))...)
+		for _, e := range validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
+			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType")) {
+			value := e.BadValue
+			e.BadValue = nil
+			errs = append(errs, e.ValueBefore(37, value))
+		}
 	}
 	return errs
 }
@@ -86,7 +90,7 @@ func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, 
 	addresses := p.At("addresses")
 	switch n := p.Len("addresses"); {
 	case n == 0:
-		p.Add(validation.Required(addresses, "must contain at least 1 address"))
+		p.Add(validation.Required(addresses, "").DetailBefore(37, "must contain at least 1 address"))
 	case n > addressesMaxItems:
 		p.Add(validation.TooMany(addresses, n, addressesMaxItems))
 	}

@@ -44,7 +44,20 @@ func checkPriorityLevel(spec validation.View, name string) {
 			spec.Required("limited", "must not be empty when type is Limited")
 		}
 	default:
-		spec.RequireOneOfSince(36, "type", "Exempt", "Limited")
+		checkUnionType(spec, "limited", "Exempt", "Limited")
+	}
+}
+
+// checkUnionType checks a type that is neither of two. Since v1.37 the member that goes with
+// one of them is forbidden too: after an unknown type, and before an empty one.
+func checkUnionType(p validation.View, member string, types ...string) {
+	forbidden := validation.Forbidden(p.At(member), "").Since(37)
+	if p.Has(member) && p.String("type") == "" {
+		p.Add(forbidden)
+	}
+	p.RequireOneOfSince(36, "type", types...)
+	if p.Has(member) && p.String("type") != "" {
+		p.Add(forbidden)
 	}
 }
 
@@ -64,7 +77,7 @@ func checkLimitedPriorityLevel(limited validation.View) {
 			response.Required("queuing", "must not be empty if limited.limitResponse.type is Limited")
 		}
 	default:
-		response.RequireOneOfSince(36, "type", "Queue", "Reject")
+		checkUnionType(response, "queuing", "Queue", "Reject")
 	}
 	checkPercentage(limited, "lendablePercent")
 	checkNotBelowZero(limited, "borrowingLimitPercent", "if specified, ")

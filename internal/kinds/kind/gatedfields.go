@@ -22,6 +22,8 @@ type gatedField struct {
 	// since is the minor number of the first release that drops the field, if older ones
 	// have it.
 	since int
+	// until is the minor number of the first release that keeps the field, whose gate is gone.
+	until int
 }
 
 // gatedPodFields are those of the spec of Pods and of pod templates.
@@ -42,6 +44,28 @@ var gatedPodFields = []gatedField{
 	{gate: "SELinuxChangePolicy", path: "securityContext.seLinuxChangePolicy"},
 	{gate: "SupplementalGroupsPolicy", path: "securityContext.supplementalGroupsPolicy"},
 	{gate: "UserNamespacesSupport", path: "hostUsers"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.defaultUser"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.items[].user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.defaultUser"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.items[].user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.defaultUser"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].clusterTrustBundle.user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].configMap.items[].user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].downwardAPI.items[].user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].podCertificate.user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].secret.items[].user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].serviceAccountToken.user"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.defaultUser"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.items[].user"},
+	{gate: "EmptyDirVolumeMode", path: "volumes[].emptyDir.mode"},
+	{gate: "EvictionRequestAPI", path: "evictionResponders"},
+	{gate: "GRPCContainerProbeTLS", path: "*.livenessProbe.grpc.mode"},
+	{gate: "GRPCContainerProbeTLS", path: "*.readinessProbe.grpc.mode"},
+	{gate: "GRPCContainerProbeTLS", path: "*.startupProbe.grpc.mode"},
+	{gate: "H2CContainerProbe", path: "*.livenessProbe.httpGet.protocol"},
+	{gate: "H2CContainerProbe", path: "*.readinessProbe.httpGet.protocol"},
+	{gate: "H2CContainerProbe", path: "*.startupProbe.httpGet.protocol"},
+	{gate: "VolumeBindMountOptions", path: "*.volumeMounts[].bindMountOptions"},
 }
 
 // gatedFields are those of other kinds, by group and kind.
@@ -51,8 +75,14 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "VolumeAttributesClass", path: "spec.volumeAttributesClassName"},
 		{gate: "VolumeAttributesClass", path: "status.currentVolumeAttributesClassName"},
 		{gate: "VolumeAttributesClass", path: "status.modifyVolumeStatus"},
+		{gate: "CSIVolumeHealth", path: "status.healthStatus"},
 	},
-	storedKind("apps", "StatefulSet"): {{gate: "MaxUnavailableStatefulSet", path: "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
+	storedKind("", "Node"):                  {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy"}},
+	storedKind("", "Pod"):                   {{gate: "CSIVolumeHealth", path: "status.volumeHealth"}},
+	storedKind("batch", "Job"):              {{gate: "WorkloadWithJob", path: "spec.scheduling"}},
+	storedKind("batch", "CronJob"):          {{gate: "WorkloadWithJob", path: "spec.jobTemplate.spec.scheduling"}},
+	storedKind("storage.k8s.io", "CSINode"): {{gate: "CSIVolumeHealth", path: "status.storageHealth"}},
+	storedKind("apps", "StatefulSet"):       {{gate: "MaxUnavailableStatefulSet", path: "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 	storedKind("autoscaling", "HorizontalPodAutoscaler"): {
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleUp.tolerance"},
@@ -78,6 +108,10 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.strings"},
 		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.versions"},
 		{gate: "DRANodeAllocatableResources", path: "spec.devices[].nodeAllocatableResourceMappings"},
+		{gate: "DRANodeAllocatableResources", path: "spec.devices[].nodeAllocatableResources"},
+		{gate: "DRADeviceCompatibilityGroups", path: "spec.devices[].consumesCounters[].compatibilityGroups"},
+		{gate: "DRAOptionalNodeOperations", path: "spec.skipNodeOperations"},
+		{gate: "DRAPartitionableDevicesType", path: "spec.partitionTypeAttribute"},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].allNodes"},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].consumesCounters"},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].nodeName"},
@@ -87,7 +121,8 @@ var gatedFields = map[resource.Kind][]gatedField{
 	},
 	storedKind("scheduling.k8s.io", "PodGroup"): append(gatedGroupFields("spec."),
 		gatedField{gate: "DRAWorkloadResourceClaims", path: "status.resourceClaimStatuses"}),
-	storedKind("scheduling.k8s.io", "Workload"): gatedGroupFields("spec.podGroupTemplates[]."),
+	storedKind("scheduling.k8s.io", "Workload"):          gatedGroupFields("spec.podGroupTemplates[]."),
+	storedKind("scheduling.k8s.io", "CompositePodGroup"): {{gate: "PodGroupPreemptionPolicy", path: "spec.preemptionPolicy"}},
 	storedKind("storage.k8s.io", "CSIDriver"): {
 		{gate: "CSIServiceAccountTokenSecrets", path: "spec.serviceAccountTokenInSecrets"},
 		{gate: "MutableCSINodeAllocatableCount", path: "spec.nodeAllocatableUpdatePeriodSeconds"},
@@ -106,6 +141,8 @@ func gatedClaimFields(spec string) []gatedField {
 		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].exactly.capacity"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
+		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].exactly.derivedAttributes"},
+		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].firstAvailable[].derivedAttributes"},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].exactly.tolerations", since: 35},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].firstAvailable[].tolerations", since: 35},
 		{gate: "DRAPrioritizedList", path: spec + "devices.requests[].firstAvailable"},
@@ -117,9 +154,11 @@ func gatedGroupFields(group string) []gatedField {
 	return []gatedField{
 		{gate: "DRAWorkloadResourceClaims", path: group + "resourceClaims"},
 		{gate: "TopologyAwareWorkloadScheduling", path: group + "schedulingConstraints"},
-		{gate: "WorkloadAwarePreemption", path: group + "disruptionMode"},
-		{gate: "WorkloadAwarePreemption", path: group + "priority"},
-		{gate: "WorkloadAwarePreemption", path: group + "priorityClassName"},
+		{gate: "WorkloadAwarePreemption", path: group + "disruptionMode", until: 37},
+		{gate: "WorkloadAwarePreemption", path: group + "priority", until: 37},
+		{gate: "WorkloadAwarePreemption", path: group + "priorityClassName", until: 37},
+		{gate: "PodGroupPreemptionPolicy", path: group + "preemptionPolicy"},
+		{gate: "CompositePodGroup", path: group + "parentCompositePodGroupName"},
 	}
 }
 
@@ -148,7 +187,7 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	key := storedKind(t.Group, t.Kind)
 	off := func(fields []gatedField) (off []gatedField) {
 		for _, f := range fields {
-			if r.Minor() >= f.since && !r.Enabled(f.gate) {
+			if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
 				off = append(off, f)
 			}
 		}

@@ -37,6 +37,9 @@ type Strategy struct {
 	// Cells returns the cells of an object in a Table, one for each of the kind's
 	// [release.Release.Columns]. If it is nil, the kind has the columns of table.Default.
 	Cells func(r table.Row) []any
+	// CellsSince is the minor number of the first release that has other columns than those
+	// of table.Default.
+	CellsSince int
 	// RowConditions, if not nil, returns the conditions of an object's row.
 	RowConditions func(obj map[string]any) []table.Condition
 
@@ -170,6 +173,9 @@ func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 	}
 	if r == nil {
 		r = newestRelease()
+	}
+	if r.Minor() < k.CellsSince {
+		return nil
 	}
 	return layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells, k.RowConditions)
 }

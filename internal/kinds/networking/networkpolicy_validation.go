@@ -78,7 +78,7 @@ func checkNetworkPolicyPort(p validation.View) {
 			return
 		}
 		if p.Int("endPort") < port {
-			p.Add(validation.Invalid(p.At("endPort"), port, "must be greater than or equal to `port`"))
+			p.Add(validation.Invalid(p.At("endPort"), p.Int("endPort"), "must be greater than or equal to `port`").ValueBefore(37, port))
 		}
 		p.InRange("endPort", 1, 65535)
 	case string:

@@ -29,7 +29,8 @@ func checkClusterPolicyRules(role validation.View) {
 
 func checkPolicyRule(rule validation.View, namespaced bool) {
 	if rule.Len("verbs") == 0 {
-		rule.Required("verbs", "verbs must contain at least one value")
+		rule.Add(validation.Required(rule.At("verbs"), "verbs must contain at least one value").Until(37))
+		defer func() { rule.Add(validation.Required(rule.At("verbs"), "").Since(37)) }()
 	}
 	if rule.Len("nonResourceURLs") > 0 {
 		if namespaced {

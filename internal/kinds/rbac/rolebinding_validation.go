@@ -24,12 +24,15 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 		checkRoleSubject(subject, namespaced)
 	}
 	if old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef")) {
-		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "cannot change roleRef"))
+		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "field is immutable").DetailBefore(37, "cannot change roleRef"))
 	}
 }
 
 func checkRoleSubject(subject validation.View, namespaced bool) {
-	subject.Require("name")
+	if subject.String("name") == "" {
+		subject.Add(validation.Required(subject.At("name"), "").Until(37))
+		defer func() { subject.Add(validation.Required(subject.At("name"), "").Since(37)) }()
+	}
 	switch subject.String("kind") {
 	case "ServiceAccount":
 		subject.FormatIfSet("name", validation.Subdomain)

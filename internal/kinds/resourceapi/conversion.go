@@ -75,6 +75,8 @@ func sliceToV1beta1(obj map[string]any) map[string]any {
 
 // Conversions returns the conversions of the versions that are not stored.
 func Conversions() map[kind.VersionedResource]kind.Conversion {
+	v1 := resource.GroupVersion{Group: "resource.k8s.io", Version: "v1"}
+	v1alpha3 := resource.GroupVersion{Group: "resource.k8s.io", Version: "v1alpha3"}
 	v1beta1 := resource.GroupVersion{Group: "resource.k8s.io", Version: "v1beta1"}
 	v1beta2 := resource.GroupVersion{Group: "resource.k8s.io", Version: "v1beta2"}
 	return map[kind.VersionedResource]kind.Conversion{
@@ -83,7 +85,9 @@ func Conversions() map[kind.VersionedResource]kind.Conversion {
 		{GroupVersion: v1beta1, Name: "resourceclaimtemplates"}: {ToStored: claimFromV1beta1, FromStored: claimToV1beta1},
 		{GroupVersion: v1beta1, Name: "resourceslices"}:         {ToStored: sliceFromV1beta1, FromStored: sliceToV1beta1},
 		{GroupVersion: v1beta2, Name: "deviceclasses"}:          {},
+		{GroupVersion: v1alpha3, Name: "devicetaintrules"}:      {},
 		{GroupVersion: v1beta2, Name: "devicetaintrules"}:       {},
+		{GroupVersion: v1, Name: "devicetaintrules"}:            {},
 		{GroupVersion: v1beta2, Name: "resourceclaims"}:         {},
 		{GroupVersion: v1beta2, Name: "resourceclaimtemplates"}: {},
 		{GroupVersion: v1beta2, Name: "resourceslices"}:         {},

@@ -10,7 +10,7 @@ import (
 // type typ.
 func checkImmutable(p validation.View, old map[string]any, typ string) {
 	if !validation.Equal(p.Obj, old) {
-		p.Add(validation.Invalid(p.Path, validation.AsGoType(typ, p.Obj), "field is immutable"))
+		p.Add(validation.Invalid(p.Path, nil, "field is immutable").ValueBefore(37, validation.AsGoType(typ, p.Obj)))
 	}
 }
 

@@ -251,7 +251,7 @@ func checkDeviceAttribute(attribute validation.View) {
 	const one = "exactly one value must be specified"
 	switch len(attribute.Obj) {
 	case 0:
-		attribute.Add(validation.Invalid(attribute.Path, "", one).Before(35, validation.Required(attribute.Path, one)))
+		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(35, validation.Required(attribute.Path, one)).DetailBefore(37, one))
 	case 1:
 	default:
 		attribute.Add(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))

@@ -16,7 +16,17 @@ const (
 
 func validatePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		checkGroup(groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}, true)
+		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		checkGroupReferences(spec)
+		checkGroup(spec)
+	})
+}
+
+func validateCompositePodGroup(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(p validation.View) {
+		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		checkGroupReferences(spec)
+		checkCompositeGroup(spec)
 	})
 }
 
@@ -30,19 +40,145 @@ func validateWorkload(obj, old map[string]any) validation.List {
 				ref.RequireFormat("name", validation.PathSegment)
 			})
 		}
-		may := spec.mayCheckList("podGroupTemplates", maxTemplates)
-		if spec.Len("podGroupTemplates") == 0 {
-			spec.Required("podGroupTemplates", "")
+		if n := spec.Len("podGroupTemplates") + spec.Len("compositePodGroupTemplates"); n == 0 {
+			spec.Add(validation.Invalid(spec.Path, "", "must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"))
 		}
-		if !may {
-			return
+		checkTemplates(spec)
+	})
+}
+
+// checkTemplates checks the templates of a Workload, or of the template of a
+// CompositePodGroup. An update may neither add nor remove one.
+func checkTemplates(p groupView) {
+	for _, list := range []string{"podGroupTemplates", "compositePodGroupTemplates"} {
+		if n := p.Len(list); n > maxTemplates {
+			p.Add(validation.TooMany(p.At(list), n, maxTemplates))
+			continue
 		}
-		checkUniqueNames(spec.View, "podGroupTemplates")
-		for _, template := range spec.Each("podGroupTemplates") {
+		checkUniqueNames(p.View, list)
+		was := map[string]map[string]any{}
+		for template := range object.Each(p.old[list]) {
+			was[object.String(template, "name")] = template
+		}
+		for _, template := range p.Each(list) {
+			name := template.String("name")
+			old, known := was[name]
+			delete(was, name)
+			if p.update && !known {
+				p.Forbidden(list, "item may not be added")
+			}
 			template.RequireFormat("name", validation.DNS1123Label)
-			checkGroup(groupView{View: template}, false)
+			group := groupView{template, old, p.update && known}
+			if list == "podGroupTemplates" {
+				checkGroup(group)
+				continue
+			}
+			checkCompositeGroup(group)
+			checkTemplates(group)
+			if template.Len("podGroupTemplates")+template.Len("compositePodGroupTemplates") == 0 {
+				p.Add(validation.Invalid(template.Path, name, "must have at least one child PodGroupTemplate or CompositePodGroupTemplate"))
+			}
+		}
+		if p.update && len(was) > 0 {
+			p.Forbidden(list, "item may not be removed")
+		}
+	}
+}
+
+// checkGroupReferences checks what the spec of a group names: its parent and its Workload.
+func checkGroupReferences(p groupView) {
+	if p.mayCheck("parentCompositePodGroupName") {
+		checkOptionalName(p.View, "parentCompositePodGroupName")
+		if p.Has("parentCompositePodGroupName") && !p.Has("workloadRef") {
+			p.Required("workloadRef", "must be set when parentCompositePodGroupName is set")
+		}
+	}
+	if p.mayCheck("workloadRef") {
+		p.IfPresent("workloadRef", func(ref validation.View) {
+			ref.RequireFormat("workloadName", validation.LongName)
+			ref.RequireFormat("templateName", validation.DNS1123Label)
+		})
+	}
+}
+
+// checkGroup checks the spec of a PodGroup, or a template of one.
+func checkGroup(p groupView) {
+	checkPolicy(p, "minCount")
+	if p.mayCheck("schedulingConstraints") {
+		p.IfPresent("schedulingConstraints", checkTopology)
+	}
+	checkClaims(p)
+	checkDisruptionAndPriority(p)
+}
+
+// checkCompositeGroup checks the spec of a CompositePodGroup, or a template of one.
+func checkCompositeGroup(p groupView) {
+	checkPolicy(p, "minGroupCount")
+	if p.mayCheck("schedulingConstraints") {
+		p.IfPresent("schedulingConstraints", checkTopology)
+	}
+	checkDisruptionAndPriority(p)
+}
+
+// checkPolicy checks the policy of a group, whose gang may change, but not become another
+// policy.
+func checkPolicy(p groupView, count string) {
+	policy, was := p.Field("schedulingPolicy"), object.Map(p.old, "schedulingPolicy")
+	switch before, after := was["gang"] != nil, policy.Has("gang"); {
+	case p.update && before && !after:
+		policy.Add(validation.Invalid(policy.At("gang"), nil, "field cannot be cleared once set"))
+	case p.update && !before && after:
+		policy.Add(validation.Invalid(policy.At("gang"), nil, "field cannot be set once created"))
+	}
+	groupView{policy, was, p.update}.mayCheck("basic")
+	checkUnion(policy, "basic", "gang")
+	checkGang(policy, count)
+}
+
+func checkGang(policy validation.View, count string) {
+	policy.IfPresent("gang", func(gang validation.View) {
+		if gang.Int(count) == 0 {
+			gang.Required(count, "")
+		} else if gang.Int(count) < 1 {
+			gang.Invalid(count, "must be greater than or equal to 1")
 		}
 	})
+}
+
+func checkClaims(p groupView) {
+	if p.mayCheckList("resourceClaims", maxClaims) {
+		checkUniqueNames(p.View, "resourceClaims")
+		for _, claim := range p.Each("resourceClaims") {
+			checkUnion(claim, "resourceClaimName", "resourceClaimTemplateName")
+			claim.RequireFormat("name", validation.DNS1123Label)
+			checkOptionalName(claim, "resourceClaimName")
+			checkOptionalName(claim, "resourceClaimTemplateName")
+		}
+	}
+}
+
+func checkDisruptionAndPriority(p groupView) {
+	if p.mayCheck("disruptionMode") {
+		p.IfPresent("disruptionMode", func(mode validation.View) { checkUnion(mode, "single", "all") })
+	}
+	checkPriority(p)
+	if p.mayCheck("preemptionPolicy") && p.Has("preemptionPolicy") {
+		p.OneOf("preemptionPolicy", "Never", "PreemptLowerPriority")
+	}
+}
+
+func checkPriority(p groupView) {
+	if p.mayCheck("priorityClassName") {
+		p.FormatIfSet("priorityClassName", validation.LongName)
+	}
+	if p.mayCheck("priority") && p.Int("priority") > highestUserPriority {
+		p.Invalid("priority", "must be less than or equal to 1000000000")
+	}
+}
+
+// validateGroupConditions checks the conditions in a status.
+func validateGroupConditions(obj, _ map[string]any) validation.List {
+	return validation.Conditions(object.List(obj, "status", "conditions"), validation.NewPath("status", "conditions"))
 }
 
 // A groupView is a view of a part of a PodGroup or Workload, none of whose fields may change.
@@ -69,51 +205,6 @@ func (p groupView) mayCheckList(name string, limit int) bool {
 		return false
 	}
 	return may
-}
-
-// checkGroup checks the spec of a PodGroup, or a template of one.
-func checkGroup(p groupView, isSpec bool) {
-	if isSpec && p.mayCheck("podGroupTemplateRef") {
-		p.IfPresent("podGroupTemplateRef", func(ref validation.View) {
-			checkUnion(ref, "workload")
-			ref.IfPresent("workload", func(workload validation.View) {
-				workload.RequireFormat("workloadName", validation.LongName)
-				workload.RequireFormat("podGroupTemplateName", validation.DNS1123Label)
-			})
-		})
-	}
-	if p.mayCheck("schedulingPolicy") {
-		policy := p.Field("schedulingPolicy")
-		checkUnion(policy, "basic", "gang")
-		policy.IfPresent("gang", func(gang validation.View) {
-			if gang.Int("minCount") == 0 {
-				gang.Required("minCount", "")
-			} else if gang.Int("minCount") < 1 {
-				gang.Invalid("minCount", "must be greater than or equal to 1")
-			}
-		})
-	}
-	if p.mayCheck("schedulingConstraints") {
-		p.IfPresent("schedulingConstraints", checkTopology)
-	}
-	if p.mayCheckList("resourceClaims", maxClaims) {
-		checkUniqueNames(p.View, "resourceClaims")
-		for _, claim := range p.Each("resourceClaims") {
-			checkUnion(claim, "resourceClaimName", "resourceClaimTemplateName")
-			claim.RequireFormat("name", validation.DNS1123Label)
-			checkOptionalName(claim, "resourceClaimName")
-			checkOptionalName(claim, "resourceClaimTemplateName")
-		}
-	}
-	if p.mayCheck("disruptionMode") && p.Has("disruptionMode") {
-		p.OneOf("disruptionMode", "Pod", "PodGroup")
-	}
-	if p.mayCheck("priorityClassName") {
-		p.FormatIfSet("priorityClassName", validation.LongName)
-	}
-	if p.mayCheck("priority") && p.Int("priority") > highestUserPriority {
-		p.Invalid("priority", "must be less than or equal to 1000000000")
-	}
 }
 
 func checkTopology(p validation.View) {

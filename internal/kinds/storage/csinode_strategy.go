@@ -11,6 +11,7 @@ var csiNodeStrategy = kind.Strategy{
 		ReturnDeletedObject: true,
 		Validate:            validateCSINode,
 	},
+	Status:                kind.Status{Metadata: kind.StatusMetadataNone},
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 36, Times: 1},
 	Cells:                 func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
 }

@@ -23,11 +23,12 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 	}
 	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
 		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
-			for _, e := range validation.Collect(obj, nil, func(p validation.View) { p.ImmutableAs(f.name, f.typ, old) }) {
-				p.Add(e.Before(36, validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden.")))
+			if !validation.Equal(p.Obj[f.name], old[f.name]) {
+				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(36, validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden.")).
+					ValueBefore(37, validation.AsGoType(f.typ, p.Obj[f.name])))
 			}
 		}
-		p.ImmutableAs("volumeBindingMode", "*s", old)
+		p.ImmutableUnquoted(37, "volumeBindingMode", "*s", old)
 	})
 }
 

@@ -42,7 +42,7 @@ import (
 	"strings"
 )
 
-//go:generate go -C ../gen run .
+//go:generate env GOWORK=off go -C ../gen run .
 
 var (
 	//go:embed surfaces

@@ -29,7 +29,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 	if err := readJSON(recordings, name+"/columns.json", &next); err != nil {
 		return nil, err
 	}
-	newest, err := f.kinds(next)
+	newest, err := f.kinds(next, false)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 			}
 			next[kind] = columns
 		}
-		kinds, err := f.kinds(differ)
+		kinds, err := f.kinds(differ, true)
 		if err != nil {
 			return nil, err
 		}
@@ -86,12 +86,16 @@ func columnsFolder(recordings fs.FS, version string) string {
 // A columnsFile collects the descriptions that many columns share.
 type columnsFile struct{ texts map[string]string }
 
-// kinds encodes the columns of kinds.
-func (f columnsFile) kinds(recorded map[string][]table.Column) ([]byte, error) {
+// kinds encodes the columns of kinds. Those that have table.Default's are left out, or have
+// no columns if others take their place in newer releases.
+func (f columnsFile) kinds(recorded map[string][]table.Column, older bool) ([]byte, error) {
 	kinds := map[string][]json.RawMessage{}
 	for _, kind := range slices.Sorted(maps.Keys(recorded)) {
 		columns := recorded[kind]
 		if slices.Equal(columns, table.Default.Columns()) {
+			if older {
+				kinds[kind] = []json.RawMessage{}
+			}
 			continue
 		}
 		for _, c := range columns {

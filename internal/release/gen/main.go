@@ -3,9 +3,9 @@
 // module's requirements, and from the source of k8s.io/kubernetes. Run it after
 // changing any of these, until it reports no changes:
 //
-//	go -C internal/release/gen run .
+//	GOWORK=off go -C internal/release/gen run .
 //
-// With -server it records a running kube-apiserver first. Each of these records
+// In the workspace the Go types are those of release.Default. With -server it records a running kube-apiserver first. Each of these records
 // another part, so a new release takes three runs:
 //
 //	-server URL -token TOKEN                 the API surface of a server with default flags
@@ -84,6 +84,13 @@ func run(s *server, variant string) error {
 		if err := record(s, variant, documents); err != nil {
 			return err
 		}
+		if err := keepDocuments(documents); err != nil {
+			return err
+		}
+	}
+	if missing := missingRecordings(os.DirFS(recordingsDir), release.Newest); len(missing) > 0 {
+		fmt.Println("not generated: record", strings.Join(missing, " and "), "too")
+		return nil
 	}
 	types, err := recordedTypes()
 	if err != nil {
@@ -127,6 +134,26 @@ func record(s *server, variant string, documents map[string][]byte) error {
 	return nil
 }
 
+// keepDocuments writes the OpenAPI documents of all recordings, which are in the data only.
+func keepDocuments(documents map[string][]byte) error {
+	openAPI, described, err := packDocuments(os.DirFS(recordingsDir), documents)
+	if err != nil {
+		return err
+	}
+	_, err = replaceFiles(dataDir, map[string][]byte{openAPIFile: openAPI, descriptionsFile: described})
+	return err
+}
+
+// missingRecordings returns the recordings that a release from firstGated on lacks.
+func missingRecordings(recordings fs.FS, version string) (missing []string) {
+	for _, name := range []string{version, version + "-all", version + "-gates"} {
+		if _, err := fs.Stat(recordings, name+"/discovery.json"); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
 // generate returns the data by file name.
 func generate(recordings fs.FS, documents map[string][]byte) (map[string][]byte, error) {
 	out := map[string][]byte{}
@@ -144,18 +171,22 @@ func generate(recordings fs.FS, documents map[string][]byte) (map[string][]byte,
 	if out[openAPIFile], out[descriptionsFile], err = packDocuments(recordings, documents); err != nil {
 		return nil, err
 	}
-	for _, f := range []struct {
+	type file struct {
 		name     string
 		generate func() ([]byte, error)
-	}{
-		{"bootstrap.txt", func() ([]byte, error) { return bootstrapText(recordings) }},
+	}
+	list := []file{
 		{"columns.json", func() ([]byte, error) { return columnsJSON(recordings) }},
 		{"deprecations.txt", func() ([]byte, error) { return deprecationsText(recordings) }},
 		{"fields.txt", func() ([]byte, error) { return fieldsText(recordings, documents) }},
 		{"gates.txt", func() ([]byte, error) { return gatesText(recordings) }},
 		{"unversioned.txt", func() ([]byte, error) { return unversionedText(recordings) }},
 		{"wiretypes.zip", func() ([]byte, error) { return wireTypesZIP(recordings) }},
-	} {
+	}
+	if slices.Contains(release.Names(), release.Newest) { // else when this program runs again
+		list = append(list, file{"bootstrap.txt", func() ([]byte, error) { return bootstrapText(recordings) }})
+	}
+	for _, f := range list {
 		if out[f.name], err = f.generate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -222,7 +253,7 @@ func checkRequirements() error {
 			used = used.Replace
 		}
 		if used.Version != stagingVersion() {
-			return fmt.Errorf("built with %s %s, not %s: change go.mod or go.work", module, used.Version, stagingVersion())
+			return fmt.Errorf("built with %s %s, not %s: set GOWORK=off, or change go.mod", module, used.Version, stagingVersion())
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func goPackages(dirs map[string]string) []goPackage {
 	for _, group := range []struct{ name, versions string }{
 		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
 		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"}, {"rbac", "v1"}, {"authorization", "v1"},
-		{"certificates", "v1 v1beta1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"node", "v1"}, {"scheduling", "v1"}, {"storagemigration", "v1beta1"},
+		{"certificates", "v1 v1beta1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"lifecycle", "v1alpha1"}, {"node", "v1"}, {"scheduling", "v1 v1beta1"}, {"storagemigration", "v1 v1beta1"},
 	} {
 		p := goPackage{name: group.name, unversioned: filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", group.name)}
 		for _, version := range strings.Fields(group.versions) {

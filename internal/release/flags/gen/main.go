@@ -1,5 +1,6 @@
 // Gen writes flags.txt, the flags of kube-apiserver and etcd, from the help of these
-// programs. The arguments are their executables. Each prints its version.
+// programs. The arguments are their executables. Each prints its version. The rows of other
+// minor releases stay.
 //
 //	go run ./gen PATH/kube-apiserver-1.35 PATH/kube-apiserver-1.36 PATH/etcd
 package main
@@ -30,8 +31,11 @@ func run(executables []string) error {
 	if len(executables) == 0 {
 		return errors.New("usage: gen EXECUTABLE...")
 	}
-	releases := map[flagID][]string{}
-	var versions []string
+	text, err := os.ReadFile("flags.txt")
+	if err != nil {
+		return err
+	}
+	releases, versions := parse(string(text))
 	for _, path := range executables {
 		version, err := output(path, "--version")
 		if err != nil {
@@ -41,11 +45,13 @@ func run(executables []string) error {
 		if err != nil {
 			return err
 		}
+		drop(releases, minorOf(version))
+		versions = slices.DeleteFunc(versions, func(v string) bool { return minorOf(v) == minorOf(version) })
 		versions = append(versions, firstLine(version))
-		if minor := kubernetes.FindStringSubmatch(version); minor != nil {
+		if minor := minorOf(version); minor != "" {
 			for name, kind := range kubernetesFlags(help) {
 				id := flagID{"kube-apiserver", name, kind}
-				releases[id] = append(releases[id], minor[1])
+				releases[id] = append(releases[id], minor)
 			}
 		} else {
 			for name, kind := range etcdFlags(help) {
@@ -54,6 +60,35 @@ func run(executables []string) error {
 		}
 	}
 	return os.WriteFile("flags.txt", []byte(format(releases, versions)), 0o644)
+}
+
+// parse reads the text of a table: its rows and the versions of the programs.
+func parse(text string) (releases map[flagID][]string, versions []string) {
+	releases = map[flagID][]string{}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	_, list, _ := strings.Cut(strings.TrimSuffix(lines[0], "; DO NOT EDIT."), "from the help of ")
+	for _, line := range lines[1:] {
+		words := strings.Fields(line)
+		releases[flagID{words[0], words[1], words[2]}] = words[3:]
+	}
+	return releases, strings.Split(list, ", ")
+}
+
+// minorOf returns the minor release in the version of a program, "" for etcd.
+func minorOf(version string) string {
+	if minor := kubernetes.FindStringSubmatch(version); minor != nil {
+		return minor[1]
+	}
+	return ""
+}
+
+// drop removes a minor release from the rows, and the rows that have no other; "" removes
+// the rows of etcd.
+func drop(releases map[flagID][]string, minor string) {
+	maps.DeleteFunc(releases, func(id flagID, of []string) bool {
+		releases[id] = slices.DeleteFunc(of, func(r string) bool { return r == minor })
+		return len(releases[id]) == 0 && (id.program != "etcd" || minor == "")
+	})
 }
 
 // format returns the text of the table.

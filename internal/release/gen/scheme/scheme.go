@@ -31,6 +31,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	lifecyclev1alpha1 "k8s.io/api/lifecycle/v1alpha1"
 	networkingv1 "k8s.io/api/networking/v1"
 	networkingv1beta1 "k8s.io/api/networking/v1beta1"
 	nodev1 "k8s.io/api/node/v1"
@@ -41,10 +42,12 @@ import (
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	storagev1 "k8s.io/api/storage/v1"
 	storagev1alpha1 "k8s.io/api/storage/v1alpha1"
 	storagev1beta1 "k8s.io/api/storage/v1beta1"
+	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	storagemigrationv1beta1 "k8s.io/api/storagemigration/v1beta1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,6 +89,7 @@ func New() *runtime.Scheme {
 		flowcontrolv1.AddToScheme,
 		flowcontrolv1beta3.AddToScheme,
 		metav1.AddMetaToScheme,
+		lifecyclev1alpha1.AddToScheme,
 		networkingv1.AddToScheme,
 		networkingv1beta1.AddToScheme,
 		nodev1.AddToScheme,
@@ -96,10 +100,12 @@ func New() *runtime.Scheme {
 		resourcev1beta1.AddToScheme,
 		resourcev1beta2.AddToScheme,
 		schedulingv1.AddToScheme,
-		schedulingv1alpha2.AddToScheme,
+		schedulingv1alpha3.AddToScheme,
+		schedulingv1beta1.AddToScheme,
 		storagev1.AddToScheme,
 		storagev1alpha1.AddToScheme,
 		storagev1beta1.AddToScheme,
+		storagemigrationv1.AddToScheme,
 		storagemigrationv1beta1.AddToScheme,
 	} {
 		utilruntime.Must(add(scheme))

@@ -1,0 +1,114 @@
+package lifecycle
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// maxElements is how many elements the lists of a status may have, and maxResponders how many
+// responders.
+const (
+	maxElements   = 100
+	maxResponders = 11
+)
+
+func validateEvictionRequest(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(p validation.View) {
+		spec := p.Field("spec")
+		checkTarget(spec, old)
+		if old != nil && !validation.Equal(spec.Obj["requester"], object.Value(old, "spec", "requester")) {
+			spec.Invalid("requester", "field is immutable")
+		} else if old == nil {
+			checkKey(spec, "requester")
+		}
+		spec.RequireOneOf("intent", "Eviction", "Withdrawn")
+	})
+}
+
+func validateEviction(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(p validation.View) { checkTarget(p.Field("spec"), old) })
+}
+
+// checkTarget checks what is to be evicted, which does not change.
+func checkTarget(spec validation.View, old map[string]any) {
+	target := spec.Field("target")
+	if old != nil {
+		if !validation.Equal(target.Obj, object.Map(old, "spec", "target")) {
+			spec.Add(validation.Invalid(spec.At("target"), validation.AsGoType("lifecycle.EvictionTarget", target.Obj), "field is immutable"))
+		}
+		return
+	}
+	if !target.Has("pod") {
+		target.Add(validation.Invalid(target.Path, "", "must specify one of: `pod`"))
+	}
+	target.IfPresent("pod", func(pod validation.View) {
+		pod.RequireFormat("name", validation.LongName)
+		pod.RequireFormat("uid", validation.UUID)
+	})
+}
+
+// checkKey checks a name with a domain before a slash.
+func checkKey(p validation.View, name string) {
+	p.AddList(validation.DomainPrefixedKey(p.String(name), p.At(name)))
+}
+
+// validateStatus checks what the statuses of both kinds have.
+func validateStatus(obj, old map[string]any) validation.List {
+	return validation.Collect(obj, nil, func(p validation.View) {
+		status := p.Field("status")
+		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
+		checkLength(status, "conditions", maxElements)
+		observed, was := status.Int("observedGeneration"), object.Value(old, "status", "observedGeneration")
+		switch before, known := was.(int64); {
+		case known && !status.Has("observedGeneration"):
+			status.Add(validation.Invalid(status.At("observedGeneration"), nil, "field cannot be cleared once set"))
+		case status.Has("observedGeneration") && observed < 1:
+			status.Invalid("observedGeneration", "must be greater than or equal to 1")
+		case known && observed < before:
+			status.Invalid("observedGeneration", "cannot be decremented")
+		}
+	})
+}
+
+// validateEvictionStatus checks the status of an Eviction.
+//
+// Differs from kube-apiserver: statuses of Evictions: the order in which responders become
+// active and finish, and their times, are not checked. Request: PATCH of the status of an
+// Eviction of lifecycle.k8s.io with the feature gate EvictionRequestAPI.
+func validateEvictionStatus(obj, old map[string]any) validation.List {
+	return append(validateStatus(obj, old), validation.Collect(obj, nil, func(p validation.View) {
+		status := p.Field("status")
+		for _, list := range []string{"requesters", "targetResponders", "responders"} {
+			limit := maxResponders
+			if list == "requesters" {
+				limit = maxElements
+			}
+			if !checkLength(status, list, limit) {
+				continue
+			}
+			for _, element := range status.Each(list) {
+				checkKey(element, "name")
+				switch list {
+				case "requesters":
+					element.RequireOneOf("intent", "Eviction", "Withdrawn")
+				case "targetResponders":
+					if !element.Has("priority") {
+						element.Required("priority", "")
+					} else {
+						element.InRange("priority", 0, 100000)
+					}
+					element.RequireOneOf("state", "Active", "Canceled", "Completed", "Inactive", "Interrupted")
+				}
+			}
+		}
+	})...)
+}
+
+// checkLength checks the length of a list and reports whether it is within the limit.
+func checkLength(p validation.View, list string, limit int) bool {
+	n := p.Len(list)
+	if n > limit {
+		p.Add(validation.TooMany(p.At(list), n, limit))
+	}
+	return n <= limit
+}
