@@ -57,6 +57,8 @@ func TestOlderReleases(t *testing.T) {
 			"azhzAAorCg5tZXRhLms4cy5pby92MRIZUGFydGlhbE9iamVjdE1ldGFkYXRhTGlzdBIICgYKABIAGgAaACIA"},
 		{"blueprint of a list of metadata", "1.32", "GET", streamed, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "", "", 200,
 			`no kind is registered for the type v1.ConfigMapList in scheme \"pkg/runtime/scheme.go:100\"`},
+		{"blueprint of a list of metadata of a custom resource", "1.32", "GET", strings.Replace(streamed, configMaps, "/apis/ex.io/v1/namespaces/default/foos", 1), "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1", "", "", 200,
+			`no kind \"FooList\" is registered for version \"ex.io/v1\" in scheme \"pkg/runtime/scheme.go:100\"`},
 		{"kind of a binding", "1.32", "POST", "/api/v1/namespaces/default/pods/a/binding", "", "application/json", `{"apiVersion":"meta.k8s.io/v1","kind":"DeleteOptions"}`, 400,
 			`in scheme \"pkg/runtime/scheme.go:100\"`},
 		{"restart policy of a container", "1.33", "POST", pods, "", "application/json", pod(`"containers":[{"name":"c","image":"i","restartPolicy":"Always"}]`), 422,
@@ -126,7 +128,7 @@ func TestOlderReleases(t *testing.T) {
 	} {
 		t.Run(tt.release+" "+tt.name, func(t *testing.T) {
 			if servers[tt.release] == nil {
-				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release), fakeapi.WithObjects(
+				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release), fakeapi.WithObjects(scaledCRD,
 					`{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone"]}]}}`,
 					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`))
 				require.NoError(t, err)

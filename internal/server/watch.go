@@ -417,7 +417,11 @@ const noBlueprints = 34
 // noBlueprint is the error of an empty list in the representation of a list of metadata.
 func (st *watchStream) noBlueprint() *status.Status {
 	list := resource.Kind{GroupVersion: st.typ.GroupVersion, Kind: st.typ.ListKind}
-	return status.Failure(http.StatusInternalServerError, status.ReasonInternalError, resource.NoTypeRegistered(st.surface.Release().Minor(), list).Error(), nil)
+	err := resource.NoTypeRegistered(st.surface.Release().Minor(), list)
+	if st.byDefinition {
+		err = resource.NotRegistered(st.surface.Release().Minor(), list)
+	}
+	return status.Failure(http.StatusInternalServerError, status.ReasonInternalError, err.Error(), nil)
 }
 
 // blueprint returns the empty list of the representation that the bookmark after the
