@@ -336,6 +336,13 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
 	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	if t.UpdatesValidatedAsNew > 0 && (op.target == targetObject || op.target == targetScale) {
+		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
+		errs = append(errs, op.validateFinalizerNames(meta)...)
+		for range t.UpdatesValidatedAsNew {
+			errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+		}
+	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	for range update {
 		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)

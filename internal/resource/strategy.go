@@ -150,6 +150,11 @@ type Strategy struct {
 	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
 
+	// UpdatesValidatedAsNew is how often an update validates the new object as on a create
+	// before it validates the change. The answer has each error of it so many times more, those
+	// of the metadata once more.
+	UpdatesValidatedAsNew int
+
 	// ValidateInNamespace makes the checks that depend on the namespace, the author or the
 	// time. It is called before Validate, for the object and its status.
 	ValidateInNamespace func(w *Write) validation.List

@@ -71,7 +71,8 @@ var daemonSetStrategy = kind.Strategy{
 		WarningsOnWrite:          warnDaemonSet,
 		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
-	GenerationFields: []string{"spec"},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 34, Times: 1},
+	GenerationFields:      []string{"spec"},
 	Status: kind.Status{
 		Prepare:  prepareDaemonSetStatus,
 		Validate: daemonSetCounters.Validate,

@@ -21,7 +21,8 @@ var replicaSetStrategy = kind.Strategy{
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,
 	},
-	GenerationFields: []string{"spec"},
-	Status:           kind.Status{Validate: replicaSetCounters.Validate},
-	Cells:            replicaSetCells,
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 34, Times: 1},
+	GenerationFields:      []string{"spec"},
+	Status:                kind.Status{Validate: replicaSetCounters.Validate},
+	Cells:                 replicaSetCells,
 }

@@ -50,8 +50,7 @@ type Strategy struct {
 	// rules that depend on the release or its feature gates.
 	Released func(r *release.Release, s *resource.Strategy)
 
-	// UpdatesValidatedAsNew says how releases validate updates that return the errors of a
-	// new object in addition to those of Validate.
+	// UpdatesValidatedAsNew is the UpdatesValidatedAsNew of older releases.
 	UpdatesValidatedAsNew ValidatedAsNew
 
 	// FieldLabelErrorFor, if not nil, returns FieldLabelError for a version.
@@ -59,22 +58,15 @@ type Strategy struct {
 }
 
 // ValidatedAsNew says that releases before the one of a minor number validate an update as
-// a new object too, so many times. Their answers have each error more than once.
+// a new object too, so many times.
 type ValidatedAsNew struct{ Before, Times int }
 
-// validate returns Validate in a release.
-func (n ValidatedAsNew) validate(r *release.Release, validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
+// in returns how many times a release does so.
+func (n ValidatedAsNew) in(r *release.Release) int {
 	if r == nil || r.Minor() >= n.Before {
-		return validate
+		return 0
 	}
-	return func(obj, old map[string]any) (errs validation.List) {
-		if old != nil {
-			for range n.Times {
-				errs = append(errs, validate(obj, nil)...)
-			}
-		}
-		return append(errs, validate(obj, old)...)
-	}
+	return n.Times
 }
 
 // Build returns the strategy of t in a release; nil is the newest one. Resources with a status subresource get a
@@ -86,7 +78,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if r != nil && k.Released != nil {
 		k.Released(r, &s)
 	}
-	s.Validate = k.UpdatesValidatedAsNew.validate(r, s.Validate)
+	s.UpdatesValidatedAsNew = k.UpdatesValidatedAsNew.in(r)
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}

@@ -14,7 +14,8 @@ var serviceCIDRStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Validate:                 validateServiceCIDR,
 	},
-	Status: kind.Status{Metadata: kind.StatusMetadataNone},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 33, Times: 1},
+	Status:                kind.Status{Metadata: kind.StatusMetadataNone},
 	Cells: func(r table.Row) []any {
 		return []any{r.Name(), strings.Join(object.Strings(r.Obj, "spec", "cidrs"), ","), r.Age()}
 	},

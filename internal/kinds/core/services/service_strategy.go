@@ -175,6 +175,9 @@ var serviceStrategy = kind.Strategy{
 	},
 	Cells: serviceCells,
 	Released: func(r *release.Release, s *resource.Strategy) {
+		if r.Minor() < 34 {
+			s.MetadataValidation = resource.MetadataUpdateAndCreate
+		}
 		if !r.Enabled("RelaxedServiceNameValidation") {
 			s.Name = validation.DNS1035LabelName
 		}
