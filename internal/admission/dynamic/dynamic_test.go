@@ -3,6 +3,7 @@
 package dynamic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,7 @@ type server struct {
 	objects []map[string]any
 	hooks   map[string]func(review map[string]any) string // the webhooks, by URL
 	called  []string                                      // the URLs of the calls, in order
+	minor   int                                           // of the release, 36 if it is 0
 }
 
 func (s *server) Get(kind resource.Kind, namespace, name string) map[string]any {
@@ -68,7 +70,7 @@ func (s *server) List(kind resource.Kind, namespace string) (all []map[string]an
 func (s *server) Type(kind resource.Kind) *resource.Type { return s.ForKind(kind) }
 func (s *server) Authorizer() library.Authorizer         { return denyAll{} }
 func (s *server) UID() string                            { return "u" }
-func (s *server) Minor() int                             { return 36 }
+func (s *server) Minor() int                             { return cmp.Or(s.minor, 36) }
 
 func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	out := object.Copy(live)

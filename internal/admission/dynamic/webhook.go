@@ -345,10 +345,10 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 		return false, nil, err
 	}
 	var operations []json.RawMessage
-	switch err := json.Unmarshal(response.Patch, &operations); {
-	case err != nil && r.server.Minor() < patchErrors:
-		return false, nil, status.Internal(err.Error())
-	case err != nil:
+	if err := json.Unmarshal(response.Patch, &operations); err != nil {
+		if r.server.Minor() < patchErrors {
+			return false, nil, status.Internal(err.Error())
+		}
 		return false, nil, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}
 	}
 	switch {

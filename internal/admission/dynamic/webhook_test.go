@@ -145,6 +145,21 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
+// Since v1.34 failurePolicy counts for a patch that is no JSON.
+func TestUndecodablePatch(t *testing.T) {
+	for minor, want := range map[int]string{33: "Internal error occurred: invalid character 'x' looking for beginning of value", 34: ""} {
+		t.Run(fmt.Sprint(minor), func(t *testing.T) {
+			s := &server{Types: newTypes(t), minor: minor, hooks: map[string]func(map[string]any) string{"x": patching("x")}}
+			err := newSnapshot(t, webhookConfiguration("Mutating", "a", "x", `,"failurePolicy":"Ignore"`)).Mutate(t.Context(), newAttributes(t, s, admission.Create, configMap, ""), s, nil)
+			if want == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, want)
+			}
+		})
+	}
+}
+
 // A webhook gets and patches the object in the version of its rule.
 func TestMutatingWebhookOfAnotherVersion(t *testing.T) {
 	s := &server{Types: newTypes(t), hooks: map[string]func(map[string]any) string{"x": patching(`[{"op":"replace","path":"/spec/targetCPUUtilizationPercentage","value":7}]`)}}
