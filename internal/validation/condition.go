@@ -25,12 +25,20 @@ func Conditions(conditions []any, path *Path) List {
 }
 
 func condition(c map[string]any, path *Path) List {
-	list := LabelKey(object.String(c, "type"), path.Child("type"))
+	typ := object.String(c, "type")
+	list := LabelKey(typ, path.Child("type"))
+	if typ == "" {
+		list = append(list.Until(37), Required(path.Child("type"), "is required").Since(37))
+	}
 
 	switch status := object.String(c, "status"); status {
 	case "True", "False", "Unknown":
 	default:
-		list = append(list, NotSupported(path.Child("status"), NamedString(status), []string{"False", "True", "Unknown"}))
+		err := NotSupported(path.Child("status"), NamedString(status), []string{"False", "True", "Unknown"})
+		if status == "" {
+			err = Required(path.Child("status"), "").Before(37, err)
+		}
+		list = append(list, err)
 	}
 
 	if generation, _ := object.Int(c, "observedGeneration"); generation < 0 {

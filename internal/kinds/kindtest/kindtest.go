@@ -21,15 +21,26 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// TypeOf returns the storage version of a resource of the newest release. The
-// name is the resource and its group: "pods", "deployments.apps".
+// TypeOf returns the storage version of a resource of v1.36 or, if it does not have it, of the
+// newest release. The name is the resource and its group: "pods", "deployments.apps".
 func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	return TypeIn(t, "v1.36-all", name)
+	if typ := find(t, "v1.36-all", name); typ != nil {
+		return typ
+	}
+	return TypeIn(t, release.Newest+"-all", name)
 }
 
 // TypeIn is TypeOf for a release, such as "v1.33".
 func TypeIn(t testing.TB, releaseName, name string) *resource.Type {
+	t.Helper()
+	typ := find(t, releaseName, name)
+	require.NotNil(t, typ, "no such resource: %s", name)
+	return typ
+}
+
+// find is TypeIn, but returns nil if there is no such resource.
+func find(t testing.TB, releaseName, name string) *resource.Type {
 	t.Helper()
 	all, err := release.Open(releaseName)
 	require.NoError(t, err)
@@ -42,7 +53,6 @@ func TypeIn(t testing.TB, releaseName, name string) *resource.Type {
 			}
 		}
 	}
-	require.Fail(t, "no such resource", name)
 	return nil
 }
 

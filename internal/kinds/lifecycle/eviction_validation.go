@@ -1,15 +1,19 @@
 package lifecycle
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// maxElements is how many elements the lists of a status may have, and maxResponders how many
-// responders.
+// maxElements is how many elements the lists of a status may have, maxResponders how many
+// responders, and maxPriority the highest priority of one.
 const (
 	maxElements   = 100
 	maxResponders = 11
+	maxPriority   = 100000
 )
 
 func validateEvictionRequest(obj, old map[string]any) validation.List {
@@ -17,7 +21,7 @@ func validateEvictionRequest(obj, old map[string]any) validation.List {
 		spec := p.Field("spec")
 		checkTarget(spec, old)
 		if old != nil && !validation.Equal(spec.Obj["requester"], object.Value(old, "spec", "requester")) {
-			spec.Invalid("requester", "field is immutable")
+			spec.Add(validation.Invalid(spec.At("requester"), nil, "field is immutable"))
 		} else if old == nil {
 			checkKey(spec, "requester")
 		}
@@ -34,7 +38,7 @@ func checkTarget(spec validation.View, old map[string]any) {
 	target := spec.Field("target")
 	if old != nil {
 		if !validation.Equal(target.Obj, object.Map(old, "spec", "target")) {
-			spec.Add(validation.Invalid(spec.At("target"), validation.AsGoType("lifecycle.EvictionTarget", target.Obj), "field is immutable"))
+			spec.Add(validation.Invalid(spec.At("target"), nil, "field is immutable"))
 		}
 		return
 	}
@@ -49,7 +53,15 @@ func checkTarget(spec validation.View, old map[string]any) {
 
 // checkKey checks a name with a domain before a slash.
 func checkKey(p validation.View, name string) {
-	p.AddList(validation.DomainPrefixedKey(p.String(name), p.At(name)))
+	key := p.String(name)
+	switch msgs := validation.QualifiedName(key); {
+	case key == "":
+		p.Required(name, "")
+	case len(msgs) > 0:
+		p.AddList(validation.Each(p.At(name), key, msgs))
+	case !strings.Contains(key, "/"):
+		p.Invalid(name, "must include a prefix (e.g. 'example.com/key')")
+	}
 }
 
 // validateStatus checks what the statuses of both kinds have.
@@ -65,7 +77,7 @@ func validateStatus(obj, old map[string]any) validation.List {
 		case status.Has("observedGeneration") && observed < 1:
 			status.Invalid("observedGeneration", "must be greater than or equal to 1")
 		case known && observed < before:
-			status.Invalid("observedGeneration", "cannot be decremented")
+			status.Invalid("observedGeneration", fmt.Sprintf("may not be decreased from %d", before))
 		}
 	})
 }
@@ -92,10 +104,13 @@ func validateEvictionStatus(obj, old map[string]any) validation.List {
 				case "requesters":
 					element.RequireOneOf("intent", "Eviction", "Withdrawn")
 				case "targetResponders":
-					if !element.Has("priority") {
+					switch priority := element.Int("priority"); {
+					case !element.Has("priority"):
 						element.Required("priority", "")
-					} else {
-						element.InRange("priority", 0, 100000)
+					case priority > maxPriority:
+						element.Invalid("priority", fmt.Sprintf("must be less than or equal to %d", maxPriority))
+					case priority < 0:
+						element.Invalid("priority", "must be greater than or equal to 0")
 					}
 					element.RequireOneOf("state", "Active", "Canceled", "Completed", "Inactive", "Interrupted")
 				}
