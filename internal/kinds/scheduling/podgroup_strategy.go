@@ -9,14 +9,14 @@ import (
 )
 
 var podGroupStrategy = kind.Strategy{
-	Strategy: resource.Strategy{Validate: validatePodGroup},
+	Strategy: resource.Strategy{Validate: validatePodGroup, Default: defaultGroup},
 	Status:   kind.Status{Metadata: kind.StatusMetadataNone, Validate: validatePodGroupStatus},
 	Cells:    podGroupCells,
 	Released: defaultPreemptionPolicy,
 }
 
 var compositePodGroupStrategy = kind.Strategy{
-	Strategy: resource.Strategy{Validate: validateCompositePodGroup},
+	Strategy: resource.Strategy{Validate: validateCompositePodGroup, Default: defaultGroup},
 	Status:   kind.Status{Metadata: kind.StatusMetadataNone, Validate: validateGroupConditions},
 	Cells:    compositePodGroupCells,
 	Released: defaultPreemptionPolicy,
@@ -27,10 +27,17 @@ var workloadStrategy = kind.Strategy{
 	Cells:    table.NameAndAge,
 }
 
+func defaultGroup(obj map[string]any) {
+	if spec := object.EnsureMap(obj, "spec"); spec["disruptionMode"] == nil {
+		spec["disruptionMode"] = map[string]any{"single": map[string]any{}}
+	}
+}
+
 // defaultPreemptionPolicy sets the default of a group whose feature gate is on.
 func defaultPreemptionPolicy(r *release.Release, s *resource.Strategy) {
 	if r.Enabled("PodGroupPreemptionPolicy") {
 		s.Default = func(obj map[string]any) {
+			defaultGroup(obj)
 			object.SetDefault(object.EnsureMap(obj, "spec"), "preemptionPolicy", "PreemptLowerPriority")
 		}
 	}

@@ -1,6 +1,7 @@
 package scheduling_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -76,6 +77,48 @@ func TestValidatePodGroupStatus(t *testing.T) {
 				return
 			}
 			assert.Contains(t, errs[0].Error(), row.want)
+		})
+	}
+}
+
+func TestValidateCompositePodGroups(t *testing.T) {
+	group := func(spec string) string { return `{"metadata":{"name":"g"},"spec":{` + spec + `}}` }
+	const ref = `"workloadRef":{"workloadName":"w","templateName":"t"}`
+	valid := group(ref + `,"schedulingPolicy":{"gang":{"minGroupCount":1}}`)
+	kindtest.TestValidation(t, "compositepodgroups.scheduling.k8s.io", []kindtest.ValidationRow{
+		{"valid", "", valid, ""},
+		{"empty", "", group(""), "[spec.workloadRef: Required value, spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`]"},
+		{"no count", "", group(ref + `,"schedulingPolicy":{"gang":{}}`), "spec.schedulingPolicy.gang.minGroupCount: Required value"},
+		{"modes", "", group(ref + `,"schedulingPolicy":{"basic":{}},"disruptionMode":{"single":{},"all":{}}`), "spec.disruptionMode: Invalid value: \"{single, all}\": must specify exactly one of: `single`, `all`"},
+		{"parent without a workload", "", group(`"parentCompositePodGroupName":"p","schedulingPolicy":{"basic":{}}`), "spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set"},
+		{"other count", valid, group(ref + `,"schedulingPolicy":{"gang":{"minGroupCount":2}}`), "spec.schedulingPolicy: Invalid value: null: field is immutable"},
+	})
+}
+
+func TestWorkloadsOfNewestRelease(t *testing.T) {
+	typ := kindtest.TypeIn(t, "v1.37-all", "workloads.scheduling.k8s.io")
+	workload := func(spec string) map[string]any {
+		return kindtest.Create(t, typ, `{"metadata":{"name":"w"},"spec":{`+spec+`}}`)
+	}
+	template := func(name, count string) string {
+		return `"podGroupTemplates":[{"name":"` + name + `","schedulingPolicy":{"gang":{"minCount":` + count + `}}}]`
+	}
+	valid := workload(template("a", "2"))
+	for _, tt := range []struct {
+		name     string
+		obj, old map[string]any
+		want     string
+	}{
+		{"valid", valid, nil, ""},
+		{"empty", workload(""), nil, "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
+		{"both", workload(template("a", "2") + `,"compositePodGroupTemplates":[{"name":"c","schedulingPolicy":{"basic":{}}}]`), nil,
+			"[spec: Invalid value: \"{podGroupTemplates, compositePodGroupTemplates}\": must specify exactly one of: `podGroupTemplates`, `compositePodGroupTemplates`, " +
+				`spec.compositePodGroupTemplates[0]: Invalid value: "c": must have at least one child PodGroupTemplate or CompositePodGroupTemplate]`},
+		{"other count", workload(template("a", "3")), valid, ""},
+		{"other template", workload(template("b", "2")), valid, "[spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old).Message())
 		})
 	}
 }

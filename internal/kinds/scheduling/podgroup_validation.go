@@ -26,7 +26,10 @@ func validateCompositePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
 		checkGroupReferences(spec)
-		checkCompositeGroup(spec)
+		if old == nil && !spec.Has("workloadRef") && !spec.Has("parentCompositePodGroupName") {
+			spec.Required("workloadRef", "")
+		}
+		checkCompositeGroup(spec, true)
 	})
 }
 
@@ -40,8 +43,12 @@ func validateWorkload(obj, old map[string]any) validation.List {
 				ref.RequireFormat("name", validation.PathSegment)
 			})
 		}
-		if n := spec.Len("podGroupTemplates") + spec.Len("compositePodGroupTemplates"); n == 0 {
-			spec.Add(validation.Invalid(spec.Path, "", "must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"))
+		const both = "`podGroupTemplates`, `compositePodGroupTemplates`"
+		switch hasGroups, hasComposites := spec.Len("podGroupTemplates") > 0, spec.Len("compositePodGroupTemplates") > 0; {
+		case !hasGroups && !hasComposites:
+			spec.Add(validation.Invalid(spec.Path, "", "must specify one of: "+both))
+		case hasGroups && hasComposites:
+			spec.Add(validation.Invalid(spec.Path, "{podGroupTemplates, compositePodGroupTemplates}", "must specify exactly one of: "+both))
 		}
 		checkTemplates(spec)
 	})
@@ -65,7 +72,7 @@ func checkTemplates(p groupView) {
 			old, known := was[name]
 			delete(was, name)
 			if p.update && !known {
-				p.Forbidden(list, "item may not be added")
+				p.Add(validation.Forbidden(template.Path, "item may not be added"))
 			}
 			template.RequireFormat("name", validation.DNS1123Label)
 			group := groupView{template, old, p.update && known}
@@ -73,7 +80,7 @@ func checkTemplates(p groupView) {
 				checkGroup(group)
 				continue
 			}
-			checkCompositeGroup(group)
+			checkCompositeGroup(group, false)
 			checkTemplates(group)
 			if template.Len("podGroupTemplates")+template.Len("compositePodGroupTemplates") == 0 {
 				p.Add(validation.Invalid(template.Path, name, "must have at least one child PodGroupTemplate or CompositePodGroupTemplate"))
@@ -111,9 +118,12 @@ func checkGroup(p groupView) {
 	checkDisruptionAndPriority(p)
 }
 
-// checkCompositeGroup checks the spec of a CompositePodGroup, or a template of one.
-func checkCompositeGroup(p groupView) {
-	checkPolicy(p, "minGroupCount")
+// checkCompositeGroup checks the spec of a CompositePodGroup, whose policy does not change, or
+// a template of one.
+func checkCompositeGroup(p groupView, isSpec bool) {
+	if !isSpec || p.mayCheck("schedulingPolicy") {
+		checkPolicy(p, "minGroupCount")
+	}
 	if p.mayCheck("schedulingConstraints") {
 		p.IfPresent("schedulingConstraints", checkTopology)
 	}

@@ -30,30 +30,36 @@ func (Plugin) Name() string { return "Priority" }
 var (
 	pods    = status.GroupResource{Resource: "pods"}
 	groups  = status.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
+	unions  = status.GroupResource{Group: "scheduling.k8s.io", Resource: "compositepodgroups"}
 	classes = status.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 )
 
-// Resources returns pods, podgroups and priorityclasses.
+// Resources returns pods, podgroups, compositepodgroups and priorityclasses.
 func (Plugin) Resources() []status.GroupResource {
-	return []status.GroupResource{pods, groups, classes}
+	return []status.GroupResource{pods, groups, unions, classes}
 }
 
 var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1"}, Kind: "PriorityClass"}
 
 // Mutate sets spec.priority, spec.preemptionPolicy and, from the default class,
 // spec.priorityClassName of a new pod. An update keeps the first two if it does
-// not set them. Of a new pod group it sets spec.priority and
-// spec.priorityClassName.
+// not set them. Of a new group of pods it sets spec.priority,
+// spec.priorityClassName and, with its gate, spec.preemptionPolicy.
 func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" {
 		return nil
 	}
 	switch a.GroupResource() {
 	case groups:
-		if a.Operation != admission.Create || !a.Access.Enabled("WorkloadAwarePreemption") {
+		if a.Operation != admission.Create || a.Access.Before(groupsHavePriority) && !a.Access.Enabled("WorkloadAwarePreemption") {
 			return nil
 		}
-		return setGroupPriority(a)
+		return setGroupPriority(a, "pod group")
+	case unions:
+		if a.Operation != admission.Create {
+			return nil
+		}
+		return setGroupPriority(a, "composite pod group")
 	case classes:
 		return nil
 	}
@@ -63,6 +69,10 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	}
 	return setPriority(a)
 }
+
+// groupsHavePriority is the first release in which the priority of pod groups has no gate of
+// its own.
+const groupsHavePriority = 37
 
 func keepPriority(pod, oldSpec map[string]any) {
 	for _, name := range []string{"priority", "preemptionPolicy"} {
@@ -92,17 +102,21 @@ func resolveClass(a *admission.Attributes) (map[string]any, error) {
 	return noClass, nil
 }
 
-func setGroupPriority(a *admission.Attributes) error {
+// setGroupPriority sets what a new group has of its class. kind names the group in errors.
+func setGroupPriority(a *admission.Attributes, kind string) error {
 	class, err := resolveClass(a)
 	if err != nil {
 		return err
 	}
 	priority, _ := object.Int(class, "value")
 	if own, ok := object.Int(object.Map(a.Object, "spec"), "priority"); ok && own != priority {
-		return fmt.Errorf("priority set in the pod group (%d) must match the priority computed (%d) based on the priority class set in the spec", own, priority)
+		return fmt.Errorf("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", kind, own, priority)
 	}
 	object.Set(a.Object, priority, "spec", "priority")
-	return nil
+	if !a.Access.Enabled("PodGroupPreemptionPolicy") {
+		return nil
+	}
+	return setPreemptionPolicy(a, class, kind)
 }
 
 func setPriority(a *admission.Attributes) error {
@@ -116,12 +130,17 @@ func setPriority(a *admission.Attributes) error {
 		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", own, priority)
 	}
 	object.Set(a.Object, priority, "spec", "priority")
+	return setPreemptionPolicy(a, class, "pod")
+}
+
+// setPreemptionPolicy sets the policy of a class.
+func setPreemptionPolicy(a *admission.Attributes, class map[string]any, kind string) error {
 	policy := object.String(class, "preemptionPolicy")
 	if policy == "" {
 		return nil
 	}
-	if own, ok := spec["preemptionPolicy"].(string); ok && own != policy {
-		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in pod spec; priority admission controller computed %s from the given PriorityClass name", own, policy)
+	if own, ok := object.Value(a.Object, "spec", "preemptionPolicy").(string); ok && own != policy {
+		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in %s spec; priority admission controller computed %s from the given PriorityClass name", own, kind, policy)
 	}
 	object.Set(a.Object, policy, "spec", "preemptionPolicy")
 	return nil
