@@ -19,8 +19,8 @@ type gatedField struct {
 	// to is the value that the field gets instead of being dropped, nil for none. It does
 	// not count as a value of the old object.
 	to any
-	// since is the minor number of the first release that drops the field, if older ones
-	// have it.
+	// since is the minor number of the first release that drops the field. Older ones keep it
+	// or, which spares them the search, do not have it.
 	since int
 	// until is the minor number of the first release that keeps the field, whose gate is gone.
 	until int
@@ -44,28 +44,28 @@ var gatedPodFields = []gatedField{
 	{gate: "SELinuxChangePolicy", path: "securityContext.seLinuxChangePolicy"},
 	{gate: "SupplementalGroupsPolicy", path: "securityContext.supplementalGroupsPolicy"},
 	{gate: "UserNamespacesSupport", path: "hostUsers"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.defaultUser"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.items[].user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.defaultUser"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.items[].user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.defaultUser"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].clusterTrustBundle.user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].configMap.items[].user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].downwardAPI.items[].user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].podCertificate.user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].secret.items[].user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].serviceAccountToken.user"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.defaultUser"},
-	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.items[].user"},
-	{gate: "EmptyDirVolumeMode", path: "volumes[].emptyDir.mode"},
-	{gate: "EvictionRequestAPI", path: "evictionResponders"},
-	{gate: "GRPCContainerProbeTLS", path: "*.livenessProbe.grpc.mode"},
-	{gate: "GRPCContainerProbeTLS", path: "*.readinessProbe.grpc.mode"},
-	{gate: "GRPCContainerProbeTLS", path: "*.startupProbe.grpc.mode"},
-	{gate: "H2CContainerProbe", path: "*.livenessProbe.httpGet.protocol"},
-	{gate: "H2CContainerProbe", path: "*.readinessProbe.httpGet.protocol"},
-	{gate: "H2CContainerProbe", path: "*.startupProbe.httpGet.protocol"},
-	{gate: "VolumeBindMountOptions", path: "*.volumeMounts[].bindMountOptions"},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.defaultUser", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].configMap.items[].user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.defaultUser", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].downwardAPI.items[].user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.defaultUser", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].clusterTrustBundle.user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].configMap.items[].user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].downwardAPI.items[].user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].podCertificate.user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].secret.items[].user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].projected.sources[].serviceAccountToken.user", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.defaultUser", since: 37},
+	{gate: "AtomicWriteVolumeUserFields", path: "volumes[].secret.items[].user", since: 37},
+	{gate: "EmptyDirVolumeMode", path: "volumes[].emptyDir.mode", since: 37},
+	{gate: "EvictionRequestAPI", path: "evictionResponders", since: 37},
+	{gate: "GRPCContainerProbeTLS", path: "*.livenessProbe.grpc.mode", since: 37},
+	{gate: "GRPCContainerProbeTLS", path: "*.readinessProbe.grpc.mode", since: 37},
+	{gate: "GRPCContainerProbeTLS", path: "*.startupProbe.grpc.mode", since: 37},
+	{gate: "H2CContainerProbe", path: "*.livenessProbe.httpGet.protocol", since: 37},
+	{gate: "H2CContainerProbe", path: "*.readinessProbe.httpGet.protocol", since: 37},
+	{gate: "H2CContainerProbe", path: "*.startupProbe.httpGet.protocol", since: 37},
+	{gate: "VolumeBindMountOptions", path: "*.volumeMounts[].bindMountOptions", since: 37},
 }
 
 // gatedFields are those of other kinds, by group and kind.
@@ -77,7 +77,7 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "VolumeAttributesClass", path: "status.modifyVolumeStatus"},
 		{gate: "CSIVolumeHealth", path: "status.healthStatus"},
 	},
-	storedKind("", "Node"):                  {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy"}},
+	storedKind("", "Node"):                  {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37}},
 	storedKind("", "Pod"):                   {{gate: "CSIVolumeHealth", path: "status.volumeHealth"}},
 	storedKind("batch", "Job"):              {{gate: "WorkloadWithJob", path: "spec.scheduling"}},
 	storedKind("batch", "CronJob"):          {{gate: "WorkloadWithJob", path: "spec.jobTemplate.spec.scheduling"}},
@@ -109,9 +109,9 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "DRAListTypeAttributes", path: "spec.devices[].attributes{}.versions"},
 		{gate: "DRANodeAllocatableResources", path: "spec.devices[].nodeAllocatableResourceMappings"},
 		{gate: "DRANodeAllocatableResources", path: "spec.devices[].nodeAllocatableResources"},
-		{gate: "DRADeviceCompatibilityGroups", path: "spec.devices[].consumesCounters[].compatibilityGroups"},
-		{gate: "DRAOptionalNodeOperations", path: "spec.skipNodeOperations"},
-		{gate: "DRAPartitionableDevicesType", path: "spec.partitionTypeAttribute"},
+		{gate: "DRADeviceCompatibilityGroups", path: "spec.devices[].consumesCounters[].compatibilityGroups", since: 37},
+		{gate: "DRAOptionalNodeOperations", path: "spec.skipNodeOperations", since: 37},
+		{gate: "DRAPartitionableDevicesType", path: "spec.partitionTypeAttribute", since: 37},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].allNodes"},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].consumesCounters"},
 		{gate: "DRAPartitionableDevices", path: "spec.devices[].nodeName"},
@@ -122,7 +122,7 @@ var gatedFields = map[resource.Kind][]gatedField{
 	storedKind("scheduling.k8s.io", "PodGroup"): append(gatedGroupFields("spec."),
 		gatedField{gate: "DRAWorkloadResourceClaims", path: "status.resourceClaimStatuses"}),
 	storedKind("scheduling.k8s.io", "Workload"):          gatedGroupFields("spec.podGroupTemplates[]."),
-	storedKind("scheduling.k8s.io", "CompositePodGroup"): {{gate: "PodGroupPreemptionPolicy", path: "spec.preemptionPolicy"}},
+	storedKind("scheduling.k8s.io", "CompositePodGroup"): {{gate: "PodGroupPreemptionPolicy", path: "spec.preemptionPolicy", since: 37}},
 	storedKind("storage.k8s.io", "CSIDriver"): {
 		{gate: "CSIServiceAccountTokenSecrets", path: "spec.serviceAccountTokenInSecrets"},
 		{gate: "MutableCSINodeAllocatableCount", path: "spec.nodeAllocatableUpdatePeriodSeconds"},
@@ -141,8 +141,8 @@ func gatedClaimFields(spec string) []gatedField {
 		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].exactly.capacity"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
-		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].exactly.derivedAttributes"},
-		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].firstAvailable[].derivedAttributes"},
+		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].exactly.derivedAttributes", since: 37},
+		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].firstAvailable[].derivedAttributes", since: 37},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].exactly.tolerations", since: 35},
 		{gate: "DRADeviceTaints", path: spec + "devices.requests[].firstAvailable[].tolerations", since: 35},
 		{gate: "DRAPrioritizedList", path: spec + "devices.requests[].firstAvailable"},
@@ -157,8 +157,8 @@ func gatedGroupFields(group string) []gatedField {
 		{gate: "WorkloadAwarePreemption", path: group + "disruptionMode", until: 37},
 		{gate: "WorkloadAwarePreemption", path: group + "priority", until: 37},
 		{gate: "WorkloadAwarePreemption", path: group + "priorityClassName", until: 37},
-		{gate: "PodGroupPreemptionPolicy", path: group + "preemptionPolicy"},
-		{gate: "CompositePodGroup", path: group + "parentCompositePodGroupName"},
+		{gate: "PodGroupPreemptionPolicy", path: group + "preemptionPolicy", since: 37},
+		{gate: "CompositePodGroup", path: group + "parentCompositePodGroupName", since: 37},
 	}
 }
 
