@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -32,7 +31,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 	if err != nil {
 		return nil, resource.UnrecognizedBody(c.Kind(), body.Data, err)
 	}
-	op.sent = sync.OnceValue(func() any { return sentValues(body.Data, body.Format) })
+	op.sent = sentBody{data: body.Data, format: body.Format}
 	got, err := c.CheckBody(doc, op.isOtherVersion)
 	switch {
 	case err != nil && op.isScale() && op.Type.Scale.CustomPath != "":

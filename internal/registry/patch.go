@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
@@ -39,7 +38,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	if p.Applies() {
 		format = codec.YAML
 	}
-	op.sent = sync.OnceValue(func() any { return sentValues(p.Data, format) })
+	op.sent = sentBody{data: p.Data, format: format}
 	if p.Applies() {
 		op.applies = true
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})

@@ -148,7 +148,7 @@ type operation struct {
 	sub     *resource.Subresource // nil for the object itself
 	target  writeTarget
 
-	sent         func() any            // the body as generic values; nil if it has none
+	sent         sentBody              // what older releases quote in errors
 	applies      bool                  // the write is a server-side apply
 	reconciling  bool                  // the write is one of reconcileDefinitions
 	fieldManager string                // of this write; "" before it is known

@@ -14,8 +14,24 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// sentValues returns a body as generic values, with the texts of numbers. It returns nil for
-// a format whose bodies are not kept.
+// A sentBody is the body of a request as the client sent it. It is parsed when an error first
+// asks for it.
+type sentBody struct {
+	data   []byte // nil if the request has none
+	format codec.Format
+	parsed any
+}
+
+// values returns the body as generic values, with the texts of numbers. It returns nil for a
+// format whose bodies are not kept.
+func (b *sentBody) values() any {
+	if b.parsed == nil && b.data != nil {
+		b.parsed = sentValues(b.data, b.format)
+		b.data = nil
+	}
+	return b.parsed
+}
+
 func sentValues(data []byte, format codec.Format) any {
 	switch format {
 	case codec.YAML:
@@ -40,10 +56,8 @@ func sentValues(data []byte, format codec.Format) any {
 // field, or under the same key of another list of the parent, such as the limit that a
 // request is taken from. It returns the canonical quantity if the client sent none.
 func (op *operation) sentQuantity(field, quantity string) string {
-	if op.sent == nil {
-		return quantity
-	}
-	if text, ok := sentAs(valueAt(op.sent(), field), quantity); ok {
+	sent := op.sent.values()
+	if text, ok := sentAs(valueAt(sent, field), quantity); ok {
 		return text
 	}
 	at := strings.LastIndexByte(field, '[')
@@ -51,7 +65,7 @@ func (op *operation) sentQuantity(field, quantity string) string {
 	if list < 0 {
 		return quantity
 	}
-	parent, _ := valueAt(op.sent(), field[:list]).(map[string]any)
+	parent, _ := valueAt(sent, field[:list]).(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(parent)) {
 		if text, ok := sentAs(valueAt(parent[name], field[at:]), quantity); ok {
 			return text

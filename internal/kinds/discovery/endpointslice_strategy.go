@@ -3,6 +3,7 @@ package discovery
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -34,6 +35,11 @@ var endpointSliceStrategy = kind.Strategy{
 		Prepare:                  prepareEndpointSlice,
 		Validate:                 validateEndpointSlice,
 		WarningsOnWrite:          warnEndpointSlice,
+	},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if r.Minor() < 33 {
+			s.Validate = validateWholeEndpointSlice
+		}
 	},
 	GenerationFields: []string{"addressType", "endpoints", "ports", "labels"},
 	Cells:            endpointSliceCells,

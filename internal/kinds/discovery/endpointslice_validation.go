@@ -10,12 +10,21 @@ import (
 var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 
 func validateEndpointSlice(obj, old map[string]any) validation.List {
+	// An update may keep invalid endpoints that are stored.
+	return validateSlice(obj, old, old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]))
+}
+
+// validateWholeEndpointSlice is validateEndpointSlice of releases before v1.33, whose updates
+// keep no invalid endpoints.
+func validateWholeEndpointSlice(obj, old map[string]any) validation.List {
+	return validateSlice(obj, old, true)
+}
+
+func validateSlice(obj, old map[string]any, checkEndpoints bool) validation.List {
 	errs := validation.Collect(obj, nil, checkEndpointSlice)
-	endpoints := validation.Collect(obj, nil, checkSliceEndpoints)
-	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
-		endpoints = endpoints.Until(33) // an update may keep invalid endpoints that are stored
+	if checkEndpoints {
+		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
 	}
-	errs = append(errs, endpoints...)
 	if old != nil {
 		for _, e := range validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
 			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType")) {

@@ -185,17 +185,17 @@ func storedKind(group, kind string) resource.Kind {
 // calls prepare, which may be nil.
 func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	key := storedKind(t.Group, t.Kind)
-	off := func(fields []gatedField) (off []gatedField) {
+	off := func(fields []gatedField) (off []droppedField) {
 		for _, f := range fields {
 			if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-				off = append(off, f)
+				off = append(off, droppedField{strings.Split(f.path, "."), f.to})
 			}
 		}
 		return off
 	}
 	others := off(gatedFields[key])
 	podSpec, hasPodSpec := podSpecs[key]
-	var ofPods []gatedField
+	var ofPods []droppedField
 	if hasPodSpec {
 		ofPods = off(gatedPodFields)
 	}
@@ -213,11 +213,17 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	}
 }
 
+// A droppedField is a gatedField whose gate is off, with the steps of its path.
+type droppedField struct {
+	path []string
+	to   any
+}
+
 // dropFields drops the fields that old does not have.
-func dropFields(obj, old map[string]any, fields []gatedField) {
+func dropFields(obj, old map[string]any, fields []droppedField) {
 	for _, f := range fields {
-		if path := strings.Split(f.path, "."); !hasField(old, path, f.to) {
-			removeField(obj, path, f.to)
+		if !hasField(old, f.path, f.to) {
+			removeField(obj, f.path, f.to)
 		}
 	}
 }

@@ -14,13 +14,7 @@ func validateAlpha2PodGroup(obj, old map[string]any) validation.List {
 func validateAlpha2Workload(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
-		if spec.mayCheck("controllerRef") {
-			spec.IfPresent("controllerRef", func(ref validation.View) {
-				ref.FormatIfSet("apiGroup", validation.LongName)
-				ref.RequireFormat("kind", validation.PathSegment)
-				ref.RequireFormat("name", validation.PathSegment)
-			})
-		}
+		checkControllerRef(spec)
 		may := spec.mayCheckList("podGroupTemplates", maxTemplates)
 		if spec.Len("podGroupTemplates") == 0 {
 			spec.Required("podGroupTemplates", "")

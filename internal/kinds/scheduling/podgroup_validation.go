@@ -36,13 +36,7 @@ func validateCompositePodGroup(obj, old map[string]any) validation.List {
 func validateWorkload(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
-		if spec.mayCheck("controllerRef") {
-			spec.IfPresent("controllerRef", func(ref validation.View) {
-				ref.FormatIfSet("apiGroup", validation.LongName)
-				ref.RequireFormat("kind", validation.PathSegment)
-				ref.RequireFormat("name", validation.PathSegment)
-			})
-		}
+		checkControllerRef(spec)
 		const both = "`podGroupTemplates`, `compositePodGroupTemplates`"
 		switch hasGroups, hasComposites := spec.Len("podGroupTemplates") > 0, spec.Len("compositePodGroupTemplates") > 0; {
 		case !hasGroups && !hasComposites:
@@ -51,6 +45,17 @@ func validateWorkload(obj, old map[string]any) validation.List {
 			spec.Add(validation.Invalid(spec.Path, "{podGroupTemplates, compositePodGroupTemplates}", "must specify exactly one of: "+both))
 		}
 		checkTemplates(spec)
+	})
+}
+
+func checkControllerRef(p groupView) {
+	if !p.mayCheck("controllerRef") {
+		return
+	}
+	p.IfPresent("controllerRef", func(ref validation.View) {
+		ref.FormatIfSet("apiGroup", validation.LongName)
+		ref.RequireFormat("kind", validation.PathSegment)
+		ref.RequireFormat("name", validation.PathSegment)
 	})
 }
 

@@ -28,15 +28,15 @@ var (
 func (Plugin) Name() string { return "Priority" }
 
 var (
-	pods    = status.GroupResource{Resource: "pods"}
-	groups  = status.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
-	unions  = status.GroupResource{Group: "scheduling.k8s.io", Resource: "compositepodgroups"}
-	classes = status.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
+	pods       = status.GroupResource{Resource: "pods"}
+	groups     = status.GroupResource{Group: "scheduling.k8s.io", Resource: "podgroups"}
+	composites = status.GroupResource{Group: "scheduling.k8s.io", Resource: "compositepodgroups"}
+	classes    = status.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 )
 
 // Resources returns pods, podgroups, compositepodgroups and priorityclasses.
 func (Plugin) Resources() []status.GroupResource {
-	return []status.GroupResource{pods, groups, unions, classes}
+	return []status.GroupResource{pods, groups, composites, classes}
 }
 
 var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "scheduling.k8s.io", Version: "v1"}, Kind: "PriorityClass"}
@@ -55,7 +55,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 			return nil
 		}
 		return setGroupPriority(a, "pod group")
-	case unions:
+	case composites:
 		if a.Operation != admission.Create {
 			return nil
 		}
