@@ -22,7 +22,7 @@ const beforeManager = "before-first-apply"
 //
 // Kind.Finish has completed the result. If the configuration changes only
 // ownership, the result equals live except for its managedFields. The caller owns
-// the result.
+// the result and its metadata; it shares other values with live and applied.
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.
@@ -77,8 +77,8 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its managed fields. The caller owns the object. apply does not
-// change m.
+// merged object and its managed fields. The object shares values with live and applied.
+// apply does not change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	// What is no list of objects is found below: its type is wrong.
 	if list, present := managedFields(applied); present && !slices.ContainsFunc(list, isNoObject) {
@@ -103,7 +103,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	}
 	m.strip(id)
 	if out == nil {
-		return withoutManagedFields(object.Copy(live)), m, nil
+		return withoutManagedFields(live), m, nil
 	}
 	if t.kind.ApplyError != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
@@ -112,7 +112,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	stamped.time = formatTime(o.Now)
 	m.entries[id] = &stamped
 	if t.kind.Finish != nil {
-		if out, err = t.kind.Finish(out); err != nil {
+		if out, err = t.kind.Finish(live, out); err != nil {
 			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
 	}

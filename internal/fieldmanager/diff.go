@@ -500,6 +500,9 @@ func (t *listType) step(v any) (string, error) {
 // equal compares two values. Integers and floats are equal if their numbers
 // are.
 func equal(a, b any) bool {
+	if object.Same(a, b) {
+		return true
+	}
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)

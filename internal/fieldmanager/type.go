@@ -48,9 +48,10 @@ type Kind struct {
 	ApplyError error
 
 	// Finish puts a merged object, which may have nulls of the applied
-	// configuration, in canonical form and sets its defaults. It takes ownership of
-	// obj. nil leaves it as it is.
-	Finish func(obj map[string]any) (map[string]any, error)
+	// configuration, in canonical form and sets its defaults. merged shares with live the
+	// members that the configuration does not name, and the result may share them too.
+	// nil leaves it as it is.
+	Finish func(live, merged map[string]any) (map[string]any, error)
 }
 
 // A Type records ownership in the objects of one version of a kind. It is

@@ -49,16 +49,15 @@ type walker struct {
 }
 
 // merge returns before merged with an applied value. At least one is not absent.
-// The result shares what is owned as a whole with the arguments.
+// The result shares what is not merged with the arguments.
 func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 	if err := w.step(); err != nil {
 		return nil, err
 	}
-	as := variantOf(s, applied)
 	if applied == absent {
-		as = variantOf(s, before)
+		return before, nil
 	}
-	switch {
+	switch as := variantOf(s, applied); {
 	case as == mapVariant || as == anyVariant && s.object != nil:
 		was, _ := before.(map[string]any)
 		is, _ := applied.(map[string]any)
@@ -72,10 +71,7 @@ func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 			return w.mergeLists(s.list, was, is)
 		}
 	}
-	if applied != absent {
-		return applied, nil
-	}
-	return before, nil
+	return applied, nil
 }
 
 func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (any, error) {

@@ -27,6 +27,16 @@ func EnsureMap(obj map[string]any, name string) map[string]any {
 	return m
 }
 
+// Own returns the object in a field, for a caller that changes its fields: the field is
+// set to a shallow copy, so that the change reaches no other object that shares it. The
+// copy is empty if the field is absent.
+func Own(obj map[string]any, name string) map[string]any {
+	old, _ := obj[name].(map[string]any)
+	own := ShallowCopy(old)
+	obj[name] = own
+	return own
+}
+
 // A Default is the name of a field and its default.
 type Default struct {
 	Name  string

@@ -279,6 +279,9 @@ func Equal(a, b any) bool {
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
 			return false
 		}
+		if Same(x, y) {
+			return true
+		}
 		for k, v := range x {
 			w, ok := y[k]
 			if !ok || !Equal(v, w) {

@@ -63,7 +63,8 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 //	$deleteFromPrimitiveList/list what to remove from a list of scalars
 //	$setElementOrder/list         the order of the list
 //
-// Apply does not change obj and shares no memory with it.
+// Apply does not change obj. The result shares with it the members that the patch does not
+// name.
 //
 // Where kube-apiserver processes the members of a patch in random order, Apply
 // processes them in the order of their names.
@@ -73,11 +74,26 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 // element without its merge key.
 func (p *StrategicPatch) Apply(obj map[string]any, s *schema.Schema) (*Merged, error) {
 	members := object.Copy(p.members)
-	merged, err := mergeObject(object.Copy(obj), members, s)
+	merged, err := mergeObject(p.own(obj), members, s)
 	if err != nil {
 		return nil, err
 	}
 	return &Merged{merged, members}, nil
+}
+
+// own returns obj with copies of the members that the patch names, by themselves or in a
+// directive. It shares the others.
+func (p *StrategicPatch) own(obj map[string]any) map[string]any {
+	out := maps.Clone(obj)
+	for name := range p.members {
+		if _, about, ok := strings.Cut(name, "/"); ok {
+			name = about
+		}
+		if v, ok := out[name]; ok {
+			out[name] = object.Copy(v)
+		}
+	}
+	return out
 }
 
 // The directives of a strategic merge patch.

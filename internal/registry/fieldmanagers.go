@@ -63,8 +63,8 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	if t.Versions != nil {
 		kind.Convert = c.converter(t)
 	}
-	kind.Finish = func(obj map[string]any) (map[string]any, error) {
-		obj, err := t.Codec.NormalizeApplied(obj)
+	kind.Finish = func(live, merged map[string]any) (map[string]any, error) {
+		obj, err := normalizeApplied(t.Codec, live, merged)
 		if err == nil && !t.Virtual() && t.Default != nil {
 			t.Default(obj)
 		}
@@ -89,7 +89,9 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		scale := t.Scale.Codec.ManagedKind(c.release)
 		scale.PartialKeys = c.partialKeys()
-		scale.Finish = t.Scale.Codec.NormalizeApplied
+		scale.Finish = func(live, merged map[string]any) (map[string]any, error) {
+			return normalizeApplied(t.Scale.Codec, live, merged)
+		}
 		if t.Scale.CustomPath != "" {
 			scale.ApplyError = errScaleVersion
 		}
@@ -97,6 +99,15 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return m
+}
+
+// normalizeApplied puts the result of an apply to live in canonical form.
+func normalizeApplied(c resource.Codec, live, merged map[string]any) (map[string]any, error) {
+	obj, _, err := normalizeChanged(live, merged, func(changed map[string]any) (map[string]any, []error, error) {
+		obj, err := c.NormalizeApplied(changed)
+		return obj, nil, err
+	})
+	return obj, err
 }
 
 // partialKeys is [fieldmanager.Kind.PartialKeys] of the release.

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -116,8 +117,7 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 // encoding and decoding the whole object. It returns false if patchText has to be
 // used.
 //
-// Only the members that the patch names are normalized; the others are canonical
-// already. Managed fields that the patch does not change are left out, because
+// Managed fields that the patch does not change are left out, because
 // withManagedFields takes those of the old object.
 func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
@@ -125,24 +125,35 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
-	kept := map[string]any{}
-	for name, v := range merged {
-		if object.Same(v, before[name]) {
-			kept[name] = v
-			delete(merged, name)
-		}
-	}
-	if meta := object.Map(merged, "metadata"); object.Same(meta["managedFields"], object.Value(before, "metadata", "managedFields")) {
+	if meta, was := object.Map(merged, "metadata"), object.Map(before, "metadata"); !object.Same(meta, was) && object.Same(meta["managedFields"], was["managedFields"]) {
 		delete(meta, "managedFields")
 	}
-	obj, fieldErrors, err := c.Normalize(merged, o.strict())
+	obj, fieldErrors, err := normalizeChanged(before, merged, func(changed map[string]any) (map[string]any, []error, error) {
+		return c.Normalize(changed, o.strict())
+	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
 		return nil, false
 	}
-	for name, v := range kept {
-		obj[name] = object.Copy(v)
-	}
 	return obj, true
+}
+
+// normalizeChanged puts a changed object in canonical form with normalize, which gets only
+// the members that differ in memory from those of before, the object that was changed. The
+// result shares the others with it: they are canonical already.
+func normalizeChanged(before, obj map[string]any, normalize func(changed map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
+	changed, kept := make(map[string]any, len(obj)), make(map[string]any, len(obj))
+	for name, v := range obj {
+		if object.Same(v, before[name]) {
+			kept[name] = v
+		} else {
+			changed[name] = v
+		}
+	}
+	normal, fieldErrors, err := normalize(changed)
+	if err == nil {
+		maps.Copy(normal, kept)
+	}
+	return normal, fieldErrors, err
 }
 
 // patchStrategic applies a strategic merge patch.
@@ -156,20 +167,25 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	}
 	// The managed fields that the patch does not name are left out: withManagedFields takes
 	// those of the old object. An error shows them, though.
+	convert := func(changed map[string]any) (map[string]any, []error, error) {
+		return c.Wire().Convert(changed, wire.DecodeOptions{Strict: o.strict()})
+	}
+	before := op.view(old)
 	if !p.SetsManagedFields() {
-		if merged, err := p.Apply(withoutManagedFields(op.view(old)), s); err == nil {
-			obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
+		before := withoutManagedFields(before)
+		if merged, err := p.Apply(before, s); err == nil {
+			obj, more, err := normalizeChanged(before, merged.Object, convert)
 			if err == nil && len(p.FieldErrors)+len(more) == 0 {
 				return obj, nil
 			}
 		}
 	}
-	merged, err := p.Apply(op.view(old), s)
+	merged, err := p.Apply(before, s)
 	if err != nil {
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := c.Wire().Convert(merged.Object, wire.DecodeOptions{Strict: o.strict()})
+	obj, more, err := normalizeChanged(before, merged.Object, convert)
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
 }
 

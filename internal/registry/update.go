@@ -124,6 +124,7 @@ func (op *operation) genericOf(o *storage.Object, t *resource.Type) map[string]a
 func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
 	defer op.release()
 	was, o := present.object, c.options
+	defer mustNotChange(was)()
 	body, err := c.update(present)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func Equal(a, b any) bool {
 		return a == b
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && equalMembers(a, b)
+		return ok && (object.Same(a, b) || equalMembers(a, b))
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {

@@ -58,7 +58,7 @@ func templateGenerationOf(obj map[string]any) string {
 }
 
 func setTemplateGeneration(obj map[string]any, n int64) {
-	object.EnsureMap(object.Meta(obj), "annotations")[templateGeneration] = strconv.FormatInt(n, 10)
+	object.Own(object.Meta(obj), "annotations")[templateGeneration] = strconv.FormatInt(n, 10)
 }
 
 var daemonSetStrategy = kind.Strategy{

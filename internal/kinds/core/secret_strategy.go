@@ -17,7 +17,7 @@ func defaultSecret(obj map[string]any) {
 	if len(text) == 0 {
 		return
 	}
-	data := object.EnsureMap(obj, "data")
+	data := object.Own(obj, "data")
 	for key := range text {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(object.String(text, key)))
 	}

@@ -41,9 +41,9 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 		if slices.ContainsFunc(tolerations, func(t any) bool { return tolerates(t, taint) }) {
 			continue
 		}
-		object.Set(a.Object, append(tolerations, map[string]any{
+		object.Own(a.Object, "spec")["tolerations"] = append(slices.Clip(tolerations), map[string]any{
 			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds,
-		}), "spec", "tolerations")
+		})
 	}
 	return nil
 }

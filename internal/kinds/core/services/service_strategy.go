@@ -27,7 +27,7 @@ func needsHealthCheckPort(spec map[string]any) bool {
 // prepareService drops fields that the new type of the Service does not have, unless
 // the update changes them.
 func prepareService(obj, old map[string]any) {
-	spec := object.EnsureMap(obj, "spec")
+	spec := object.Own(obj, "spec")
 	if old != nil {
 		dropTypeDependentFields(spec, object.Map(old, "spec"))
 		if spec["type"] != "LoadBalancer" {
