@@ -20,6 +20,9 @@ const (
 	CBOR
 )
 
+// formats are all formats. CBOR is the last one, which not every server supports.
+var formats = [...]Format{JSON, YAML, Protobuf, CBOR}
+
 // mediaTypes are the media types of the formats.
 var mediaTypes = [...]string{
 	JSON:     "application/json",

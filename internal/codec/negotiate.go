@@ -130,7 +130,7 @@ func (o Offer) Body(contentType string) (Format, error) {
 			case f.MediaType() != mediaType:
 			case o.Custom && f == Protobuf:
 				accepted := o.mediaTypes()
-				return 0, &UnsupportedMediaTypeError{Accepted: append(accepted[:Protobuf], accepted[Protobuf+1:]...)}
+				return 0, &UnsupportedMediaTypeError{Accepted: slices.Concat(accepted[:Protobuf], accepted[Protobuf+1:])}
 			default:
 				return f, nil
 			}
@@ -139,20 +139,18 @@ func (o Offer) Body(contentType string) (Format, error) {
 	return 0, &UnsupportedMediaTypeError{Accepted: o.mediaTypes()}
 }
 
-// formats returns the formats that the server supports.
-func (o Offer) formats() []Format {
-	if o.CBOR {
-		return []Format{JSON, YAML, Protobuf, CBOR}
-	}
-	return []Format{JSON, YAML, Protobuf}
-}
+// formats returns the formats that the server supports. They must not be changed.
+func (o Offer) formats() []Format { return formats[:o.count():o.count()] }
 
-func (o Offer) mediaTypes() []string {
-	var types []string
-	for _, f := range o.formats() {
-		types = append(types, f.MediaType())
+// mediaTypes returns the media types of the formats. They must not be changed.
+func (o Offer) mediaTypes() []string { return mediaTypes[:o.count():o.count()] }
+
+// count returns the number of formats that the server supports.
+func (o Offer) count() int {
+	if o.CBOR {
+		return len(formats)
 	}
-	return types
+	return int(CBOR)
 }
 
 // streamTypes returns the media types of watches as kube-apiserver lists them.

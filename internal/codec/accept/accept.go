@@ -34,6 +34,9 @@ func Parse(header string) []Clause {
 			clauses = append(clauses, c)
 		}
 	}
+	if len(clauses) < 2 {
+		return clauses
+	}
 	// The comparison is not a strict weak order: of */* and a specific type of
 	// lower quality each is less than the other, and the later one goes first.
 	// Clients see the result, so the comparison and the sort are
