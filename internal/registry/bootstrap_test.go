@@ -18,7 +18,7 @@ import (
 )
 
 // fresh returns a registry of the newest release unless c says otherwise.
-func fresh(t *testing.T, c Config) *Registry {
+func fresh(t testing.TB, c Config) *Registry {
 	t.Helper()
 	if c.Release == nil {
 		newest, err := release.Open("")

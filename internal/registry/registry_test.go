@@ -31,7 +31,7 @@ type client struct {
 func (c *client) Warn(text string) { c.warnings = append(c.warnings, text) }
 
 // request returns a request for an object of a resource in the namespace default.
-func (c *client) request(t *testing.T, resource, name string) Request {
+func (c *client) request(t testing.TB, resource, name string) Request {
 	t.Helper()
 	typ := c.Surface().Find(resource)
 	require.NotNil(t, typ)
