@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -141,19 +140,22 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 // the members that differ in memory from those of before, the object that was changed. The
 // result shares the others with it: they are canonical already.
 func normalizeChanged(before, obj map[string]any, normalize func(changed map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
-	changed, kept := make(map[string]any, len(obj)), make(map[string]any, len(obj))
+	changed := make(map[string]any, len(obj))
 	for name, v := range obj {
-		if object.Same(v, before[name]) {
-			kept[name] = v
-		} else {
+		if !object.Same(v, before[name]) {
 			changed[name] = v
 		}
 	}
 	normal, fieldErrors, err := normalize(changed)
-	if err == nil {
-		maps.Copy(normal, kept)
+	if err != nil {
+		return nil, fieldErrors, err
 	}
-	return normal, fieldErrors, err
+	for name, v := range obj {
+		if object.Same(v, before[name]) {
+			normal[name] = v
+		}
+	}
+	return normal, fieldErrors, nil
 }
 
 // patchStrategic applies a strategic merge patch.
