@@ -266,6 +266,8 @@ func (a *application) own(out map[string]any) error {
 	before := versionedObject{object: a.live, Type: a.to}
 	after := versionedObject{object: out, Type: a.to}
 	diffs := map[fieldpath.APIVersion]*diffSets{}
+	compared := newComparer(a.pacer)
+	defer compared.release()
 	conflicts, removed := fieldpath.ManagedFields{}, fieldpath.ManagedFields{}
 	for id, vs := range a.m.sets {
 		if id == a.id {
@@ -285,7 +287,7 @@ func (a *application) own(out map[string]any) error {
 				return err
 			}
 			names := from.compiled().names
-			c, err := from.compare(from.object, to.object, &comparer{pacer: a.pacer})
+			c, err := from.compare(from.object, to.object, compared)
 			if err != nil {
 				return err
 			}

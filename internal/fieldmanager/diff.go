@@ -119,6 +119,13 @@ func (c *comparer) newTree(n int) fieldTree {
 	return t
 }
 
+// makeRoom gives the changed fields of d room for n steps, unless there are some already.
+func (c *comparer) makeRoom(d *diff, n int) {
+	if d.changed == nil {
+		d.changed = c.newTree(n)
+	}
+}
+
 // A variant is one of the forms that a type allows: scalar, list or map.
 type variant int
 
@@ -262,6 +269,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		d.changed, err = c.addedMembers(t, is)
 		return false, err
 	}
+	c.makeRoom(d, len(is))
 	for name, v := range was {
 		step, s := t.field(name)
 		if err := c.compareAt(step, s, v, member(is, name), d); err != nil {
@@ -363,9 +371,7 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 	if err != nil {
 		return false, err
 	}
-	if len(was) == 0 {
-		d.changed = c.newTree(len(elements))
-	}
+	c.makeRoom(d, len(is))
 	for i := range elements {
 		e := &elements[i]
 		// Elements with the same key are owned together.
