@@ -36,15 +36,27 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" {
 		return nil
 	}
+	had := object.List(a.Object, "spec", "tolerations")
+	tolerations := had
 	for _, taint := range taints {
-		tolerations := object.List(a.Object, "spec", "tolerations")
-		if slices.ContainsFunc(tolerations, func(t any) bool { return tolerates(t, taint) }) {
+		if slices.ContainsFunc(had, func(t any) bool { return tolerates(t, taint) }) {
 			continue
 		}
-		object.Own(a.Object, "spec")["tolerations"] = append(slices.Clip(tolerations), map[string]any{
+		if len(tolerations) == len(had) {
+			tolerations = append(make([]any, 0, len(had)+len(taints)), had...)
+		}
+		tolerations = append(tolerations, map[string]any{
 			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds,
 		})
 	}
+	if len(tolerations) == len(had) {
+		return nil
+	}
+	spec := object.EnsureMap(a.Object, "spec")
+	if a.Old != nil {
+		spec = object.Own(a.Object, "spec") // it may be that of the old pod
+	}
+	spec["tolerations"] = tolerations
 	return nil
 }
 

@@ -15,8 +15,9 @@ import (
 // sets clusterIP and clusterIPs to agree. An update that omits allocated values
 // keeps them.
 func allocateService(obj, old map[string]any, pool resource.Pool) error {
-	spec, was := object.Own(obj, "spec"), object.Map(old, "spec")
+	spec, was := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
 	if was != nil {
+		spec = object.Own(obj, "spec")
 		keepAllocated(spec, was)
 	}
 	normalizeClusterIPs(spec, was)

@@ -27,8 +27,9 @@ func needsHealthCheckPort(spec map[string]any) bool {
 // prepareService drops fields that the new type of the Service does not have, unless
 // the update changes them.
 func prepareService(obj, old map[string]any) {
-	spec := object.Own(obj, "spec")
+	spec := object.EnsureMap(obj, "spec")
 	if old != nil {
+		spec = object.Own(obj, "spec")
 		dropTypeDependentFields(spec, object.Map(old, "spec"))
 		if spec["type"] != "LoadBalancer" {
 			// The status may be shared with the old object.
