@@ -136,6 +136,9 @@ func checkTolerationsUpdate(p validation.View, old map[string]any) {
 	for was := range object.Each(old["tolerations"]) {
 		stays := slices.ContainsFunc(object.List(p.Obj, "tolerations"), func(v any) bool {
 			now, _ := v.(map[string]any)
+			if object.Same(now, was) {
+				return true
+			}
 			same := object.ShallowCopy(was)
 			object.Keep(same, now, "tolerationSeconds")
 			return validation.Equal(same, now)
