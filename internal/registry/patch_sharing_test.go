@@ -1,0 +1,130 @@
+//go:build go1.26
+
+package registry
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// A patchedObject is an object of a registry, in the state before it is patched.
+type patchedObject struct {
+	op     *operation
+	before *state
+}
+
+// patchedObjects returns operations that patch an object of each of several kinds.
+func patchedObjects(f *testing.F) (all []patchedObject) {
+	objects := []struct {
+		resource string
+		object   map[string]any
+	}{
+		{"pods", map[string]any{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": "a", "labels": map[string]any{"app": "a"}}, "spec": map[string]any{
+			"containers": []any{map[string]any{"name": "c", "image": "i", "resources": map[string]any{"requests": map[string]any{"cpu": "100m"}}}},
+		}}},
+		{"secrets", map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"a": "YQ=="}}},
+		{"services", map[string]any{"kind": "Service", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{
+			"ports": []any{map[string]any{"port": int64(80)}},
+		}}},
+		{"daemonsets.apps", map[string]any{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"app": "a"}},
+			"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "a"}}, "spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}},
+		}}},
+	}
+	ctx, c := context.Background(), &client{Registry: fresh(f, Config{})}
+	for _, row := range objects {
+		created, err := c.Create(ctx, c.request(f, row.resource, ""), Body{Object: row.object}, &WriteOptions{})
+		require.NoError(f, err)
+		op := c.operation(ctx, "patch", c.request(f, row.resource, "a"))
+		all = append(all, patchedObject{op, &state{created.Object, created.Object.Decode(op.Type)}})
+	}
+	return all
+}
+
+// FuzzMergePatch checks that a merge patch of an object in generic form, which shares with the
+// old object what the patch does not name, has the result of the patch of its text.
+func FuzzMergePatch(f *testing.F) {
+	for _, body := range []string{
+		`{}`,
+		`{"metadata":{"annotations":{"a":"b"},"labels":null}}`,
+		`{"metadata":{"managedFields":[]},"spec":null}`,
+		`{"spec":{"containers":[{"name":"c","image":"j"}],"tolerations":[]},"status":{"phase":"Running"}}`,
+		`{"stringData":{"b":"c"},"data":{"a":null},"type":"x"}`,
+		`{"spec":{"ports":[{"port":81,"targetPort":"http"}],"selector":{}},"kind":"Service"}`,
+		`{"apiVersion":"v2","spec":{"template":{"spec":{"containers":null}}}}`,
+		`{"spec":{"bogus":1.5},"spec":{"template":{}}}`,
+	} {
+		f.Add([]byte(body))
+	}
+	objects, o := patchedObjects(f), &WriteOptions{}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := patch.ParseMerge(body, true)
+		if err != nil {
+			return
+		}
+		for _, patched := range objects {
+			op, old := patched.op, patched.before
+			before := object.Copy(old.object)
+			got, ok := op.mergePatch(p, old, o)
+			if !ok {
+				continue
+			}
+			got = op.defaulted(got)
+			want, err := op.patchText(p.ApplyText, nil, old, o)
+			require.NoError(t, err)
+			want = op.defaulted(want)
+			if object.Value(got, "metadata", "managedFields") == nil { // as in the old object
+				object.Keep(object.Meta(want), object.Meta(got), "managedFields")
+			}
+			assert.Equal(t, want, got)
+			assert.Equal(t, before, old.object, "the old object must not change")
+		}
+	})
+}
+
+// FuzzStrategicPatch checks that an object which a strategic merge patch has changed is the
+// same in canonical form if only its changed members are converted as if all are.
+func FuzzStrategicPatch(f *testing.F) {
+	for _, body := range []string{
+		`{}`,
+		`{"metadata":{"annotations":{"a":"b"},"$retainKeys":["annotations"]}}`,
+		`{"spec":{"containers":[{"name":"c","image":"j"},{"name":"d","image":"i"}],"$setElementOrder/containers":[{"name":"d"},{"name":"c"}]}}`,
+		`{"metadata":{"finalizers":["a.b/c"],"$deleteFromPrimitiveList/finalizers":["d"]},"data":{"$patch":"replace","b":"Yg=="}}`,
+		`{"spec":{"ports":[{"port":80,"$patch":"delete"}]},"status":{"bogus":1}}`,
+		`{"$patch":"replace","kind":"Pod","spec":{}}`,
+		`{"spec":{"template":{"spec":{"containers":[{"name":"c","ports":[{"containerPort":80}]}]}}},"status":null}`,
+	} {
+		f.Add([]byte(body))
+	}
+	objects := patchedObjects(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := patch.ParseStrategic(body, true)
+		if err != nil {
+			return
+		}
+		for _, patched := range objects {
+			c, before := patched.op.bodyCodec(), patched.before.object
+			s, ok := c.MergeSchema(patched.op.base.release)
+			require.True(t, ok)
+			merged, err := p.Apply(before, s)
+			if err != nil {
+				continue
+			}
+			convert := func(obj map[string]any) (map[string]any, []error, error) {
+				return c.Wire().Convert(obj, wire.DecodeOptions{Strict: true})
+			}
+			want, wantFields, wantErr := convert(merged.Object)
+			got, gotFields, gotErr := normalizeChanged(before, merged.Object, convert)
+			assert.Equal(t, wantErr, gotErr)
+			assert.Equal(t, wantFields, gotFields)
+			assert.Equal(t, want, got)
+		}
+	})
+}
