@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reserved has the reserved words of CEL in sorted order.
@@ -38,13 +39,13 @@ func escape(name string) (string, bool) {
 }
 
 // escapes matches the escape sequences of escape.
-var escapes = regexp.MustCompile(`__[^_]+__`)
+var escapes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`__[^_]+__`) })
 
 // unescape returns the name that escape has turned into name, or false if name has an
 // unknown escape sequence. A name without escape sequences is returned as it is.
 func unescape(name string) (string, bool) {
 	ok := true
-	out := escapes.ReplaceAllStringFunc(name, func(s string) string {
+	out := escapes().ReplaceAllStringFunc(name, func(s string) string {
 		switch word := s[2 : len(s)-2]; {
 		case word == "underscores":
 			return "__"

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
@@ -16,11 +17,13 @@ import (
 
 var (
 	// missingKey matches an element without a key in the errors of structured-merge-diff v4.
-	missingKey = regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
+	missingKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
+	})
 	// verb matches a % in a value, which structured-merge-diff v4 formats again.
-	verb = regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`)
+	verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`) })
 	// nullKey matches a key that withKeys has set in the steps to an element.
-	nullKey = regexp.MustCompile(`([[,])[\w-]+=null(?:,|(\]))`)
+	nullKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([[,])[\w-]+=null(?:,|(\]))`) })
 )
 
 // withKeys returns v with null for the keys that elements of lists lack, if they have
@@ -67,7 +70,7 @@ func (l *listType) withKeys(element any) any {
 // withoutNullKeys returns a text that names elements without the keys of withKeys.
 func withoutNullKeys(text string) string {
 	for {
-		shorter := nullKey.ReplaceAllString(text, "$1$2")
+		shorter := nullKey().ReplaceAllString(text, "$1$2")
 		if shorter == text {
 			return strings.ReplaceAll(text, ",]", "]")
 		}
@@ -84,8 +87,8 @@ func (c *compiled) describe(err error) error {
 	}
 	errs = slices.Clone(errs)
 	for i, e := range errs {
-		text := verb.ReplaceAllString(e.ErrorMessage, "%$1")
-		if at := missingKey.FindStringIndex(text); at != nil {
+		text := verb().ReplaceAllString(e.ErrorMessage, "%$1")
+		if at := missingKey().FindStringIndex(text); at != nil {
 			if list := c.types.listAt(e.Path); list != nil {
 				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
 			}

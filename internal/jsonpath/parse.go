@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // order compares two scalars of the same type. Booleans are only compared for
@@ -173,7 +174,7 @@ func (p *parser) number() error {
 }
 
 // slice matches an index, or up to three numbers separated by colons.
-var slice = regexp.MustCompile(`^(-?\d*)(?:(:)(-?\d*)(?::(-?\d*))?)?$`)
+var slice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d*)(?:(:)(-?\d*)(?::(-?\d*))?)?$`) })
 
 func (p *parser) brackets() error {
 	end := strings.IndexByte(p.rest, ']')
@@ -205,7 +206,7 @@ func (p *parser) brackets() error {
 	if text == "*" {
 		text = ":"
 	}
-	m := slice.FindStringSubmatch(text)
+	m := slice().FindStringSubmatch(text)
 	if m == nil {
 		return fmt.Errorf("invalid array index %s", text)
 	}

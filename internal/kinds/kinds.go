@@ -79,9 +79,10 @@ func versioned(t *resource.Type, gv resource.GroupVersion) kind.VersionedResourc
 // convert to, that one. It need not be served if conversions change more than apiVersion:
 // strategies are written for its form.
 func storedVersion(t *resource.Type, isServed map[kind.VersionedResource]bool) resource.GroupVersion {
-	hub, ok := newestStored()[status.GroupResource{Group: t.Group, Resource: t.Name}]
-	if _, converts := conversions[versioned(t, t.Stored)]; ok && converts && (isServed[versioned(t, hub)] || changesForm(t)) {
-		return hub
+	if _, converts := conversions[versioned(t, t.Stored)]; converts {
+		if hub, ok := newestStored()[status.GroupResource{Group: t.Group, Resource: t.Name}]; ok && (isServed[versioned(t, hub)] || changesForm(t)) {
+			return hub
+		}
 	}
 	if !isServed[versioned(t, t.Stored)] {
 		return t.GroupVersion
@@ -99,18 +100,18 @@ func changesForm(t *resource.Type) bool {
 	return false
 }
 
-// newestStored returns the versions in which the newest release stores resources.
+// newestStored returns the versions in which the newest release stores the resources that
+// have conversions. It makes no types of them, because every process needs it.
 var newestStored = sync.OnceValue(func() map[status.GroupResource]resource.GroupVersion {
-	out := map[status.GroupResource]resource.GroupVersion{}
-	newest, err := release.Open(release.Newest + "-all")
-	if err == nil {
-		newest, err = newest.WithGates(map[string]bool{"AllAlpha": true, "AllBeta": true})
+	converted := map[status.GroupResource]bool{}
+	for v := range conversions {
+		converted[status.GroupResource{Group: v.Group, Resource: v.Name}] = true
 	}
-	if err != nil {
-		panic("kinds: " + err.Error()) // unreachable: the release is embedded
-	}
-	for _, t := range newest.Types() {
-		out[status.GroupResource{Group: t.Group, Resource: t.Name}] = t.Stored
+	out := make(map[status.GroupResource]resource.GroupVersion, len(converted))
+	for r, stored := range release.NewestStored() {
+		if converted[r] {
+			out[r] = stored
+		}
 	}
 	return out
 })

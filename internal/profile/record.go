@@ -102,7 +102,7 @@ func (c *Recorder) servedVersions(ctx context.Context) (map[resource.GroupVersio
 	return served, nil
 }
 
-var gateMetric = regexp.MustCompile(`(?m)^kubernetes_feature_enabled\{name="([^"]+)",stage="[^"]*"\} ([01])$`)
+const gateMetric = `(?m)^kubernetes_feature_enabled\{name="([^"]+)",stage="[^"]*"\} ([01])$`
 
 // gates returns the feature gates of the cluster.
 func (c *Recorder) gates(ctx context.Context) (map[string]bool, error) {
@@ -111,7 +111,7 @@ func (c *Recorder) gates(ctx context.Context) (map[string]bool, error) {
 		return nil, err
 	}
 	gates := map[string]bool{}
-	for _, m := range gateMetric.FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(gateMetric).FindAllSubmatch(text, -1) {
 		gates[string(m[1])] = string(m[2]) == "1"
 	}
 	return gates, nil

@@ -32,9 +32,12 @@ type seeded struct {
 	store *storage.Store
 }
 
+// sharedSeeds is about how many shared seeds a release has.
+const sharedSeeds = 256
+
 // newSeeds returns the objects of a fresh cluster whose types are served.
 func newSeeds(p *release.Release, types *resource.Types) *seeds {
-	out := &seeds{repaired: map[string]bool{}}
+	out := &seeds{shared: make([]seed, 0, sharedSeeds), repaired: map[string]bool{}}
 	for o := range p.BootstrapObjects() {
 		t := types.Lookup(o.Group, o.Version, o.Resource)
 		if t == nil || o.Resource == "apiservices" && !describesServed(types, o.Name) {
@@ -59,17 +62,20 @@ func describesServed(types *resource.Types, name string) bool {
 	return types.ServesVersion(resource.GroupVersion{Group: group, Version: version})
 }
 
-// draft returns the seed as an object to store.
-func (s seed) draft(values *release.BootstrapValues) *storage.Object {
+// draft returns the seed as an object to store. Its JSON is appended to buffer.
+func (s *seed) draft(values *release.BootstrapValues, buffer []byte) *storage.Object {
 	o := s.Expand(values)
 	head := &storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
-	return storage.FromJSON(s.typ, head, []byte(o.JSON))
+	return storage.FromJSON(s.typ, head, s.AppendJSON(buffer, values))
 }
 
 // plant stores seeds, each in a transaction of its own.
 func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) error {
-	for _, s := range seeds {
-		draft := s.draft(values)
+	var buffer []byte // of the last draft: the stored object is a copy with its version
+	for i := range seeds {
+		s := &seeds[i]
+		draft := s.draft(values, buffer[:0])
+		buffer = draft.JSON()
 		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 			tx.Put(s.typ.Key(draft.Namespace, draft.Name), draft.At(tx.Revision()))
 			return nil

@@ -28,7 +28,7 @@ func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
 	values, surface := g.seedValues(), a.served.Load()
 	expected := map[string]bool{}
 	for _, s := range slices.Concat(a.seeds.shared, a.seeds.own) {
-		draft := s.draft(values)
+		draft := s.draft(values, nil)
 		key := s.typ.Key(draft.Namespace, draft.Name)
 		expected[key] = true
 		have := g.store.Newest(key)

@@ -75,7 +75,7 @@ func (g *Registry) repair() {
 	for _, seed := range seeds.own {
 		key := seed.typ.Key(seed.Namespace, seed.Name)
 		if seeds.repaired[key] && g.store.Newest(key) == nil {
-			g.createAgain(g.Surface(), seed.typ, key, seed.draft(values))
+			g.createAgain(g.Surface(), seed.typ, key, seed.draft(values, nil))
 		}
 	}
 }

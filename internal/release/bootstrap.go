@@ -126,33 +126,52 @@ type BootstrapValues struct {
 	Port   int            // of the API server
 }
 
-// Expand returns a copy of the object in which values replace the variables.
+// Expand returns a copy of the object in which values replace the variables, except in its
+// JSON. Labels and fields without variables are shared with the object.
 func (o BootstrapObject) Expand(v *BootstrapValues) BootstrapObject {
-	o.JSON = v.expand(o.JSON)
 	o.Name = v.expand(o.Name)
-	o.Labels, o.Fields = maps.Clone(o.Labels), slices.Clone(o.Fields)
+	cloned := false
 	for key, label := range o.Labels {
-		o.Labels[key] = v.expand(label)
+		if expanded := v.expand(label); expanded != label {
+			if !cloned {
+				o.Labels, cloned = maps.Clone(o.Labels), true
+			}
+			o.Labels[key] = expanded
+		}
 	}
-	for i, field := range o.Fields {
-		o.Fields[i] = v.expand(field)
+	if slices.ContainsFunc(o.Fields, hasVariable) {
+		o.Fields = slices.Clone(o.Fields)
+		for i, field := range o.Fields {
+			o.Fields[i] = v.expand(field)
+		}
 	}
 	return o
 }
 
+// AppendJSON appends the JSON of the object to a slice, with values in place of the
+// variables.
+func (o *BootstrapObject) AppendJSON(out []byte, v *BootstrapValues) []byte {
+	return v.append(out, o.JSON)
+}
+
+func hasVariable(s string) bool { return strings.Contains(s, "${") }
+
 func (v *BootstrapValues) expand(s string) string {
-	before, rest, found := strings.Cut(s, "${")
-	if !found {
+	if !hasVariable(s) {
 		return s
 	}
-	out := make([]byte, 0, len(s)+64)
+	return string(v.append(nil, s))
+}
+
+func (v *BootstrapValues) append(out []byte, s string) []byte {
+	before, rest, found := strings.Cut(s, "${")
 	for found {
 		var name string
 		name, rest, _ = strings.Cut(rest, "}")
 		out = append(append(out, before...), v.value(name)...)
 		before, rest, found = strings.Cut(rest, "${")
 	}
-	return string(append(out, before...))
+	return append(out, before...)
 }
 
 // value returns the value of a variable.

@@ -77,6 +77,7 @@ func TestExpand(t *testing.T) {
 			for o := range bootstrapObjects(minorNumber(Newest)) {
 				unique := o.Unique()
 				o = o.Expand(v)
+				o.JSON = string(o.AppendJSON(nil, v))
 				require.NotContains(t, o.JSON, "$")
 				var obj struct {
 					Metadata struct {

@@ -36,7 +36,9 @@ func compareNames(a, b string) int {
 // parseName splits "v1.36.3-all" into 1, 36, 3 and "all".
 func parseName(name string) (numbers [3]int, suffix string) {
 	name, suffix, _ = strings.Cut(strings.TrimPrefix(name, "v"), "-")
-	for i, text := range strings.SplitN(name, ".", 3) {
+	for i := range numbers {
+		var text string
+		text, name, _ = strings.Cut(name, ".")
 		numbers[i], _ = strconv.Atoi(text)
 	}
 	return numbers, suffix

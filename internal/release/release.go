@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release/descriptions"
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // Default is the name of the release that Open("") opens: the one that the corpus in
@@ -66,7 +68,7 @@ func newRelease(name string) *Release {
 	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
 	r.recorded = sync.OnceValue(r.readSurface)
 	r.documents = sync.OnceValue(r.readOpenAPI)
-	r.gates = &gateValues{minor: r.Minor()}
+	r.gates = &gateValues{minor: minorNumber(name)}
 	return r.gated()
 }
 
@@ -115,7 +117,7 @@ func (r *Release) Version() string {
 }
 
 // Minor returns the minor number of the release: 36 for "v1.36.3-all".
-func (r *Release) Minor() int { return minorNumber(r.name) }
+func (r *Release) Minor() int { return r.gates.minor }
 
 // VersionInfo returns the body of GET /version.
 func (r *Release) VersionInfo() []byte { return []byte(r.sections().version) }
@@ -217,6 +219,13 @@ func (r *Release) readSurface() surface.Surface {
 		t.Warnings = deprecationWarnings(resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, minor)
 	}
 	return s
+}
+
+// NewestStored yields the resources of all API versions of the newest release, with those
+// of feature gates, and the versions in which it stores them. A resource that it serves in
+// several versions comes as often.
+func NewestStored() iter.Seq2[status.GroupResource, resource.GroupVersion] {
+	return surface.Stored(readSections(Newest + "-all").resources)
 }
 
 // readOpenAPI parses the index of OpenAPI documents.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 func TestNames(t *testing.T) {
@@ -189,4 +190,25 @@ func ExampleOpen() {
 	// Output:
 	// v1.36.3
 	// apps/v1 Deployment [create delete deletecollection get list patch update watch]
+}
+
+// TestNewestStored compares NewestStored with the types of the newest release with all its
+// gates.
+func TestNewestStored(t *testing.T) {
+	newest, err := release.Open(release.Newest + "-all")
+	require.NoError(t, err)
+	newest, err = newest.WithGates(map[string]bool{"AllAlpha": true, "AllBeta": true})
+	require.NoError(t, err)
+	type stored struct {
+		status.GroupResource
+		resource.GroupVersion
+	}
+	var want, got []stored
+	for _, typ := range newest.Types() {
+		want = append(want, stored{status.GroupResource{Group: typ.Group, Resource: typ.Name}, typ.Stored})
+	}
+	for r, gv := range release.NewestStored() {
+		got = append(got, stored{r, gv})
+	}
+	assert.Equal(t, want, got)
 }

@@ -22,13 +22,12 @@ type RuntimeConfig map[string]bool
 
 // stages are the keys that stand for several versions, in the order in which they apply.
 var stages = []struct {
-	key     string
-	matches *regexp.Regexp
+	key, pattern string // the pattern is a regular expression for the versions
 }{
-	{"api/all", regexp.MustCompile(``)},
-	{"api/ga", regexp.MustCompile(`^v\d+$`)},
-	{"api/beta", regexp.MustCompile(`^v\d+beta\d+$`)},
-	{"api/alpha", regexp.MustCompile(`^v\d+alpha\d+$`)},
+	{"api/all", ``},
+	{"api/ga", `^v\d+$`},
+	{"api/beta", `^v\d+beta\d+$`},
+	{"api/alpha", `^v\d+alpha\d+$`},
 }
 
 // isStage reports whether a key stands for several versions.
@@ -166,8 +165,9 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 		if !ok {
 			continue
 		}
+		matches := regexp.MustCompile(stage.pattern)
 		for _, gv := range all.recorded().GroupVersions {
-			if stage.matches.MatchString(gv.Version) {
+			if matches.MatchString(gv.Version) {
 				set(gv, value)
 			}
 		}

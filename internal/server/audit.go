@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -84,7 +85,7 @@ func (r *request) auditAdmission(a admission.Annotation) {
 }
 
 // removedRelease matches the release in the warning of a deprecated version.
-var removedRelease = regexp.MustCompile(`unavailable in v(\d+\.\d+)\+`)
+var removedRelease = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`unavailable in v(\d+\.\d+)\+`) })
 
 // noteDeprecation notes in the metrics and in the audit log that the request is for a
 // deprecated version.
@@ -93,7 +94,7 @@ func (r *request) noteDeprecation() {
 		return
 	}
 	removed := ""
-	if m := removedRelease.FindStringSubmatch(r.typ.Warnings[0]); m != nil && !r.byDefinition {
+	if m := removedRelease().FindStringSubmatch(r.typ.Warnings[0]); m != nil && !r.byDefinition {
 		removed = m[1]
 	}
 	r.server.deprecated.Set(deprecatedAPIs, 1, r.Group, removed, r.Resource, r.Subresource, r.Version)

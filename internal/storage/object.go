@@ -36,13 +36,12 @@ type Object struct {
 	conversions atomic.Pointer[conversions] // nil while it is not read as another type
 }
 
-// FromJSON returns an Object that is not stored yet. json is in the form that New
-// encodes; head has its names, labels and fields.
+// FromJSON returns head as an Object that is not stored yet. json is in the form that New
+// encodes; head has its names, labels and fields. The Object keeps json.
 func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
-	o := head.copy()
-	o.typ, o.encoded = t, wire.NewEncoded(json)
-	o.UID = o.encoded.UID()
-	return o
+	head.typ, head.encoded = t, wire.NewEncoded(json)
+	head.UID = head.encoded.UID()
+	return head
 }
 
 // copy returns a copy of the object, without its conversions.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -131,12 +132,12 @@ func byKey(list []any, key string) map[string]any {
 	return out
 }
 
-var plain = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_$-]+$`) })
 
 // member returns the path of a member: spec.replicas, metadata.labels["a.b/c"].
 func member(path, name string) string {
 	switch {
-	case !plain.MatchString(name):
+	case !plain().MatchString(name):
 		return path + "[" + strconv.Quote(name) + "]"
 	case path == "":
 		return name

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/storage"
@@ -106,7 +107,9 @@ func (r *Request) isIdleWrite() bool {
 }
 
 // timePattern matches a time in JSON.
-var timePattern = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
+var timePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
+})
 
 // effect returns what a change did: in a form that is equal for changes with the same
 // effect, and in words. Times are equal to each other, and so are generations.
@@ -128,7 +131,7 @@ func (c *Change) effect() (key, text string) {
 		if err != nil {
 			panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
 		}
-		b.Write(timePattern.ReplaceAll(value, []byte("time")))
+		b.Write(timePattern().ReplaceAll(value, []byte("time")))
 	}
 	return b.String(), briefFields(c.Fields)
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
@@ -171,7 +172,7 @@ func deletable(v *controller.Object) (bool, error) {
 	return false, fmt.Errorf("error getting deleter volume plugin for volume %q: no volume plugin matched", v.Name)
 }
 
-var temporary = regexp.MustCompile("/tmp/.+")
+var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("/tmp/.+") })
 
 // remove deletes a volume with the policy Delete.
 func (c *binder) remove(v *controller.Object) error {
@@ -190,7 +191,7 @@ func (c *binder) remove(v *controller.Object) error {
 	if source == nil {
 		return c.fail(v, "VolumeFailedDelete", fmt.Sprintf("failed to create deleter for volume %q: spec.PersistentVolumeSource.HostPath is nil", v.Name))
 	}
-	if path := object.String(source, "path"); !temporary.MatchString(path) {
+	if path := object.String(source, "path"); !temporary().MatchString(path) {
 		return c.fail(v, "VolumeFailedDelete", "host_path deleter only supports /tmp/.+ but received provided "+path)
 	}
 	if slices.Contains(v.Finalizers(), volume.InTreeFinalizer) {

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
@@ -181,31 +182,32 @@ func storedKind(group, kind string) resource.Kind {
 	return resource.Kind{GroupVersion: resource.GroupVersion{Group: group}, Kind: kind}
 }
 
+// droppedFields returns the fields that a release drops, because their gates are off.
+func droppedFields(r *release.Release, fields []gatedField) (off []droppedField) {
+	for _, f := range fields {
+		if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
+			off = append(off, droppedField{strings.Split(f.path, "."), f.to})
+		}
+	}
+	return off
+}
+
 // dropGated returns a Prepare that drops the fields of feature gates that are off, and then
 // calls prepare, which may be nil.
 func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	key := storedKind(t.Group, t.Kind)
-	off := func(fields []gatedField) (off []droppedField) {
-		for _, f := range fields {
-			if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-				off = append(off, droppedField{strings.Split(f.path, "."), f.to})
-			}
-		}
-		return off
-	}
-	others := off(gatedFields[key])
 	podSpec, hasPodSpec := podSpecs[key]
-	var ofPods []droppedField
-	if hasPodSpec {
-		ofPods = off(gatedPodFields)
-	}
-	if len(others)+len(ofPods) == 0 {
+	if gatedFields[key] == nil && !hasPodSpec {
 		return prepare
 	}
+	others := sync.OnceValue(func() []droppedField { return droppedFields(r, gatedFields[key]) })
+	ofPods := sync.OnceValue(func() []droppedField { return droppedFields(r, gatedPodFields) })
 	return func(obj, old map[string]any) {
-		dropFields(obj, old, others)
-		if spec := object.Map(obj, podSpec...); hasPodSpec && spec != nil {
-			dropFields(spec, object.Map(old, podSpec...), ofPods)
+		dropFields(obj, old, others())
+		if hasPodSpec {
+			if spec := object.Map(obj, podSpec...); spec != nil {
+				dropFields(spec, object.Map(old, podSpec...), ofPods())
+			}
 		}
 		if prepare != nil {
 			prepare(obj, old)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 const sample = `@v1
@@ -44,6 +45,18 @@ func TestParse(t *testing.T) {
 			}},
 	}, s.Types)
 	assert.Equal(t, sample, surface.Format(s))
+}
+
+func TestStored(t *testing.T) {
+	got := map[status.GroupResource]resource.GroupVersion{}
+	for r, stored := range surface.Stored(sample) {
+		got[r] = stored
+	}
+	assert.Equal(t, map[status.GroupResource]resource.GroupVersion{
+		{Resource: "bindings"}:                   {},
+		{Resource: "namespaces"}:                 {Version: "v1"},
+		{Group: "apps", Resource: "deployments"}: {Group: "apps", Version: "v1beta2"},
+	}, got)
 }
 
 func TestParseErrors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
@@ -66,7 +67,7 @@ func checkNodeResources(p validation.View) {
 
 const maxFeatureName = 253
 
-var featureNamePattern = regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`)
+var featureNamePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`) })
 
 // checkDeclaredFeatures checks that status.declaredFeatures is sorted and unique,
 // and that each name is valid.
@@ -83,7 +84,7 @@ func checkDeclaredFeatures(p validation.View) {
 		switch {
 		case len(name) > maxFeatureName:
 			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must be no more than %d characters", name, maxFeatureName)))
-		case !featureNamePattern.MatchString(name):
+		case !featureNamePattern().MatchString(name):
 			p.Add(validation.Invalid(path, name, fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", name)))
 		}
 	}
