@@ -1,7 +1,9 @@
-// Soak updates one large object of a fakeapi process at a constant rate and checks
-// the memory of the process.
+// Soak writes to a fakeapi process at a constant rate and checks the memory of the process.
 //
 //	go run ./soak
+//	go run ./soak --pods 150000
+//
+// The first updates one large object, the second writes to [many Pods].
 //
 // It builds the command, starts "fakeapi serve" with its default limits and updates a
 // ConfigMap. Three watches are open meanwhile: one that reads its events, one of a
@@ -16,12 +18,23 @@
 //   - the resident set size does not fall below a quarter of the limit within a
 //     minute after a compaction.
 //
+// # Many Pods
+//
+// With --pods NUMBER it creates Pods of --size bytes (2600 by default), as they are stored, in a
+// hundred namespaces. Then it writes at the rate for the duration: of ten writes, nine patch the
+// status of a Pod and one deletes a Pod and creates another one. The Pods are chosen by
+// chance, with a constant seed. It prints the bytes per object and per old version, and fails
+// if the resident set size exceeds the limit (1024 MiB by default) at any time.
+//
 // It needs Linux, because it reads /proc. The soak is no test, because it takes
 // minutes.
+//
+// [many Pods]: #hdr-Many_Pods
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +61,7 @@ type soak struct {
 	rate     int
 	size     int
 	limit    int64 // of the resident set size, in MiB
+	pods     int   // how many Pods to create, 0 to update one object
 
 	url     string
 	pid     int
@@ -61,9 +75,16 @@ func main() {
 	flag.StringVar(&s.command, "command", "", "test the fakeapi `EXECUTABLE` instead of building one")
 	flag.DurationVar(&s.duration, "duration", 5*time.Minute, "write for `DURATION`")
 	flag.IntVar(&s.rate, "rate", 1000, "make `NUMBER` updates a second")
-	flag.IntVar(&s.size, "size", 10_000, "update an object of `BYTES`")
-	flag.Int64Var(&s.limit, "limit", 700, "fail if the resident set size exceeds `MEBIBYTES`")
+	flag.IntVar(&s.pods, "pods", 0, "write to `NUMBER` Pods instead of one object")
+	flag.IntVar(&s.size, "size", 0, "write objects of `BYTES` (default 10000, with --pods 2600)")
+	flag.Int64Var(&s.limit, "limit", 0, "fail if the resident set size exceeds `MEBIBYTES` (default 700, with --pods 1024)")
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 16 // more than there are clients
 	flag.Parse()
+	if s.pods > 0 {
+		s.size, s.limit = cmp.Or(s.size, 2600), cmp.Or(s.limit, 1024)
+	} else {
+		s.size, s.limit = cmp.Or(s.size, 10_000), cmp.Or(s.limit, 700)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := s.run(ctx); err != nil {
@@ -104,6 +125,9 @@ func (s *soak) run(ctx context.Context) error {
 		return err
 	}
 	s.pid = serve.Process.Pid
+	if s.pods > 0 {
+		return s.soakPods(ctx)
+	}
 	return s.soak(ctx)
 }
 
@@ -151,16 +175,19 @@ func (s *soak) soak(ctx context.Context) error {
 		return err
 	}
 	defer stuck.Close()
-
-	began := time.Now()
-	if err := s.write(ctx); err != nil {
+	rate, err := s.write(ctx, func(ctx context.Context, n int) error {
+		return s.put(ctx, http.MethodPut, busyPath+"/busy", n)
+	})
+	if err != nil {
 		return err
 	}
-	rate := float64(s.written.Load()) / time.Since(began).Seconds()
-	fmt.Printf("%d updates, %.0f a second; highest resident set size %d MiB\n", s.written.Load(), rate, s.peak)
-	err = errors.Join(s.checkWatches(ctx, reading, quiet, stuck), s.compact(ctx))
+	return errors.Join(s.checkWatches(ctx, reading, quiet, stuck), s.compact(ctx), s.check(rate))
+}
+
+// check checks the memory and the rate.
+func (s *soak) check(rate float64) (err error) {
 	if s.peak > s.limit {
-		err = errors.Join(err, fmt.Errorf("the resident set size was %d MiB, more than %d", s.peak, s.limit))
+		err = fmt.Errorf("the resident set size was %d MiB, more than %d", s.peak, s.limit)
 	}
 	if rate < 0.9*float64(s.rate) {
 		err = errors.Join(err, fmt.Errorf("the server made %.0f updates a second instead of %d", rate, s.rate))
@@ -168,8 +195,19 @@ func (s *soak) soak(ctx context.Context) error {
 	return err
 }
 
-// write updates the object at the rate, and measures the process each second.
-func (s *soak) write(ctx context.Context) error {
+// write calls write with 1, 2 and so on at the rate, and measures the process each second. It
+// returns the rate that was reached.
+func (s *soak) write(ctx context.Context, write func(ctx context.Context, n int) error) (rate float64, err error) {
+	began := time.Now()
+	if err := s.writeAll(ctx, write); err != nil {
+		return 0, err
+	}
+	rate = float64(s.written.Load()) / time.Since(began).Seconds()
+	fmt.Printf("%d updates, %.0f a second; highest resident set size %d MiB\n", s.written.Load(), rate, s.peak)
+	return rate, nil
+}
+
+func (s *soak) writeAll(ctx context.Context, write func(ctx context.Context, n int) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.duration, errOver)
 	defer cancel()
 	const clients = 4
@@ -179,7 +217,7 @@ func (s *soak) write(ctx context.Context) error {
 	for range clients {
 		group.Go(func() {
 			for n := range turns {
-				if err := s.put(ctx, http.MethodPut, busyPath+"/busy", n); err != nil {
+				if err := write(ctx, n); err != nil {
 					if context.Cause(ctx) != errOver {
 						failed <- err
 					}
@@ -281,6 +319,11 @@ func (s *soak) do(ctx context.Context, method, path, body string) ([]byte, error
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	return send(req)
+}
+
+// send sends a request and returns the body of a successful answer.
+func send(req *http.Request) ([]byte, error) {
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -288,7 +331,7 @@ func (s *soak) do(ctx context.Context, method, path, body string) ([]byte, error
 	defer res.Body.Close()
 	answer, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s %s: %s: %.200s", method, path, res.Status, answer)
+		err = fmt.Errorf("%s %s: %s: %.200s", req.Method, req.URL.Path, res.Status, answer)
 	}
 	return answer, err
 }
