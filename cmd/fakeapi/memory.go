@@ -69,11 +69,16 @@ func (m *memory) update(live, history int64) {
 	}
 }
 
-// memoryLimit returns the memory limit for a live heap: at least a quarter of it more, for
-// garbage, so that a large heap is not collected all the time. It changes in steps.
+// memoryLimit returns the memory limit for a live heap: more than it by a quarter but no more
+// than garbage, or by an eighth if that is more, so that a large heap is not collected all the
+// time. It changes in steps.
 func memoryLimit(live int64) int64 {
-	const step = 16 << 20
-	return max(lowMemory, (live+live/4+step-1)/step*step)
+	const (
+		step    = 16 << 20
+		garbage = 128 << 20
+	)
+	room := max(min(live/4, garbage), live/8)
+	return max(lowMemory, (live+room+step-1)/step*step)
 }
 
 // shrunk reports whether the history has shrunk by half or more, and by largeRelease.

@@ -72,7 +72,7 @@ func TestSeedsAreStoredForm(t *testing.T) {
 				obj := o.Decode(typ)
 				want := storage.New(typ, o.Decode(typ)).At(o.Revision)
 				assert.Equal(t, string(want.JSON()), string(o.JSON()), key)
-				assert.Equal(t, want, o, key)
+				assert.Equal(t, want.Replacing(o, o.Revision), o.Replacing(o, o.Revision), key) // both share labels
 				if typ.Validate != nil {
 					assert.Empty(t, typ.Validate(obj, obj), key)
 				}

@@ -98,7 +98,7 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
-		stored = draft.At(tx.Revision())
+		stored = draft.Replacing(old, tx.Revision())
 		tx.Put(key, stored)
 		effects.Apply(tx)
 		return nil

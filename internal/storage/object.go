@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,9 +32,10 @@ type Object struct {
 	// when it reads the object: storing the object again changes it.
 	Completed bool
 
-	typ         *resource.Type // the type that encoded the object; nil in a Bookmark
-	encoded     wire.Encoded
-	conversions atomic.Pointer[conversions] // nil while it is not read as another type
+	sharesLabels bool           // another object has counted the labels
+	typ          *resource.Type // the type that encoded the object; nil in a Bookmark
+	encoded      wire.Encoded
+	conversions  atomic.Pointer[conversions] // nil while it is not read as another type
 }
 
 // FromJSON returns head as an Object that is not stored yet. json is in the form that New
@@ -48,7 +50,8 @@ func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
 func (o *Object) copy() *Object {
 	return &Object{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: o.Labels, Fields: o.Fields,
-		Revision: o.Revision, Terminating: o.Terminating, Completed: o.Completed, typ: o.typ, encoded: o.encoded,
+		Revision: o.Revision, Terminating: o.Terminating, Completed: o.Completed,
+		sharesLabels: o.sharesLabels, typ: o.typ, encoded: o.encoded,
 	}
 }
 
@@ -63,9 +66,13 @@ func New(t *resource.Type, obj map[string]any) *Object {
 	for _, f := range t.SelectableFields {
 		texts = append(texts, f.Value(obj))
 	}
-	for key, v := range object.Map(meta, "labels") {
-		if value, ok := v.(string); ok {
-			texts = append(texts, key, value)
+	labels := object.Map(meta, "labels")
+	slot, shared := labelSetOf(labels)
+	if shared == nil {
+		for key, v := range labels {
+			if value, ok := v.(string); ok {
+				texts = append(texts, key, value)
+			}
 		}
 	}
 	cloneAll(texts)
@@ -73,10 +80,15 @@ func New(t *resource.Type, obj map[string]any) *Object {
 	if n := len(t.SelectableFields); n > 0 {
 		o.Fields, texts = slices.Clone(texts[:n]), texts[n:]
 	}
+	o.Labels, o.sharesLabels = shared, shared != nil
 	if len(texts) > 0 {
 		o.Labels = make(map[string]string, len(texts)/2)
 		for i := 0; i < len(texts); i += 2 {
 			o.Labels[texts[i]] = texts[i+1]
+		}
+		if slot != nil {
+			kept := o.Labels
+			slot.Store(&kept)
 		}
 	}
 	o.typ, o.encoded = t, wire.NewEncoded(encode(t, obj))
@@ -152,6 +164,24 @@ func (o *Object) At(rev mvcc.Revision) *Object {
 	return out
 }
 
+// Replacing returns the object as stored at rev in place of old, another version of it. It
+// shares with old the labels and the values of fields that are equal, so that an old version
+// occupies little more than its JSON.
+func (o *Object) Replacing(old *Object, rev mvcc.Revision) *Object {
+	out := o.At(rev)
+	out.Namespace, out.Name = old.Namespace, old.Name
+	if out.UID == old.UID {
+		out.UID = old.UID
+	}
+	if maps.Equal(out.Labels, old.Labels) {
+		out.Labels, out.sharesLabels = old.Labels, true
+	}
+	if slices.Equal(out.Fields, old.Fields) {
+		out.Fields = old.Fields
+	}
+	return out
+}
+
 // WithVersionText returns an object that is not stored, with any text as its
 // resourceVersion.
 func (o *Object) WithVersionText(resourceVersion string) *Object {
@@ -166,7 +196,7 @@ const (
 	objectBytes = 256
 
 	// labelsBytes and labelBytes are about what the map of the labels and each label
-	// occupy.
+	// occupy, in the first of the objects that share the map.
 	labelsBytes = 320
 	labelBytes  = 64
 )
@@ -176,7 +206,7 @@ const (
 func (o *Object) Size() int64 {
 	json := cap(o.encoded.JSON())
 	size := objectBytes + json
-	if len(o.Labels) > 0 {
+	if len(o.Labels) > 0 && !o.sharesLabels {
 		size += labelsBytes + len(o.Labels)*labelBytes
 	}
 	for _, f := range o.Fields {
