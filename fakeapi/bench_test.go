@@ -139,13 +139,24 @@ func BenchmarkCreatePod(b *testing.B) {
 
 // BenchmarkWatch measures a write until all watches have received it.
 func BenchmarkWatch(b *testing.B) {
-	for _, n := range []int{1, 100} {
-		b.Run(fmt.Sprintf("watchers=%d", n), func(b *testing.B) {
+	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	for _, bench := range []struct {
+		name   string
+		n      int
+		accept string
+	}{
+		{"watchers=1", 1, ""},
+		{"watchers=100", 100, ""},
+		{"watchers=100/table", 100, table},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			n := bench.n
 			srv := filled(b, 0)
 			var seen sync.WaitGroup
 			for range n {
 				req, err := http.NewRequest("GET", srv.URL+"/api/v1/configmaps?watch=1&resourceVersion=0", nil)
 				require.NoError(b, err)
+				req.Header.Set("Accept", bench.accept)
 				resp, err := srv.Transport().RoundTrip(req)
 				require.NoError(b, err)
 				b.Cleanup(func() { resp.Body.Close() })

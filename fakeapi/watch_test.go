@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 	"strings"
@@ -82,4 +83,39 @@ func TestMinWatchTimeout(t *testing.T) {
 
 	_, err = fakeapi.New(fakeapi.WithMinWatchTimeout(-1))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
+}
+
+// The ages in the events of a Table are those at the time of the event, and the first event of
+// each watch has the columns, whether the rows are made for it or for another watch.
+func TestTableWatches(t *testing.T) {
+	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(start))
+	open := func(query string) *bufio.Reader {
+		req, err := http.NewRequest("GET", srv.URL+"/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=0&"+query, nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		t.Cleanup(func() { resp.Body.Close() })
+		return bufio.NewReader(resp.Body)
+	}
+	watches := []*bufio.Reader{open(""), open("includeObject=None"), open("includeObject=Object"), open("")}
+	objects := []string{`"object":{"kind":"PartialObjectMetadata"`, `"object":null`, `"object":{"kind":"ConfigMap"`, `"object":{"kind":"PartialObjectMetadata"`}
+	require.NoError(t, srv.Clock().Advance(time.Minute))
+	next := func(cells string, hasColumns bool) {
+		for i, in := range watches {
+			event, err := in.ReadString('\n')
+			require.NoError(t, err)
+			assert.Contains(t, event, `"cells":`+cells)
+			assert.Contains(t, event, objects[i])
+			assert.Equal(t, hasColumns, strings.Contains(event, `"columnDefinitions":[`), event)
+		}
+	}
+	code, _ := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"},"data":{"key":"1"}}`)
+	require.Equal(t, 201, code)
+	next(`["a",1,"0s"]`, true)
+	require.NoError(t, srv.Clock().Advance(time.Minute))
+	code, _ = do(t, srv, "PATCH", configMapsPath+"/a", `{"data":{"key":"2"}}`)
+	require.Equal(t, 200, code)
+	next(`["a",1,"60s"]`, false)
 }

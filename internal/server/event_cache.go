@@ -30,6 +30,7 @@ type eventKey struct {
 	typ    *resource.Type
 	change storage.Change
 	form   codec.Response
+	rows   rowForm // of a Table
 }
 
 // get returns an event, which must not be changed. If the cache does not have it, it calls

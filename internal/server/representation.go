@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -185,7 +185,7 @@ type tableRows struct {
 	typ        *resource.Type
 	layout     *table.Layout
 	include    string // Metadata, None or Object
-	now        time.Time
+	clock      *clock.Clock
 	begun      bool // the columns were written; a watch writes them once
 }
 
@@ -199,8 +199,20 @@ func (r *request) tableRows(t *resource.Type, apiVersion string) (representation
 		typ:        t,
 		layout:     cmp.Or(t.Layout, table.Default),
 		include:    include,
-		now:        r.server.config.Clock.Now(),
+		clock:      r.server.config.Clock,
 	}, nil
+}
+
+// A rowForm is what the bytes of an event depend on if it is a Table.
+type rowForm struct {
+	include string
+	columns bool  // the event has the columns
+	second  int64 // of the time that ages are relative to
+}
+
+// form returns the form of the next event.
+func (s *tableRows) form() rowForm {
+	return rowForm{include: s.include, columns: !s.begun, second: s.clock.Now().Unix()}
 }
 
 // wire returns nil: Tables have no protobuf encoding.
@@ -262,6 +274,6 @@ func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
 	default:
 		shown = partialMetadata(s.apiVersion, s.typ, o)
 	}
-	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.now}, shown))
+	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now()}, shown))
 	return err
 }

@@ -336,7 +336,16 @@ func (st *watchStream) flush() error {
 // change writes the event of a change.
 func (st *watchStream) change(c storage.Change) error {
 	if st.sharesEvents() {
-		_, err := st.w.Write(st.server.events.get(eventKey{st.typ, c, st.out}, func() []byte { return st.encode(string(c.Type), changed(c)) }))
+		key := eventKey{typ: st.typ, change: c, form: st.out}
+		rows, isTable := st.shape.(*tableRows)
+		if isTable {
+			key.rows = rows.form()
+		}
+		event := st.server.events.get(key, func() []byte { return st.encode(string(c.Type), changed(c)) })
+		if isTable {
+			rows.begun = true
+		}
+		_, err := st.w.Write(event)
 		return err
 	}
 	if c.Type != storage.Deleted || st.out.View != codec.Whole {
@@ -350,11 +359,10 @@ func (st *watchStream) change(c storage.Change) error {
 	return err
 }
 
-// sharesEvents reports whether the events of changes are in a form that has to be made and
-// is the same for all watches. JSON is stored, and a Table has columns in the first event
-// of a watch only.
+// sharesEvents reports whether the events of changes are in a form that has to be made. JSON
+// is stored.
 func (st *watchStream) sharesEvents() bool {
-	return st.out.View == codec.PartialMetadata || st.out.View == codec.Whole && st.out.Format != codec.JSON
+	return st.out.View == codec.PartialMetadata || st.out.View == codec.Table || st.out.View == codec.Whole && st.out.Format != codec.JSON
 }
 
 // changed returns the object of an event.
