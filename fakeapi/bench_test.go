@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strconv"
@@ -102,6 +103,35 @@ func BenchmarkList(b *testing.B) {
 			srv := filled(b, n)
 			for b.Loop() {
 				b.SetBytes(request(b, srv, "GET", "/api/v1/namespaces/default/configmaps", ""))
+			}
+		})
+	}
+}
+
+// BenchmarkListPages lists 5,000 objects at once and in pages. The client searches each page
+// for the token of the next one and does not decode it.
+func BenchmarkListPages(b *testing.B) {
+	srv := filled(b, 5000)
+	list := func(query string) (page []byte) {
+		resp, err := srv.Transport().RoundTrip(httptest.NewRequest("GET", srv.URL+"/api/v1/namespaces/default/configmaps?"+query, nil))
+		require.NoError(b, err)
+		defer resp.Body.Close()
+		page, err = io.ReadAll(resp.Body)
+		require.NoError(b, err)
+		return page
+	}
+	for _, limit := range []int{0, 2500, 500} {
+		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				for query := fmt.Sprintf("limit=%d", limit); query != ""; {
+					page := list(query)
+					_, token, more := bytes.Cut(page[:min(len(page), 1000)], []byte(`"continue":"`))
+					if query = ""; more {
+						token, _, _ = bytes.Cut(token, []byte(`"`))
+						query = fmt.Sprintf("limit=%d&continue=%s", limit, token)
+					}
+				}
 			}
 		})
 	}

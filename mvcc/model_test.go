@@ -294,6 +294,11 @@ func (w *world) view() {
 		require.Equal(w.t, want, slices.Collect(v.Range(r[0], r[1])), "%q at %d", r, at)
 		require.Equal(w.t, len(want), v.Count(r[0], r[1]))
 		require.Equal(w.t, len(want), w.store.Count(v, r[0], r[1]), "%q at %d", r, at)
+		if page := w.choose(len(want) + 1); page > 0 {
+			next := want[page-1].Key + "\x00"
+			require.Equal(w.t, len(want)-page, w.store.CountAfter(v, r[0], next, r[1], page), "%q after %q at %d", r, next, at)
+			require.Equal(w.t, len(want)-page, w.store.Count(v, next, r[1]), "%q after %q at %d", r, next, at)
+		}
 		n := w.choose(len(want) + 1)
 		for item := range v.Range(r[0], r[1]) {
 			if n--; n <= 0 {

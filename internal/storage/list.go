@@ -125,7 +125,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		page.Items, err = q.walk(ctx, t, view.Range(from, end))
 		return page, err
 	}
-	var items []*Object
+	items := make([]*Object, 0, min(limit, 512))
 	var last string
 	more := false
 	for item := range view.Range(from, end) {
@@ -147,7 +147,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		next := last + "\x00"
 		page.Continue = encodeContinue(next, prefix, int64(page.Revision))
 		if q.everything() {
-			page.Remaining = int64(s.Count(view, next, end))
+			page.Remaining = int64(s.CountAfter(view, from, next, end, len(items)))
 		}
 	}
 	return page, nil
