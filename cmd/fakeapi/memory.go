@@ -75,7 +75,7 @@ func (m *memory) update(live, history int64) {
 func memoryLimit(live int64) int64 {
 	const (
 		step    = 16 << 20
-		garbage = 128 << 20
+		garbage = 160 << 20
 	)
 	room := max(min(live/4, garbage), live/8)
 	return max(lowMemory, (live+room+step-1)/step*step)

@@ -15,9 +15,9 @@ func TestMemoryLimit(t *testing.T) {
 		{"small heap", 20 * mib, 512 * mib},
 		{"full history", 300 * mib, 512 * mib},
 		{"a quarter more", 448 * mib, 560 * mib},
-		{"128 MiB more", 800 * mib, 928 * mib},
-		{"a little larger", 1000 * mib, 1136 * mib},
-		{"the same step", 1005 * mib, 1136 * mib},
+		{"160 MiB more", 800 * mib, 960 * mib},
+		{"a little larger", 1000 * mib, 1168 * mib},
+		{"the same step", 1008 * mib, 1168 * mib},
 		{"an eighth more", 2048 * mib, 2304 * mib},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.limit, memoryLimit(tt.live)) })
