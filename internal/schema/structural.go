@@ -45,8 +45,8 @@ func (c *structural) schema(p keywords, at level, path *validation.Path) {
 		c.add(validation.Required(path.Child("items"), "must be specified"))
 	}
 	properties := keywordsOf(p["properties"])
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		c.schema(keywordsOf(properties[name]), fieldLevel, path.Child("properties").Key(name))
+	for name, property := range properties { // in any order: the errors are sorted
+		c.schema(keywordsOf(property), fieldLevel, path.Child("properties").Key(name))
 	}
 	additional := p["additionalProperties"]
 	if additional != nil && at == rootLevel {
