@@ -25,8 +25,8 @@ type RuleChecker struct {
 	// Version is the release with which rules must be compatible.
 	Version Version
 
-	// TypesAsValues is that of Validator.
-	TypesAsValues bool
+	// Options are those of the Validator of defaults.
+	Options Options
 }
 
 var _ schema.RuleChecker = RuleChecker{}
@@ -53,7 +53,7 @@ func (r RuleChecker) CheckRules(sites []schema.RuleSite, path *validation.Path) 
 // CheckDefault implements [schema.RuleChecker]. It evaluates the rules on a default,
 // first as an unchanged value, then as a created one.
 func (r RuleChecker) CheckDefault(s *schema.Schema, isResourceRoot bool, value any, path *validation.Path) validation.List {
-	v := newValidator(s, isResourceRoot).WithTypesAsValues(r.TypesAsValues)
+	v := newValidator(s, isResourceRoot).With(r.Options)
 	list, _ := v.validate(r.Context, path, value, value, Budget, false)
 	if len(list) == 0 {
 		list, _ = v.validate(r.Context, path, value, nil, Budget, false)

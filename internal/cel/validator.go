@@ -23,16 +23,26 @@ type Validator struct {
 	// root returns the compiled rules. The first call compiles them.
 	root func() *node
 
-	typesAsValues bool
+	options Options
 }
 
-// WithTypesAsValues returns a Validator whose errors have the type that the schema
-// declares in place of the value, as those of kube-apiserver before 1.35, if is is set.
-func (v *Validator) WithTypesAsValues(is bool) *Validator {
-	if v == nil || v.typesAsValues == is {
+// Options are how the releases of kube-apiserver evaluate rules differently. The zero
+// Options are those of the newest release.
+type Options struct {
+	// TypesAsValues gives errors the type that the schema declares in place of the value,
+	// as in v1.34 and before.
+	TypesAsValues bool
+	// WithoutRatcheting tolerates no errors about unchanged values, and evaluates no
+	// transition rule on a value that has no old one.
+	WithoutRatcheting bool
+}
+
+// With returns the Validator with other Options.
+func (v *Validator) With(o Options) *Validator {
+	if v == nil || v.options == o {
 		return v
 	}
-	return &Validator{root: v.root, typesAsValues: is}
+	return &Validator{root: v.root, options: o}
 }
 
 // NewValidator returns the validator of a custom resource's schema, nil if the schema
@@ -151,10 +161,10 @@ func (v *Validator) validate(ctx context.Context, path *validation.Path, value, 
 	if root == nil {
 		return nil, budget // no value has a type that the rules are for
 	}
-	e := evaluator{done: ctx.Done(), remaining: budget, typesAsValues: v.typesAsValues}
+	e := evaluator{done: ctx.Done(), remaining: budget, options: v.options}
 	correlated := schema.Correlate(root.typ.schema, value, old)
 	var ratchet ratcheting
-	if ratchets {
+	if ratchets && !v.options.WithoutRatcheting {
 		ratchet.value = correlated
 	}
 	e.value(root, path, value, correlated, ratchet)
@@ -166,8 +176,7 @@ type evaluator struct {
 	done      <-chan struct{} // of the context
 	errs      validation.List
 	remaining int64
-
-	typesAsValues bool
+	options   Options
 }
 
 // stopped reports whether no further rule is evaluated.
@@ -282,6 +291,8 @@ func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratche
 		rule := &n.rules[i]
 		hasOptional := rule.OptionalOldSelf != nil && *rule.OptionalOldSelf
 		switch {
+		case rule.transition && old == nil && e.options.WithoutRatcheting:
+			continue
 		case rule.err != nil:
 			invalid("rule compile error: %v", rule.err)
 			continue
@@ -343,7 +354,7 @@ func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Pat
 		path = path.Child(rule.path.String())
 	}
 	switch typ := n.typ.schema.Type; {
-	case e.typesAsValues:
+	case e.options.TypesAsValues:
 		value = typ
 	case typ == "object" || typ == "array":
 		value = validation.NoValue{}

@@ -88,6 +88,8 @@ type version struct {
 	schema *schema.Schema
 	rules  *cel.Validator
 	typ    *resource.Type
+
+	release Rules
 }
 
 // types creates the types of all versions and returns those that are served, the preferred
@@ -97,7 +99,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 	var versions []*version
 	var all []*resource.Type
 	for spec := range object.Each(d.spec["versions"]) {
-		v := &version{Definition: d, name: object.String(spec, "name"), spec: spec, typ: &resource.Type{}}
+		v := &version{Definition: d, name: object.String(spec, "name"), spec: spec, typ: &resource.Type{}, release: o.Rules}
 		if spec["storage"] == true {
 			storage = v.name
 		}
@@ -111,7 +113,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
 			}
-			v.schema, v.rules = s, cel.NewValidator(s).WithTypesAsValues(o.Rules.typesAsValues)
+			v.schema, v.rules = s, cel.NewValidator(s).With(o.Rules.evaluation)
 		}
 		*v.typ = resource.Type{
 			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},
@@ -134,7 +136,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: object.Bool(d.spec, "preserveUnknownFields")}
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
-		v.typ.Strategy = v.strategy(o.Rules)
+		v.typ.Strategy = v.strategy()
 		if v.spec["served"] == true {
 			served = append(served, v.typ)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // strategy returns the strategy of the custom resources of the version.
-func (v *version) strategy(rules Rules) *resource.Strategy {
+func (v *version) strategy() *resource.Strategy {
 	s := &resource.Strategy{
 		Name:                       validation.SubdomainName,
 		TypeMetaInItems:            true,
@@ -37,7 +37,7 @@ func (v *version) strategy(rules Rules) *resource.Strategy {
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
 			Prepare:         v.prepareStatusUpdate,
 			ValidateContext: v.validateStatus,
-			ResetFields:     statusResetFields(rules),
+			ResetFields:     statusResetFields(v.release),
 		}}
 	}
 	return s
@@ -158,7 +158,7 @@ func (v *version) scale() *resource.Scale {
 func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if v.schema != nil {
-		errs = v.schema.Validate(obj, orNil(old), nil)
+		errs = v.release.values.Validate(v.schema, obj, orNil(old), nil)
 	}
 	errs = append(errs, v.validateScale(obj, "specReplicasPath")...)
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
@@ -196,7 +196,7 @@ func blocksRules(e *validation.Error) bool {
 func (v *version) validateStatus(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
-		errs = v.statusSchema().Validate(status, old["status"], validation.NewPath("status"))
+		errs = v.release.values.Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)

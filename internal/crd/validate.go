@@ -20,16 +20,23 @@ var (
 // Rules are what depends on the release in definitions. The zero Rules are those of the
 // newest release.
 type Rules struct {
-	expressions   cel.Version // of new definitions
-	typesAsValues bool        // see cel.Validator.WithTypesAsValues
+	expressions cel.Version // of new definitions
+	evaluation  cel.Options // of their rules
+	values      schema.Options
 	// statusOwnsMetadata makes the manager of a status own its metadata too, though that
 	// does not change.
 	statusOwnsMetadata bool
 }
 
-// RulesOf returns the Rules of a release, by its minor number.
-func RulesOf(minor int) Rules {
-	return Rules{expressions: cel.NewExpressions(minor), typesAsValues: minor < 35, statusOwnsMetadata: minor < 36}
+// RulesOf returns the Rules of a release and its feature gates.
+func RulesOf(r validation.Release) Rules {
+	minor, ratchets := r.Minor(), r.Enabled("CRDValidationRatcheting")
+	return Rules{
+		expressions:        cel.NewExpressions(minor),
+		evaluation:         cel.Options{TypesAsValues: minor < 35, WithoutRatcheting: !ratchets},
+		values:             schema.Options{AnyNumberFormat: minor < 36, WithoutRatcheting: !ratchets},
+		statusOwnsMetadata: minor < 36,
+	}
 }
 
 // Validate validates a definition. old is nil for a creation. It returns early when

@@ -9,10 +9,10 @@ import (
 
 // number validates minimum, maximum and multipleOf. A limit that does not fit the type
 // is a failure.
-func (c *Constraints) number(s *Schema, value any, at *validation.Path) result {
+func (v validator) number(s *Schema, c *Constraints, value any, at *validation.Path) result {
 	r := result{score: 1}
 	fits := func(n any, name string) bool {
-		ok := s.fitsType(n, c.formatName)
+		ok := v.options.AnyNumberFormat || s.fitsType(n, c.formatName)
 		if !ok {
 			r.addMessage("%s value must be of type %s in %s", name, s.numberType(c.formatName), pathText(at))
 		}

@@ -20,12 +20,31 @@ import (
 //
 // path is the path of the value, nil for an object.
 func (s *Schema) Validate(value, old any, path *validation.Path) validation.List {
-	r := validator{}.value(s, value, nil, Correlate(s, value, old))
+	return Options{}.Validate(s, value, old, path)
+}
+
+// Options are how the releases of kube-apiserver validate values differently. The zero
+// Options are those of the newest release.
+type Options struct {
+	// AnyNumberFormat accepts a number whether it fits the format and type of its schema or
+	// not: formats of numbers have no effect, as in v1.35 and before.
+	AnyNumberFormat bool
+	// WithoutRatcheting reports the errors of unchanged values too.
+	WithoutRatcheting bool
+}
+
+// Validate is [Schema.Validate] with the options.
+func (o Options) Validate(s *Schema, value, old any, path *validation.Path) validation.List {
+	if o.WithoutRatcheting {
+		old = nil
+	}
+	r := validator{options: o}.value(s, value, nil, Correlate(s, value, old))
 	return r.errors(path)
 }
 
 // A validator validates values.
 type validator struct {
+	options Options
 	// asWritten does not interpret Kubernetes extensions: IntOrString has no effect,
 	// and types are compared with unrecognized formats too. Defaults are validated so.
 	asWritten bool
@@ -36,7 +55,7 @@ func (v validator) format(s *Schema) string {
 	switch {
 	case v.asWritten:
 		return s.Format
-	case s.Constraints == nil:
+	case s.Constraints == nil, v.options.AnyNumberFormat && (s.Type == "integer" || s.Type == "number"):
 		return ""
 	}
 	return s.Constraints.formatName
@@ -88,7 +107,7 @@ func (v validator) check(s *Schema, value any, at *validation.Path, old *Correla
 			r.score++
 		}
 	case int64, float64:
-		r.merge(c.number(s, value, at))
+		r.merge(v.number(s, c, value, at))
 		r.score++
 	case []any:
 		r.merge(v.array(s, c, value, at, old))

@@ -161,6 +161,28 @@ func TestWholeFloats(t *testing.T) {
 	}
 }
 
+func TestOptions(t *testing.T) {
+	anyNumber, noRatcheting := schema.Options{AnyNumberFormat: true}, schema.Options{WithoutRatcheting: true}
+	for _, tc := range []struct {
+		name               string
+		options            schema.Options
+		schema, old, value string
+		want               []string
+	}{
+		{"fraction for an integer", anyNumber, `{type: integer}`, `null`, `1.5`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
+		{"int32 overflow", anyNumber, `{type: integer, format: int32}`, `null`, `2147483648`, nil},
+		{"no number for a format", anyNumber, `{type: integer, format: int32}`, `null`, `true`, []string{`spec: Invalid value: "boolean": spec in body must be of type integer: "boolean"`}},
+		{"fractional limit", anyNumber, `{type: integer, maximum: 1.5}`, `null`, `2`, []string{`spec: Invalid value: 2: spec in body should be less than or equal to 1`}},
+		{"ratcheting", anyNumber, `{type: integer, maximum: 1}`, `2`, `2`, nil},
+		{"without ratcheting", noRatcheting, `{type: integer, maximum: 1}`, `2`, `2`, []string{`spec: Invalid value: 2: spec in body should be less than or equal to 1`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := fromProps(t, `{type: object, properties: {spec: `+tc.schema+`}}`)
+			assert.Equal(t, tc.want, texts(tc.options.Validate(s, value(t, `{spec: `+tc.value+`}`), value(t, `{spec: `+tc.old+`}`), nil)))
+		})
+	}
+}
+
 func TestValidateBelowAPath(t *testing.T) {
 	s := fromProps(t, `{type: object, required: [b], properties: {a: {type: integer}}}`)
 	assert.Equal(t, []string{

@@ -122,7 +122,7 @@ var customResourceDefinitionStrategy = kind.Strategy{
 		MarkTerminating:            crd.Terminate,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
-		s.ValidateContext = crd.RulesOf(r.Minor()).Validate
+		s.ValidateContext = crd.RulesOf(r).Validate
 	},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: crd.ValidateStatus},

@@ -14,8 +14,8 @@ import (
 type gatedField struct {
 	gate string
 	// path names the members from the spec of a Pod, or from the object, to the field.
-	// "[]" follows a list, "{}" a map. "*" is every list of containers. "?" follows a member that is
-	// removed too if it has no other fields.
+	// "[]" follows a list, "{}" a map. "*" is every list of containers, "**" the object itself and all
+	// objects within it. "?" follows a member that is removed too if it has no other fields.
 	path string
 	// to is the value that the field gets instead of being dropped, nil for none. It does
 	// not count as a value of the old object.
@@ -78,8 +78,11 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "VolumeAttributesClass", path: "status.modifyVolumeStatus"},
 		{gate: "CSIVolumeHealth", path: "status.healthStatus"},
 	},
-	storedKind("", "Node"):                  {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37}},
-	storedKind("", "Pod"):                   {{gate: "CSIVolumeHealth", path: "status.volumeHealth"}},
+	storedKind("", "Node"): {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37}},
+	storedKind("", "Pod"):  {{gate: "CSIVolumeHealth", path: "status.volumeHealth"}},
+	storedKind("apiextensions.k8s.io", "CustomResourceDefinition"): {
+		{gate: "CRDValidationRatcheting", path: "spec.versions[].schema.openAPIV3Schema.**.x-kubernetes-validations[].optionalOldSelf"},
+	},
 	storedKind("batch", "Job"):              {{gate: "WorkloadWithJob", path: "spec.scheduling"}},
 	storedKind("batch", "CronJob"):          {{gate: "WorkloadWithJob", path: "spec.jobTemplate.spec.scheduling"}},
 	storedKind("storage.k8s.io", "CSINode"): {{gate: "CSIVolumeHealth", path: "status.storageHealth"}},
@@ -243,6 +246,9 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 		}
 		return found
 	}
+	if step == "**" {
+		return appendObjects(nil, obj)
+	}
 	if list, ok := strings.CutSuffix(step, "[]"); ok {
 		add(obj[list])
 		return found
@@ -258,6 +264,22 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 	}
 	if m, ok := obj[strings.TrimSuffix(step, "?")].(map[string]any); ok {
 		found = append(found, m)
+	}
+	return found
+}
+
+// appendObjects appends the objects in a value, which may be one itself.
+func appendObjects(found []map[string]any, v any) []map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		found = append(found, v)
+		for _, member := range v {
+			found = appendObjects(found, member)
+		}
+	case []any:
+		for _, element := range v {
+			found = appendObjects(found, element)
+		}
 	}
 	return found
 }

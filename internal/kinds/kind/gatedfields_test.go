@@ -53,6 +53,8 @@ func TestRemoveField(t *testing.T) {
 			map[string]any{"a": map[string]any{"x": map[string]any{"c": "z"}, "w": map[string]any{}}}},
 		{"in containers", "*.a", map[string]any{"initContainers": []any{map[string]any{"a": "x"}}}, map[string]any{"initContainers": []any{map[string]any{}}}},
 		{"with its parent", "a?.b", map[string]any{"a": map[string]any{"b": "x"}}, map[string]any{}},
+		{"at any depth", "a.**.b", map[string]any{"a": map[string]any{"b": "x", "c": []any{map[string]any{"b": "y", "d": map[string]any{"b": "z"}}}}, "b": "w"},
+			map[string]any{"a": map[string]any{"c": []any{map[string]any{"d": map[string]any{}}}}, "b": "w"}},
 		{"parent with others", "a?.b", map[string]any{"a": map[string]any{"b": "x", "c": "y"}}, map[string]any{"a": map[string]any{"c": "y"}}},
 		{"empty parent", "a?.b", map[string]any{"a": map[string]any{}}, map[string]any{"a": map[string]any{}}},
 	} {
