@@ -117,6 +117,8 @@ func printed(v any) string {
 		return string(v)
 	case unversioned.Quantity:
 		return v.GoSyntax()
+	case quantities:
+		return unversioned.Value(v).GoSyntax()
 	}
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -112,6 +112,12 @@ var rewordings = []rewording{
 	{35, "spec.trafficDistribution: *", noText},
 	{35, "ResourceQuota * should be less than *", noText},
 	{33, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
+	{33, "*: non-standard IP address * is invalid: use *", noText},
+	{33, "*: non-standard CIDR value * is invalid: use *", noText},
+	{33, "*: IPv6 address * should be in RFC 5952 canonical format *", noText},
+	{33, "*: IPv6 CIDR value * should be in RFC 5952 canonical format *", noText},
+	{33, "*: CIDR value * is ambiguous in this context *", noText},
+	{36, "*: non-standard CIDR value * is invalid: use *", "*: non-standard CIDR value * will be considered invalid in a future Kubernetes release: use *"},
 	{36, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
 	{34, "unrecognized format *", noText},
 	{35, "spec.serviceAccountTokenInSecrets is unset; *", noText},
@@ -239,19 +245,47 @@ func (e *Error) inOlder(minor int, group, kind string) *Error {
 func (l List) Quantities(sent func(field, quantity string) string) List {
 	out := l
 	for i, e := range l {
-		q, ok := e.BadValue.(unversioned.Quantity)
-		if !ok {
+		var value any
+		switch v := e.BadValue.(type) {
+		case unversioned.Quantity:
+			v.Sent = sent(e.Field, v.Sent)
+			value = v
+		case quantities:
+			value = v.parsed(func(key, quantity string) string { return sent(e.Field+"["+key+"]", quantity) })
+		default:
 			continue
 		}
 		if &out[0] == &l[0] {
 			out = slices.Clone(l)
 		}
-		q.Sent = sent(e.Field, q.Sent)
 		parsed := *e
-		parsed.BadValue = q
+		parsed.BadValue = value
 		out[i] = &parsed
 	}
 	return out
+}
+
+// quantities is a bad value that is a map of quantities. It is printed once it is known how
+// a client sent them.
+type quantities unversioned.Value
+
+// parsed returns the value with the quantities as they were parsed. sent returns the text
+// in which a client sent the one with a key.
+func (q quantities) parsed(sent func(key, quantity string) string) quantities {
+	values, ok := q.Value.(map[string]any)
+	if !ok {
+		return q
+	}
+	out := make(map[string]any, len(values))
+	for key, v := range values {
+		text, ok := v.(string)
+		if !ok {
+			return q
+		}
+		out[key] = unversioned.Quantity{Sent: sent(key, text)}
+	}
+	q.Value = out
+	return q
 }
 
 // in returns the error of a release, nil if the release does not have it.
@@ -273,7 +307,7 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 	case nil:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		return goSyntax(unversioned.Value{Type: typ, Minor: minor}.GoSyntax())
-	case goSyntax, unversioned.Quantity, string, bool, int, int32, int64, float32, float64, NoValue:
+	case goSyntax, quantities, unversioned.Quantity, string, bool, int, int32, int64, float32, float64, NoValue:
 		return v
 	case unversioned.Value:
 		if text, ok := v.Value.(string); ok && v.Type == "q" {
@@ -286,6 +320,9 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		if strings.Contains(v.Type, "=") || !unversioned.SameShape(typ, v.Type) {
 			typ = v.Type
+		}
+		if unversioned.SameShape(typ, "{}q") {
+			return quantities{Type: typ, Value: v.Value, Minor: minor}
 		}
 		return goSyntax(unversioned.Value{Type: typ, Value: v.Value, Minor: minor}.GoSyntax())
 	case NamedString:

@@ -127,3 +127,17 @@ func TestWarnings(t *testing.T) {
 	assert.Equal(t, texts, Warnings(36, texts))
 	assert.Equal(t, []string{"a", "spec.volumes[0].gitRepo: deprecated in v1.11"}, Warnings(32, texts))
 }
+
+// TestQuantities checks that v1.33 prints quantities as a client sent them.
+func TestQuantities(t *testing.T) {
+	list := List{
+		NotSupported(NewPath("spec", "capacity"), AsGoType("{}q", map[string]any{"a": "1", "storage": "5G"}), []string{"storage"}),
+		NotSupported(NewPath("spec", "capacity"), AsGoType("{}q", nil), []string{"storage"}),
+	}
+	sent := map[string]string{"spec.capacity[a]": "1", "spec.capacity[storage]": "5000M"}
+	out := list.In(oldRelease{minor: 33}, "", "PersistentVolume").Quantities(func(field, _ string) string { return sent[field] })
+	assert.Equal(t, `Unsupported value: core.ResourceList{"a":resource.Quantity{i:resource.int64Amount{value:1, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1", Format:"DecimalSI"}, `+
+		`"storage":resource.Quantity{i:resource.int64Amount{value:5000, scale:6}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"", Format:"DecimalSI"}}: supported values: "storage"`, out[0].Body())
+	assert.Equal(t, `Unsupported value: core.ResourceList(nil): supported values: "storage"`, out[1].Body())
+	assert.Len(t, out, 2)
+}

@@ -57,10 +57,10 @@ func checkFlowPrecedence(spec validation.View, name string) {
 }
 
 func checkFlowDistinguisher(method validation.View) {
-	switch typ := method.String("type"); typ {
+	switch method.String("type") {
 	case "ByNamespace", "ByUser":
 	default:
-		method.Add(validation.NotSupported(method.At("type"), struct{ Type string }{typ}, []string{"ByNamespace", "ByUser"}))
+		method.Add(validation.NotSupported(method.At("type"), validation.AsGoType("flowcontrol.FlowDistinguisherMethod", method.Obj), []string{"ByNamespace", "ByUser"}))
 	}
 }
 

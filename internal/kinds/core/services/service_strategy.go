@@ -179,6 +179,9 @@ var serviceStrategy = kind.Strategy{
 		if r.Minor() < 34 {
 			s.MetadataValidation = resource.MetadataUpdateAndCreate
 		}
+		if r.Minor() < 33 {
+			s.WarningsOnWrite = warnServiceBefore33
+		}
 		if !r.Enabled("RelaxedServiceNameValidation") {
 			s.Name = validation.DNS1035LabelName
 		}

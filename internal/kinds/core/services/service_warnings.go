@@ -1,12 +1,51 @@
 package services
 
 import (
+	"fmt"
+	"net/netip"
+
 	"github.com/kubefake/kubefake/internal/validation"
 )
+
+// An addressWarner returns warnings about an address or a network that is not in canonical
+// form.
+type addressWarner func(s string, path *validation.Path) []string
 
 // warnService warns about deprecated and ignored fields and values that are not in
 // canonical form.
 func warnService(obj, _ map[string]any) []string {
+	return serviceWarnings(obj, validation.IPWarnings, validation.CIDRWarnings)
+}
+
+// warnServiceBefore33 is warnService of v1.32, in which only Services had warnings about
+// addresses.
+func warnServiceBefore33(obj, _ map[string]any) []string {
+	return serviceWarnings(obj, olderIPWarnings, olderCIDRWarnings)
+}
+
+func olderIPWarnings(s string, path *validation.Path) []string {
+	ip, err := netip.ParseAddr(s)
+	return olderWarnings(path, "IP address", "IPv6 address", s, ip, ip.String(), err)
+}
+
+func olderCIDRWarnings(s string, path *validation.Path) []string {
+	prefix, err := netip.ParsePrefix(s)
+	return olderWarnings(path, "IP prefix", "IPv6 prefix", s, prefix.Addr(), prefix.String(), err)
+}
+
+// olderWarnings returns the warnings of v1.32 about a text that was parsed, with an error or
+// as the canonical text of an address or network.
+func olderWarnings(path *validation.Path, what, whatIPv6, s string, ip netip.Addr, canonical string, err error) []string {
+	switch {
+	case err != nil:
+		return []string{fmt.Sprintf("%s: %s was accepted, but will be invalid in a future Kubernetes release: %v", path, what, err)}
+	case ip.Is6() && canonical != s:
+		return []string{fmt.Sprintf("%s: %s %q is not in RFC 5952 canonical format (%q), which may cause controller apply-loops", path, whatIPv6, s, canonical)}
+	}
+	return nil
+}
+
+func serviceWarnings(obj map[string]any, ipWarnings, cidrWarnings addressWarner) []string {
 	root := validation.View{Obj: obj}
 	spec := root.Field("spec")
 	var warnings []string
@@ -18,7 +57,7 @@ func warnService(obj, _ map[string]any) []string {
 	headless := typ == "ClusterIP" && ip == "None"
 	if ip != "None" && ip != "" {
 		for i, ip := range spec.Strings("clusterIPs") {
-			add(validation.IPWarnings(ip, spec.At("clusterIPs").Index(i))...)
+			add(ipWarnings(ip, spec.At("clusterIPs").Index(i))...)
 		}
 	}
 	if headless {
@@ -33,16 +72,16 @@ func warnService(obj, _ map[string]any) []string {
 		}
 	}
 	for i, ip := range external {
-		add(validation.IPWarnings(ip, spec.At("externalIPs").Index(i))...)
+		add(ipWarnings(ip, spec.At("externalIPs").Index(i))...)
 	}
 	if len(external) > 0 && !headless && typ != "ExternalName" {
 		add("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
 	}
 	if ip := spec.String("loadBalancerIP"); ip != "" {
-		add(validation.IPWarnings(ip, spec.At("loadBalancerIP"))...)
+		add(ipWarnings(ip, spec.At("loadBalancerIP"))...)
 	}
 	for i, cidr := range spec.Strings("loadBalancerSourceRanges") {
-		add(validation.CIDRWarnings(cidr, spec.At("loadBalancerSourceRanges").Index(i))...)
+		add(cidrWarnings(cidr, spec.At("loadBalancerSourceRanges").Index(i))...)
 	}
 	if typ == "ExternalName" && len(external) > 0 {
 		add(`spec.externalIPs is ignored when spec.type is "ExternalName"`)
