@@ -33,6 +33,8 @@ func (r *request) asStatus(err error) *status.Status {
 	switch {
 	case errors.As(err, &st):
 		return st
+	case errors.As(err, &tooLarge) && tooLarge.FromEtcd && r.surface.Release().Minor() < 34:
+		return status.Unclassified("etcdserver: mvcc: required revision is a future revision")
 	case errors.As(err, &tooLarge):
 		retry := 0
 		if tooLarge.Waited {

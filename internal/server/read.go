@@ -95,6 +95,7 @@ func (r *request) readListOptions() (*listOptions, error) {
 	}
 	o.Limit = valueOf(limit)
 	o.Continue = q.Get("continue")
+	o.EtcdSnapshots = !r.surface.Release().Enabled("ListFromCacheSnapshot")
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
 	labels, err := selector.ParseLabels(q.Get("labelSelector"))
 	if err != nil {

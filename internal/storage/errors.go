@@ -23,6 +23,8 @@ type TooLargeError struct {
 	Current   mvcc.Revision
 	// Waited reports whether the read has waited for the version.
 	Waited bool
+	// FromEtcd reports whether it is etcd's error for a read of an exact version.
+	FromEtcd bool
 }
 
 func (e *TooLargeError) Error() string {

@@ -63,6 +63,9 @@ type Query struct {
 	Match    VersionMatch
 	Limit    int64  // the maximum number of items; no limit if not positive
 	Continue string // the token of the previous page, or ""
+	// EtcdSnapshots reads exact versions and further pages from etcd, as servers without the
+	// gate ListFromCacheSnapshot do: the watch cache has none of them.
+	EtcdSnapshots bool
 }
 
 // A Page is the result of a Query.
@@ -118,7 +121,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	}
 	end := mvcc.PrefixEnd(prefix)
 	limit := q.Limit
-	if q.Version == "0" && !t.NoWatchCache {
+	if q.Version == "0" && !t.NoWatchCache && (q.Continue == "" || !q.EtcdSnapshots) {
 		limit = 0 // the watch cache returns all items for "any version"
 	}
 	if limit <= 0 {
@@ -223,7 +226,7 @@ func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bo
 	if q.Match != MatchExact && !legacyExact {
 		return s.atLeast(ctx, t, q.Version)
 	}
-	if rev > uint64(s.Revision()) {
+	if rev > uint64(s.Revision()) && !q.EtcdSnapshots {
 		if _, err := s.await(ctx, t, s.Replica(), rev); err != nil {
 			return nil, err
 		}
@@ -240,7 +243,7 @@ func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
 		return nil, &ExpiredError{} // the watch cache starts later
 	}
 	if rev > uint64(s.Revision()) {
-		return nil, &TooLargeError{Requested: rev, Current: s.Revision()}
+		return nil, &TooLargeError{Requested: rev, Current: s.Revision(), FromEtcd: true}
 	}
 	view, err := s.View(mvcc.Revision(rev))
 	if err != nil {
