@@ -31,9 +31,51 @@ type DeleteOptions struct {
 	// them. nil is no precondition.
 	UID, Version *string
 
+	// IgnoreStoreReadError deletes an object that cannot be read.
+	//
+	// Differs from kube-apiserver: ignoreStoreReadErrorWithClusterBreakingPotential: with the gate
+	// AllowUnsafeMalformedObjectDeletion the option is validated, but has no other effect. kube-apiserver
+	// refuses to delete an object with it that can be read. Request: DELETE with the option.
+	IgnoreStoreReadError bool
+
 	// admitted leaves out webhooks and policies, which have admitted the eviction
 	// that the deletion is part of.
 	admitted bool
+}
+
+var ignoreStoreReadErrorPath = validation.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential")
+
+// unsafeDeletionGate is the gate without which IgnoreStoreReadError is dropped.
+const unsafeDeletionGate = "AllowUnsafeMalformedObjectDeletion"
+
+// Validate returns the errors of the options.
+func (o *DeleteOptions) Validate() validation.List {
+	list := o.DeleteOptions.Validate()
+	if !o.IgnoreStoreReadError {
+		return list
+	}
+	for _, other := range []struct {
+		name  string
+		given bool
+	}{
+		{"propagationPolicy", o.PropagationPolicy != nil},
+		{"orphanDependents", o.OrphanDependents != nil},
+		{"gracePeriodSeconds", o.GracePeriodSeconds != nil},
+		{"preconditions", o.UID != nil || o.Version != nil},
+	} {
+		if other.given {
+			list = append(list, validation.Invalid(ignoreStoreReadErrorPath, true, "cannot be set together with ."+other.name).WithGate(unsafeDeletionGate, nil))
+		}
+	}
+	return list
+}
+
+// ValidateForCollection returns the errors of valid options of a deletecollection.
+func (o *DeleteOptions) ValidateForCollection() validation.List {
+	if !o.IgnoreStoreReadError {
+		return nil
+	}
+	return validation.List{validation.Invalid(ignoreStoreReadErrorPath, true, "is not allowed with DELETECOLLECTION, try again after removing the option").WithGate(unsafeDeletionGate, nil)}
 }
 
 func (o *DeleteOptions) dryRun() bool { return slices.Contains(o.DryRun, "All") }
@@ -73,6 +115,7 @@ func ParseDeleteOptions(obj map[string]any) *DeleteOptions {
 	}
 	o.PropagationPolicy = stringAt(obj, "propagationPolicy")
 	o.DryRun = object.Strings(obj, "dryRun")
+	o.IgnoreStoreReadError = object.Bool(obj, "ignoreStoreReadErrorWithClusterBreakingPotential")
 	return o
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -364,17 +365,43 @@ func (r *request) serviceProxy() error {
 			return err
 		}
 	}
+	find := r.findsEndpoint
+	if r.surface.Release().Minor() >= 37 {
+		find = r.findsSlicedEndpoint
+	}
+	if ok, err := find(to); err != nil {
+		return err
+	} else if !ok {
+		return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
+	}
+	return r.passOn()
+}
+
+// findsEndpoint reports whether the Endpoints of a service have a pod behind the port. It
+// fails if there are none.
+func (r *request) findsEndpoint(to proxyTarget) (bool, error) {
 	o, err := r.connected("endpoints", to.name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	endpoints := o.Decode(r.surface.Lookup("", "v1", "endpoints"))
 	for subset := range object.Each(endpoints["subsets"]) {
 		if r.reaches(subset, to.port) {
-			return r.passOn()
+			return true, nil
 		}
 	}
-	return status.Unavailable(fmt.Sprintf("no endpoints available for service %q", r.Name))
+	return false, nil
+}
+
+// findsSlicedEndpoint is findsEndpoint with the EndpointSlices of the service, which v1.37
+// reads in place of its Endpoints.
+func (r *request) findsSlicedEndpoint(to proxyTarget) (bool, error) {
+	for slice := range r.endpointSlices(to.name) {
+		if r.reachesSlice(slice, to.port) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // portName returns the name of the service port with a number.
@@ -401,6 +428,44 @@ func (r *request) reaches(subset map[string]any, port string) bool {
 		for a := range object.Each(subset["addresses"]) {
 			pod := object.String(a, "targetRef", "name")
 			if object.String(a, "targetRef", "kind") == "Pod" && r.newest("pods", r.Namespace, pod) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endpointSlices yields the EndpointSlices of a service of the request's namespace.
+func (r *request) endpointSlices(service string) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		t := r.surface.Builtin().Lookup("discovery.k8s.io", "v1", "endpointslices")
+		if t == nil {
+			return
+		}
+		page, err := r.server.registry.List(r.ctx(), t, storage.Query{Selection: storage.Selection{
+			Namespace: r.Namespace,
+			Match:     func(o *storage.Object) bool { return o.Labels["kubernetes.io/service-name"] == service },
+		}})
+		if err != nil {
+			return
+		}
+		for o := range page.Items {
+			if !yield(o.Decode(t)) {
+				return
+			}
+		}
+	}
+}
+
+// reachesSlice reports whether an EndpointSlice has the port and a ready pod that exists.
+func (r *request) reachesSlice(slice map[string]any, port string) bool {
+	for p := range object.Each(slice["ports"]) {
+		if object.String(p, "name") != port {
+			continue
+		}
+		for e := range object.Each(slice["endpoints"]) {
+			pod, unready := object.String(e, "targetRef", "name"), object.Value(e, "conditions", "ready") == false
+			if !unready && object.String(e, "targetRef", "kind") == "Pod" && r.newest("pods", r.Namespace, pod) != nil {
 				return true
 			}
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -176,6 +177,9 @@ func (r *request) patch() error {
 	if err != nil {
 		return err
 	}
+	if !p.Applies() && r.surface.Release().Minor() >= 37 && !json.Valid(data) {
+		return status.BadRequest("invalid JSON patch")
+	}
 	result, err := r.server.registry.Patch(r.ctx(), r.target(), p, o)
 	return r.answerChange(result, err)
 }
@@ -225,6 +229,9 @@ func (r *request) deleteCollection() error {
 	o, err := r.deleteOptions()
 	if err != nil {
 		return err
+	}
+	if errs := r.released(o.ValidateForCollection()); len(errs) > 0 {
+		return status.InvalidOptions("DeleteOptions", errs)
 	}
 	shape, err := r.representation(r.typ, true)
 	if err != nil {
@@ -277,6 +284,7 @@ func parseDeleteQuery(q url.Values) (*registry.DeleteOptions, error) {
 	o.OrphanDependents = boolOf(q, "orphanDependents")
 	o.PropagationPolicy = first("propagationPolicy")
 	o.DryRun = q["dryRun"]
+	o.IgnoreStoreReadError = valueOf(boolOf(q, "ignoreStoreReadErrorWithClusterBreakingPotential"))
 	return o, nil
 }
 

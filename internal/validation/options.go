@@ -62,9 +62,6 @@ func (o PatchOptions) Validate() List {
 
 // DeleteOptions are the parameters of a delete that are validated, from the
 // body or from the query.
-//
-// IgnoreStoreReadErrorWithClusterBreakingPotential is not one of them:
-// kube-apiserver drops it before validation, unless a feature gate is set.
 type DeleteOptions struct {
 	DryRun            []string
 	OrphanDependents  *bool   // nil if not given

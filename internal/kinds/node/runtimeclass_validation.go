@@ -24,7 +24,13 @@ func checkRuntimeClassSpec(p validation.View) {
 		p.Add(validation.Required(p.At("handler"), "").Since(36))
 		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(36))
 	} else {
-		p.Format("handler", validation.DNS1123Label)
+		for _, e := range validation.Each(p.At("handler"), p.String("handler"), validation.DNS1123Label(p.String("handler"))) {
+			if inCharacters := e.Detail; inCharacters == "must be no more than 63 characters" {
+				e.Detail = "must be no more than 63 bytes"
+				e = e.DetailBefore(37, inCharacters)
+			}
+			p.Add(e)
+		}
 	}
 	p.IfPresent("overhead", func(overhead validation.View) {
 		limits := map[string]any{"limits": object.Map(overhead.Obj, "podFixed")}
