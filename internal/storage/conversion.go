@@ -78,6 +78,13 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 
 // In returns the objects in t's version. It converts all objects of other versions in
 // one call. It fails with a *ConversionError.
+//
+// Differs from kube-apiserver: stored versions that the release does not have: after an
+// upgrade or a downgrade kube-apiserver fails to read objects that are stored in a version
+// that it does not know, such as v1alpha1 of StorageVersionMigrations in v1.36, or in a newer
+// version than the older release has, and it is ready only after it has waited for their watch
+// caches. Here they are converted, and the server is ready at once. Request: GET of the object
+// after POST upgrade.
 func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, error) {
 	var out []*Object // a copy of objects, nil while no object has changed
 	var raw []map[string]any
