@@ -31,6 +31,8 @@ type gatedField struct {
 var gatedPodFields = []gatedField{
 	{gate: "ClusterTrustBundleProjection", path: "volumes[].projected.sources[].clusterTrustBundle"},
 	{gate: "ContainerRestartRules", path: "*.restartPolicyRules"},
+	{gate: "ContainerRestartRules", path: "containers[].restartPolicy", since: 34},
+	{gate: "ContainerRestartRules", path: "ephemeralContainers[].restartPolicy", since: 34},
 	{gate: "ContainerStopSignals", path: "*.lifecycle?.stopSignal"},
 	{gate: "DynamicResourceAllocation", path: "resourceClaims"},
 	{gate: "DynamicResourceAllocation", path: "*.resources.claims"},

@@ -31,6 +31,10 @@ type Status struct {
 	// NotReset makes the field manager of a write to the object own the fields of status
 	// in the body, though the write does not change them.
 	NotReset bool
+
+	// ResetGate, if not "", is the feature gate without which writes to the object set the
+	// status too.
+	ResetGate string
 }
 
 func (s *Status) build() resource.SubresourceStrategy {

@@ -102,10 +102,11 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 		s.SubresourceStrategies = subresources
 	}
 	if t.Subresource("status") != nil {
-		if !k.Status.OwnedByPrepare {
+		resets := k.Status.ResetGate == "" || gates.Enabled(k.Status.ResetGate)
+		if resets && !k.Status.OwnedByPrepare {
 			s.Prepare = resetStatus(t.Codec, s.Prepare)
 		}
-		if !k.Status.NotReset {
+		if resets && !k.Status.NotReset {
 			s.ResetFields = append([]string{"status"}, s.ResetFields...)
 		}
 		subresources := map[string]resource.SubresourceStrategy{"status": k.Status.build()}

@@ -15,7 +15,7 @@ var serviceCIDRStrategy = kind.Strategy{
 		Validate:                 validateServiceCIDR,
 	},
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 33, Times: 1},
-	Status:                kind.Status{Metadata: kind.StatusMetadataNone},
+	Status:                kind.Status{Metadata: kind.StatusMetadataNone, ResetGate: "ServiceCIDRStatusFieldWiping"},
 	Cells: func(r table.Row) []any {
 		return []any{r.Name(), strings.Join(object.Strings(r.Obj, "spec", "cidrs"), ","), r.Age()}
 	},

@@ -35,6 +35,9 @@ func prepareResourceClaimStatus(obj, old map[string]any) {
 // A deviceID identifies a device or a share of a device.
 type deviceID struct{ Driver, Pool, Device, ShareID string }
 
+// An opaqueDeviceID is what v1.34 prints of a deviceID.
+type opaqueDeviceID struct{ Driver, Pool, Device, ShareID struct{} }
+
 func deviceIDOf(device map[string]any) deviceID {
 	return deviceID{object.String(device, "driver"), object.String(device, "pool"), object.String(device, "device"), object.String(device, "shareID")}
 }
@@ -88,7 +91,7 @@ func checkDeviceStatuses(status validation.View) {
 	for _, device := range status.Each("devices") {
 		checkDeviceAddress(device)
 		if id := deviceIDOf(device.Obj); !allocated[id] {
-			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim"))
+			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim").ValueBefore(34, id).ValueBefore(35, opaqueDeviceID{}))
 		}
 		checkSize(device, "conditions", maxDeviceConditions)
 		device.AddList(validation.Conditions(object.List(device.Obj, "conditions"), device.At("conditions")))
