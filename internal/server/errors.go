@@ -16,6 +16,23 @@ import (
 // errNoPage is the error for paths below no API. The answer is plain text.
 var errNoPage = errors.New("404 page not found")
 
+// conversionFailed returns the Status of an object that is not converted. With the gate a
+// stored one is reported as corrupt, so that it can be deleted unread.
+func (r *request) conversionFailed(err *storage.ConversionError) *status.Status {
+	if err.Stored == nil || !r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
+		return status.Unclassified(err.Error())
+	}
+	undecodable := fmt.Sprintf("object not decodable revision=%d: %v", err.Stored.Revision, err)
+	switch r.Verb {
+	case "get", "delete":
+		key := r.typ.EtcdKey(err.Stored.Namespace, err.Stored.Name, true)
+		return status.Internal("StorageError: corrupt object, Code: 7, Key: " + key + ", ResourceVersion: 0, AdditionalErrorMsg: " + undecodable)
+	case "patch", "update":
+		return status.Unclassified(undecodable)
+	}
+	return status.Unclassified(err.Error())
+}
+
 // asStatus returns the Status of an error. Only this function turns the errors of
 // other packages into Statuses.
 func (r *request) asStatus(err error) *status.Status {
@@ -53,7 +70,7 @@ func (r *request) asStatus(err error) *status.Status {
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())
 	case errors.As(err, &convert):
-		return status.Unclassified(convert.Error())
+		return r.conversionFailed(convert)
 	case errors.As(err, &token):
 		return status.BadRequest(token.Error())
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -70,7 +71,11 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 		return o, nil
 	}
 	all, err := In(ctx, t, []*Object{o})
-	if err != nil {
+	var failed *ConversionError
+	switch {
+	case errors.As(err, &failed):
+		return nil, &ConversionError{Err: failed.Err, Stored: o}
+	case err != nil:
 		return nil, err
 	}
 	return all[0], nil
@@ -139,14 +144,14 @@ func convert(ctx context.Context, t *resource.Type, objs []map[string]any) ([]ma
 	}
 	converted, err := t.Convert(ctx, objs)
 	if err != nil {
-		return nil, &ConversionError{err}
+		return nil, &ConversionError{Err: err}
 	}
 	for _, obj := range converted {
 		if t.Prune == nil {
 			break
 		}
 		if err := t.Prune(obj); err != nil {
-			return nil, &ConversionError{err}
+			return nil, &ConversionError{Err: err}
 		}
 	}
 	return converted, nil
@@ -162,7 +167,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	case from == nil && t.UnknownVersion == nil:
 		from = o.typ
 	case from == nil:
-		return nil, &ConversionError{fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
+		return nil, &ConversionError{Err: fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
 	obj, _, err := from.Codec.Decode(o.JSON(), false)
 	if err != nil {

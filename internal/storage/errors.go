@@ -49,7 +49,11 @@ func (e *ExpiredError) Error() string {
 }
 
 // A ConversionError reports an object that cannot be converted to another version.
-type ConversionError struct{ Err error }
+type ConversionError struct {
+	Err error
+	// Stored is the object if it is one that was read from the store, or nil.
+	Stored *Object
+}
 
 func (e *ConversionError) Error() string { return e.Err.Error() }
 
