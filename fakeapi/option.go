@@ -320,8 +320,9 @@ func WithObjects(objects ...any) Option {
 
 // WithState starts the server with a state that Server.WriteState has written: the same
 // objects with their UIDs and resourceVersions, at the same revision, without the
-// history before. New reads r to its end. The objects of other options are put into
-// that state. A state of another format, or with resources that the release does not
+// history before. As a kube-apiserver that starts, the server creates its own objects
+// again that are missing, and adds what its roles and bindings lack. New reads r to its
+// end. The objects of other options are put into that state. A state of another format, or with resources that the release does not
 // have, is an ErrInvalidOption.
 func WithState(r io.Reader) Option { return func(c *config) { c.state = r } }
 

@@ -113,6 +113,56 @@ func TestStateWithoutSystemNamespace(t *testing.T) {
 	assert.NotEqual(t, uids[0], uids[1])
 }
 
+// A server that starts with a state brings its roles and bindings in line, unless their
+// annotation forbids it.
+func TestStateWithChangedRoles(t *testing.T) {
+	const bindings, roles = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+	for _, row := range []struct {
+		name            string
+		change, changed string // the path of an object, and a merge patch; without a patch it is deleted
+		field           string
+		want            any
+	}{
+		{name: "selectors are added", change: roles + "/view", changed: `{"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}}`, field: "aggregationRule",
+			want: map[string]any{"clusterRoleSelectors": []any{map[string]any{"matchLabels": map[string]any{"a": "b"}}, map[string]any{"matchLabels": map[string]any{"rbac.authorization.k8s.io/aggregate-to-view": "true"}}}}},
+		{name: "subjects are added", change: bindings + "/system:discovery", changed: `{"subjects":null}`, field: "subjects",
+			want: []any{map[string]any{"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:authenticated"}}},
+		{name: "the annotation forbids it", change: bindings + "/system:discovery", changed: `{"metadata":{"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},"subjects":null}`,
+			field: "subjects", want: nil},
+		{name: "a deleted binding", change: bindings + "/system:basic-user", field: "subjects",
+			want: []any{map[string]any{"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:authenticated"}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			first := fakeapi.Start(t, fakeapi.WithInMemory())
+			method := "PATCH"
+			if row.changed == "" {
+				method = "DELETE"
+			}
+			code, answer := do(t, first, method, row.change, row.changed)
+			require.Equal(t, http.StatusOK, code, answer)
+			second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(writeState(t, first))))
+			code, answer = do(t, second, "GET", row.change, "")
+			require.Equal(t, http.StatusOK, code, answer)
+			assert.Equal(t, row.want, answer[row.field])
+		})
+	}
+	t.Run("a split binding", func(t *testing.T) {
+		first := fakeapi.Start(t, fakeapi.WithInMemory())
+		code, whole := do(t, first, "PATCH", bindings+"/system:discovery", `{"metadata":{"labels":{"a":"b"},"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},
+			"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}]}`)
+		require.Equal(t, http.StatusOK, code, whole)
+		code, answer := do(t, first, "DELETE", bindings+"/system:public-info-viewer", "")
+		require.Equal(t, http.StatusOK, code, answer)
+		second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(writeState(t, first))))
+		code, split := do(t, second, "GET", bindings+"/system:public-info-viewer", "")
+		require.Equal(t, http.StatusOK, code, split)
+		assert.Equal(t, whole["subjects"], split["subjects"])
+		for _, name := range []string{"labels", "annotations"} {
+			assert.Equal(t, whole["metadata"].(map[string]any)[name], split["metadata"].(map[string]any)[name])
+		}
+	})
+}
+
 func TestInvalidState(t *testing.T) {
 	good := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory()))
 	lines := strings.SplitAfter(good, "\n")

@@ -12,8 +12,8 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A kube-apiserver that starts over the objects of another release creates its own objects
-// that are missing, and brings those in line that nobody has taken over.
+// A kube-apiserver that starts over the objects of another one creates its own objects that
+// are missing, and brings those in line that nobody has taken over.
 
 // The marks of objects that the server brings in line as it starts.
 const (
@@ -34,7 +34,7 @@ func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
 		have := g.store.Newest(key)
 		if have == nil {
 			if s.Resource != "ipaddresses" {
-				g.createAgain(surface, s.typ, key, draft)
+				g.createAgain(surface, s.typ, key, g.split(s.typ, draft))
 			}
 			continue
 		}
@@ -44,6 +44,28 @@ func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
 	}
 	g.removeUnexpected(surface, expected)
 	return g.createMissingIPAddresses(a)
+}
+
+// splitBindings are the ClusterRoleBindings, by name, that were once part of another one.
+var splitBindings = map[string]string{"system:public-info-viewer": "system:discovery"}
+
+// split returns a seed that is missing as it is created. A split binding has the subjects,
+// labels and annotations of the other one, if there is one: users may have changed it.
+func (g *Registry) split(t *resource.Type, draft *storage.Object) *storage.Object {
+	from, ok := splitBindings[draft.Name]
+	if !ok || t.Kind != "ClusterRoleBinding" {
+		return draft
+	}
+	whole := g.store.Newest(t.Key("", from))
+	if whole == nil {
+		return draft
+	}
+	obj, other := object.Copy(draft.Decode(t)), whole.Decode(t)
+	obj["subjects"] = other["subjects"]
+	for _, name := range []string{"labels", "annotations"} {
+		object.Meta(obj)[name] = object.Map(other, "metadata", name)
+	}
+	return storage.New(t, obj)
 }
 
 // reconcileSeed changes an object of the server that exists as the release expects it.

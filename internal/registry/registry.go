@@ -210,8 +210,10 @@ func New(c Config) (*Registry, error) {
 		return nil, err
 	}
 	g.config.State = nil // it is no longer needed
-	g.repair()
 	g.upgradeServiceCIDR()
+	if err := g.reconcileBootstrap(g.front.api.Load()); err != nil {
+		g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "the server's own objects are not brought in line: " + err.Error()})
+	}
 	return g, nil
 }
 
