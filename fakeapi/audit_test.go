@@ -44,6 +44,15 @@ rules:
 		{"forbidden", "alice", "GET", configMaps, "", []string{`"verb":"list"`, `"authorization.k8s.io/decision":"forbid"`, `"code":403},"responseObject":{`}},
 		{"unauthorized", "wrong", "GET", configMaps, "", []string{`"stage":"ResponseStarted"`, `"user":{}`, `"responseStatus":{"metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`}},
 		{"level Request", "admin", "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`, []string{`"level":"Request"`, `"requestObject":{"kind":"Secret"`, `"type":"Opaque"`}},
+		{"protobuf", "admin", "GET", configMaps + "/a?accept=application/vnd.kubernetes.protobuf", "", []string{`"responseObject":{"apiVersion":"v1","data":{"k":"w"},"kind":"ConfigMap",`}},
+		{"list in protobuf", "admin", "GET", configMaps + "?accept=application/vnd.kubernetes.protobuf", "", []string{`"responseObject":{"apiVersion":"v1","items":[{"data":{"k":"w"},"metadata":{`, `"kind":"ConfigMapList"`}},
+		{"metadata in protobuf", "admin", "GET", configMaps + "/a?accept=application/vnd.kubernetes.protobuf%3Bas=PartialObjectMetadata%3Bg=meta.k8s.io%3Bv=v1", "", []string{
+			`"responseObject":{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{`}},
+		{"error in protobuf", "admin", "GET", configMaps + "/none?accept=application/vnd.kubernetes.protobuf", "", []string{
+			`"responseObject":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps \"none\" not found","reason":"NotFound"`}},
+		{"YAML", "admin", "GET", configMaps + "/a?accept=application/yaml", "", []string{`"responseObject":{"apiVersion":"v1","data":{"k":"w"},"kind":"ConfigMap",`}},
+		{"options of a delete", "admin", "DELETE", configMaps + "/a?dryRun=All", `{"propagationPolicy":"Background","dryRun":["All"],"x":1}`, []string{
+			`"requestObject":{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/__internal","propagationPolicy":"Background","dryRun":["All"]}`}},
 		{"delete", "admin", "DELETE", configMaps + "/a", "", []string{`"responseStatus":{"metadata":{},"status":"Success","details":{"name":"a","kind":"configmaps","uid":"`}},
 		{"watch", "admin", "GET", configMaps + "?watch=1&timeoutSeconds=1", "", []string{`"stage":"ResponseStarted"`, `"stage":"ResponseComplete"`, `"verb":"watch"`}},
 		{"level Metadata", "admin", "GET", "/healthz", "", []string{`"level":"Metadata"`, `"requestURI":"/healthz","verb":"get"`}},
@@ -59,6 +68,9 @@ rules:
 			req.Header.Set("Content-Type", "application/json")
 			if as := req.URL.Query().Get("as"); as != "" {
 				req.Header.Set("Impersonate-User", as)
+			}
+			if accept := req.URL.Query().Get("accept"); accept != "" {
+				req.Header.Set("Accept", accept)
 			}
 			if tt.method == "PATCH" {
 				req.Header.Set("Content-Type", "application/merge-patch+json")

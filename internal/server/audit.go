@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -16,15 +17,17 @@ import (
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // maxAudited is the length of the longest answer that the audit log has.
 //
 // Differs from kube-apiserver: objects in the audit log: the log omits the objects of
-// answers that exceed 4 MiB, and of answers that are not in JSON. Request: GET of a list in protobuf with --audit-policy-file and the
-// level RequestResponse.
+// answers that exceed 4 MiB. Request: GET of a list with --audit-policy-file and the level
+// RequestResponse.
 const maxAudited = 4 << 20
 
 // beginAudit begins the event of a request, if the policy selects it. user is nil if
@@ -128,8 +131,18 @@ func (r *request) auditObject(obj map[string]any, c resource.Codec) {
 	}
 }
 
-// auditBody notes a body that is no object of the resource: a patch, or the options of
-// a deletion.
+// auditDeleteOptions notes the options in the body of a deletion. kube-apiserver logs them in
+// their internal version.
+func (r *request) auditDeleteOptions(options map[string]any) {
+	if r.event == nil || !r.event.AtLeast(audit.Request) {
+		return
+	}
+	options = maps.Clone(options)
+	options["kind"], options["apiVersion"] = deleteOptionsKind.Kind, deleteOptionsKind.Group+"/__internal"
+	r.event.RequestObject = deleteOptionsCodec.Append(nil, options)
+}
+
+// auditBody notes the body of a patch.
 func (r *request) auditBody(body []byte) {
 	if r.event == nil || len(body) == 0 || !r.event.AtLeast(audit.Request) {
 		return
@@ -214,22 +227,61 @@ func (r *request) endAudit() {
 	log.Write(e, audit.ResponseComplete, now)
 }
 
-// answeredJSON returns the answer, if it is JSON that is not too long.
+// answeredJSON returns the answer as JSON, if it is an object that is not too long.
 func (r *request) answeredJSON() []byte {
 	w := r.w
-	if w.captured == nil || w.captured.Len() > maxAudited || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+	if w.captured == nil || w.captured.Len() > maxAudited {
 		return nil
 	}
-	if w.Header().Get("Content-Encoding") != "gzip" {
-		return bytes.TrimSpace(w.captured.Bytes())
+	text := w.captured.Bytes()
+	if w.Header().Get("Content-Encoding") == "gzip" {
+		zipped, err := gzip.NewReader(w.captured)
+		if err != nil {
+			return nil
+		}
+		text, err = io.ReadAll(io.LimitReader(zipped, maxAudited+1))
+		if err != nil || len(text) > maxAudited {
+			return nil
+		}
 	}
-	zipped, err := gzip.NewReader(w.captured)
+	mediaType, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+	switch mediaType {
+	case codec.JSON.MediaType():
+		return bytes.TrimSpace(text)
+	case codec.Protobuf.MediaType():
+		return r.protobufToJSON(text)
+	case codec.YAML.MediaType():
+		converted, _ := yaml.YAMLToJSON(text)
+		return converted
+	case codec.CBOR.MediaType():
+		converted, _ := codec.CBORToJSON(text)
+		return converted
+	}
+	return nil
+}
+
+// protobufToJSON returns an object in an envelope as JSON, nil if it cannot be read.
+func (r *request) protobufToJSON(body []byte) []byte {
+	envelope, err := wire.ParseEnvelope(body)
 	if err != nil {
 		return nil
 	}
-	text, err := io.ReadAll(io.LimitReader(zipped, maxAudited+1))
-	if err != nil || len(text) > maxAudited {
+	minor := 0
+	if r.surface != nil {
+		minor = r.surface.Release().Minor()
+	}
+	gv, err := resource.ParseGroupVersion(envelope.APIVersion)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSpace(text)
+	t, ok := wire.ForKindIn(minor, gv.Group, gv.Version, envelope.Kind)
+	if !ok {
+		return nil
+	}
+	obj, err := t.DecodeProto(envelope.Raw)
+	if err != nil {
+		return nil
+	}
+	obj["kind"], obj["apiVersion"] = envelope.Kind, envelope.APIVersion
+	return t.Append(nil, obj)
 }

@@ -317,6 +317,7 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 	if err != nil {
 		return nil, malformed(err.Error())
 	}
+	r.auditDeleteOptions(obj)
 	return registry.ParseDeleteOptions(obj), nil
 }
 
