@@ -246,6 +246,11 @@ func (op *operation) stamp(obj, old map[string]any) {
 
 // insert stores a new object and returns it as stored. A dry run returns it
 // with the resourceVersion of the body.
+//
+// Differs from kube-apiserver: admission that renames: kube-apiserver stores an object that a
+// PATCH or PUT creates under the name in the URL, even if a webhook or a policy has given the
+// object another one. Here it is stored under its own name. Request: PATCH with Content-Type
+// application/apply-patch+yaml that creates an object, which a webhook renames.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
 	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
 	claimed := object.String(obj, "metadata", "resourceVersion")
