@@ -134,7 +134,7 @@ func (d *definitionChecker) keywords(p keywords, at schemaContext) {
 		forbidden("default", "must not be set "+at.noDefaults)
 	}
 	for _, keyword := range []string{"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"} {
-		if p.has(keyword) || keyword == "$ref" && p[keyword] != nil {
+		if p.has(keyword) || (keyword == "$ref" || keyword == "dependencies") && p[keyword] != nil {
 			forbidden(keyword, keyword+" is not supported")
 		}
 	}

@@ -77,6 +77,9 @@ func TestDefinitionCheck(t *testing.T) {
 			`s.properties[d].definitions: Forbidden: definitions is not supported`,
 			`s.properties[e].dependencies: Forbidden: dependencies is not supported`,
 		}},
+		{"unsupported keywords without schemas", false, `{type: object, properties: {a: {type: object, patternProperties: {}}, b: {type: object, definitions: {}}, c: {type: object, dependencies: {}}}}`, []string{
+			`s.properties[c].dependencies: Forbidden: dependencies is not supported`,
+		}},
 		{"unsupported keyword at the root", false, `{type: object, id: x}`, []string{
 			`s.id: Forbidden: id is not supported`,
 		}},

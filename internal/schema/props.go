@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // FromProps returns the schema of an openAPIV3Schema of a CustomResourceDefinition, in
@@ -202,7 +204,7 @@ func (p keywords) rules() []Rule {
 // has reports whether the keyword is set to a non-empty value.
 func (p keywords) has(keyword string) bool {
 	switch v := p[keyword].(type) {
-	case nil:
+	case nil, object.EmptyMap:
 		return false
 	case string:
 		return v != ""

@@ -191,6 +191,11 @@ func (c *Client) timeoutParameter(ctx context.Context) string {
 // certificate. Such a webhook is not called.
 var ErrCABundle = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 
+// A NoServiceError is the cause of the error of a call to a Service that is not known.
+type NoServiceError struct{ Name string }
+
+func (e *NoServiceError) Error() string { return fmt.Sprintf("service %q not found", e.Name) }
+
 // hostOf returns the host of a URL and its port.
 func hostOf(target string) string {
 	u, err := url.Parse(target)
@@ -233,7 +238,7 @@ func (c *Client) target(ctx context.Context, config map[string]any) (string, htt
 			return backend.dial(ctx, network)
 		}
 		if !ok {
-			return nil, fmt.Errorf("service %q not found", name)
+			return nil, &NoServiceError{name}
 		}
 		return dial(ctx, network, addr)
 	}

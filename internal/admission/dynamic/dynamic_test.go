@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,8 @@ type server struct {
 	*resource.Types
 	objects []map[string]any
 	hooks   map[string]func(review map[string]any) string // the webhooks, by URL
+	errors  map[string]error                              // of the calls, by URL
+	mu      sync.Mutex                                    // guards called
 	called  []string                                      // the URLs of the calls, in order
 	minor   int                                           // of the release, 36 if it is 0
 }
@@ -82,7 +85,12 @@ func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[stri
 
 func (s *server) Call(_ context.Context, _ string, config map[string]any, _ time.Duration, body []byte) ([]byte, error) {
 	url := object.String(config, "url")
+	s.mu.Lock()
 	s.called = append(s.called, url)
+	s.mu.Unlock()
+	if err := s.errors[url]; err != nil {
+		return nil, err
+	}
 	answer, ok := s.hooks[url]
 	if !ok {
 		return nil, errors.New("connection refused")

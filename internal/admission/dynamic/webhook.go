@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -197,8 +198,9 @@ func denial(webhook string, st *status.Status) error {
 	return out
 }
 
-// validateByWebhooks calls validating webhooks concurrently. It returns the first
-// denial, in their order, and adds the warnings of all.
+// validateByWebhooks calls validating webhooks concurrently, and adds the warnings of all. It
+// returns the first error, in their order. kube-apiserver returns the one that comes first in
+// time, which is that of a webhook that cannot be called, if there is one.
 func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) error {
 	var calls []*call
 	for _, w := range webhooks {
@@ -220,17 +222,28 @@ func validateByWebhooks(ctx context.Context, webhooks []*webhook, r *request) er
 		}()
 	}
 	wait.Wait()
-	var first error
+	var first, uncalled error
 	for i, c := range calls {
 		r.addNotes(c.webhook, responses[i])
 		if c.failsOpen(ctx, errs[i]) {
 			r.Annotate(failedOpenKey(validationKey, 0, i), c.name)
 		}
-		if err := c.answer(errs[i]); err != nil && first == nil {
+		err := c.answer(errs[i])
+		if err != nil && first == nil {
 			first = err
 		}
+		if err != nil && uncalled == nil && isUncalled(errs[i], responses[i]) {
+			uncalled = err
+		}
 	}
-	return first
+	return cmp.Or(uncalled, first)
+}
+
+// isUncalled reports whether the error of a webhook was known without a call.
+func isUncalled(err error, response *AdmissionResponse) bool {
+	var noService *client.NoServiceError
+	var refusal *status.Status // that of a dry run has no response, unlike a denial
+	return errors.Is(err, client.ErrCABundle) || errors.As(err, &noService) || errors.As(err, &refusal) && response == nil
 }
 
 // addNotes adds the warnings and the annotations of a webhook's response, which may be

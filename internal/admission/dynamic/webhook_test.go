@@ -4,6 +4,7 @@ package dynamic
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
+	client "github.com/kubefake/kubefake/internal/webhook"
 )
 
 // webhookConfiguration returns a configuration with one webhook for all requests.
@@ -99,6 +101,32 @@ func TestDryRunWithSideEffects(t *testing.T) {
 	a.DryRun = true
 	text := strings.Replace(webhookConfiguration("Validating", "a", "x", ""), `"None"`, `"Unknown"`, 1)
 	assertStatus(t, `admission webhook "a.example.com" does not support dry run`, 400, newSnapshot(t, text).Validate(t.Context(), a, s))
+}
+
+// The error of a webhook that cannot be called comes before those of webhooks that answer.
+func TestUncalledWebhook(t *testing.T) {
+	s := &server{Types: newTypes(t), hooks: map[string]func(map[string]any) string{"x": response(`"allowed":false`)}}
+	for _, row := range []struct {
+		name, uncalled, want string
+		code                 int
+		err                  error // of the call
+	}{
+		{name: "not in a dry run", uncalled: strings.Replace(webhookConfiguration("Validating", "b", "y", ""), `"None"`, `"Unknown"`, 1),
+			want: `admission webhook "b.example.com" does not support dry run`, code: 400},
+		{name: "no service", uncalled: webhookConfiguration("Validating", "b", "y", ""), err: &client.NoServiceError{Name: "s"},
+			want: `Internal error occurred: failed calling webhook "b.example.com": failed to call webhook: service "s" not found`, code: 500},
+		{name: "wrong caBundle", uncalled: webhookConfiguration("Validating", "b", "y", ""), err: client.ErrCABundle,
+			want: `Internal error occurred: failed calling webhook "b.example.com": could not get REST client: unable to load root certificates: unable to parse bytes as PEM block`, code: 500},
+		{name: "another error", uncalled: webhookConfiguration("Validating", "b", "y", ""), err: errors.New("refused"),
+			want: `admission webhook "a.example.com" denied the request without explanation`, code: 400},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s.errors = map[string]error{"y": row.err}
+			a := newAttributes(t, s, admission.Create, configMap, "")
+			a.DryRun = true
+			assertStatus(t, row.want, row.code, newSnapshot(t, webhookConfiguration("Validating", "a", "x", ""), row.uncalled).Validate(t.Context(), a, s))
+		})
+	}
 }
 
 func TestMutatingWebhooks(t *testing.T) {

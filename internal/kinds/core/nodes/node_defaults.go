@@ -23,3 +23,14 @@ func defaultNode(obj map[string]any) {
 	quantity.RoundList(status["capacity"])
 	quantity.RoundList(status["allocatable"])
 }
+
+// defaultEmptyAllocatable makes the whole capacity allocatable if a new node has an allocatable
+// without resources, which etcd does not keep. It reports whether it does.
+func defaultEmptyAllocatable(obj map[string]any) bool {
+	status := object.Map(obj, "status")
+	if status["allocatable"] != (object.EmptyMap{}) || len(object.Map(status, "capacity")) == 0 {
+		return false
+	}
+	status["allocatable"] = object.Copy(status["capacity"])
+	return true
+}

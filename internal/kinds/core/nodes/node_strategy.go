@@ -27,6 +27,7 @@ var nodeStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultNode,
+		DefaultAfterCreate:       defaultEmptyAllocatable,
 		Prepare:                  prepareNode,
 		Validate:                 validateNode,
 		WarningsOnWrite:          warnNode,

@@ -19,6 +19,7 @@ func TestDefaultNodes(t *testing.T) {
 func TestPrepareNode(t *testing.T) {
 	kindtest.TestCreates(t, "nodes", []kindtest.Row{
 		{"status is kept", `{"status":{"phase":"Running"}}`, "status.phase", `"Running"`},
+		{"allocatable without resources", `{"status":{"capacity":{"cpu":"1"},"allocatable":{}}}`, "status.allocatable", `{"cpu":"1"}`},
 		{"configSource is dropped", `{"spec":{"configSource":{"configMap":{"name":"m"}}}}`, "spec.configSource", ``},
 	})
 	kindtest.TestUpdates(t, "nodes", []kindtest.Change{

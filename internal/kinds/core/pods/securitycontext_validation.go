@@ -40,7 +40,7 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	p.IfPresent("windowsOptions", checkWindowsOptions)
 	p.IfPresent("appArmorProfile", checkAppArmor)
 	p.OneOfIfSet("supplementalGroupsPolicy", "Merge", "Strict")
-	if policy := p.String("seLinuxChangePolicy"); policy != "" && policy != "Recursive" {
+	if policy := p.String("seLinuxChangePolicy"); p.Has("seLinuxChangePolicy") && policy != "Recursive" {
 		refuse := func(supported ...string) *validation.Error {
 			return validation.NotSupported(p.At("seLinuxChangePolicy"), validation.NamedString(policy), supported)
 		}
