@@ -51,6 +51,19 @@ func defaultPodResources(spec map[string]any) {
 	resources.SetDefaults(list, "requests", requests)
 }
 
+// completePodResources sets the pod-level resources that are missing after admission has given
+// the containers theirs. It reports whether it sets any.
+func completePodResources(pod map[string]any) bool {
+	spec := object.Map(pod, "spec")
+	before := object.Map(spec, "resources")
+	if len(before) == 0 {
+		return false
+	}
+	before = object.Copy(before)
+	defaultPodResources(spec)
+	return !object.Equal(before, spec["resources"])
+}
+
 // EffectiveResources returns the resources that the containers of a Pod need
 // together: the sum of all regular containers and sidecars, or more if an init
 // container needs more while it runs. kind is "requests" or "limits".

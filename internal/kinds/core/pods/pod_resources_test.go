@@ -30,3 +30,29 @@ func TestQOSClass(t *testing.T) {
 		})
 	}
 }
+
+// A LimitRange gives containers resources after the defaults of the Pod have been set.
+func TestCompletePodResources(t *testing.T) {
+	const containers = `"containers":[{"resources":{"limits":{"memory":"2"},"requests":{"memory":"1"}}},{"resources":{"requests":{"memory":"1"}}}]`
+	for _, row := range []struct {
+		name, spec, want string // want is "" if nothing changes
+	}{
+		{"missing requests", `{"resources":{"limits":{"cpu":"3"},"requests":{"cpu":"3"}},` + containers + `}`, `{"limits":{"cpu":"3"},"requests":{"cpu":"3","memory":"2"}}`},
+		{"nothing is missing", `{"resources":{"limits":{"cpu":"3"},"requests":{"cpu":"3","memory":"5"}},` + containers + `}`, ``},
+		{"no limits", `{"resources":{"requests":{"cpu":"3"}},` + containers + `}`, ``},
+		{"no pod-level resources", `{` + containers + `}`, ``},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var spec map[string]any
+			assert.NoError(t, json.Unmarshal([]byte(row.spec), &spec))
+			before, _ := json.Marshal(spec["resources"])
+			assert.Equal(t, row.want != "", completePodResources(map[string]any{"spec": spec}))
+			after, err := json.Marshal(spec["resources"])
+			assert.NoError(t, err)
+			if row.want == "" {
+				row.want = string(before)
+			}
+			assert.JSONEq(t, row.want, string(after))
+		})
+	}
+}

@@ -184,6 +184,7 @@ var podStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Default:                  defaultPod,
+		DefaultAfterCreate:       completePodResources,
 		Prepare:                  preparePod,
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
