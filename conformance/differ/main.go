@@ -84,6 +84,10 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
 	for _, name := range names {
 		total, err := t.area(ctx, name, seed, steps/len(names), only, parallel, verbose)
+		if ctx.Err() != nil { // what was told until the interrupt counts
+			fmt.Println(total)
+			return ctx.Err()
+		}
 		if err != nil {
 			return err
 		}
