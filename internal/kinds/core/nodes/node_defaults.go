@@ -24,7 +24,7 @@ func defaultNode(obj map[string]any) {
 	quantity.RoundList(status["allocatable"])
 }
 
-// defaultEmptyAllocatable makes the whole capacity allocatable if a new node has an allocatable
+// defaultEmptyAllocatable makes the whole capacity allocatable if a node has an allocatable
 // without resources, which etcd does not keep. It reports whether it does.
 func defaultEmptyAllocatable(obj map[string]any) bool {
 	status := object.Map(obj, "status")
