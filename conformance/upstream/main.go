@@ -9,8 +9,13 @@
 //
 // The last one also replaces the rows of its packages in the page; those of others stay.
 //
+//	go run ./upstream -specs '\[sig-api-machinery\].*\[Conformance\]' -table ../docs/upstream-tests.md
+//
+// runs specs of e2e.test instead, with fakeapi serve and a stock kube-controller-manager, and
+// replaces all specs in the page. Those whose Pods must run a program are left out.
+//
 // Each test runs in a process of its own. Its output is in the folder bin of the module's
-// sources. The exit status is 1 if a test fails that
+// sources, that of the specs in bin/e2e. The exit status is 1 if a test fails that
 // reasons.txt does not list, or passes that it lists.
 package main
 
@@ -37,6 +42,7 @@ var (
 	run      = flag.String("run", ".", "run the tests that match this expression")
 	parallel = flag.Int("parallel", 2, "run so many tests at a time")
 	timeout  = flag.Duration("timeout", 4*time.Minute, "end a test after this time")
+	specs    = flag.String("specs", "", "run the specs of e2e.test that match this expression, instead of tests")
 	table    = flag.String("table", "", "replace the rows of the packages of this run in this file, in Markdown; not with -run")
 )
 
@@ -77,23 +83,9 @@ func runAll(ctx context.Context) (ok bool, err error) {
 	if *table != "" && *run != "." {
 		return false, errors.New("-table needs all tests of a package, so that there is no -run")
 	}
-	env, stop, err := startPrograms(ctx)
+	results, err := runModules(ctx, packagesRE, runRE)
 	if err != nil {
 		return false, err
-	}
-	defer stop()
-
-	var results []result
-	for _, m := range modules {
-		source, err := m.prepare(ctx, *dir)
-		if err != nil {
-			return false, err
-		}
-		r, err := m.run(ctx, source, env, packagesRE, runRE)
-		if err != nil {
-			return false, err
-		}
-		results = append(results, r...)
 	}
 	ok = true
 	for _, r := range results {
@@ -116,4 +108,36 @@ func runAll(ctx context.Context) (ok bool, err error) {
 	}
 	p.replace(results)
 	return ok, p.write(*table, reasons)
+}
+
+// runModules runs the tests of all modules, or the specs of -specs.
+func runModules(ctx context.Context, packages, tests *regexp.Regexp) ([]result, error) {
+	var env []string
+	if *specs == "" {
+		started, stop, err := startPrograms(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		env = started
+	}
+	var results []result
+	for _, m := range modules {
+		source, err := m.prepare(ctx, *dir)
+		if err != nil {
+			return nil, err
+		}
+		var r []result
+		switch {
+		case *specs == "":
+			r, err = m.run(ctx, source, env, packages, tests)
+		case m.path == kubernetes.path:
+			r, err = m.runSpecs(ctx, source, *specs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, r...)
+	}
+	return results, nil
 }
