@@ -42,7 +42,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 		return nil, &RequestError{"invalid object type: " + formatKind(group, version, kind)}
 	}
 	if live == nil {
-		live = t.zero
+		live = object.Copy(t.zero) // the result shares values with it, and its caller may change them
 	}
 	live = withoutManagedFields(live)
 	if len(before) == 0 {
