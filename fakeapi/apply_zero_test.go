@@ -1,10 +1,7 @@
-//go:build go1.24
-
 package fakeapi_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,16 +15,11 @@ import (
 func TestApplyDoesNotChangeLaterObjects(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
-	r, err := http.NewRequestWithContext(t.Context(), "PATCH", srv.URL+path+"/a?fieldManager=m",
-		strings.NewReader(`{"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"name":"a"}}`))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/apply-patch+yaml")
-	resp, err := srv.Client().Do(r)
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, http.StatusCreated, resp.StatusCode)
+	code, answer := askWith(t, srv, "PATCH", path+"/a?fieldManager=m", `{"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"name":"a"}}`,
+		"Content-Type", "application/apply-patch+yaml")
+	require.Equal(t, http.StatusCreated, code, answer)
 
-	code, answer := do(t, srv, "POST", path, `{"metadata":{"name":"b"},"spec":{}}`)
+	code, answer = do(t, srv, "POST", path, `{"metadata":{"name":"b"},"spec":{}}`)
 	require.Equal(t, http.StatusCreated, code, answer)
 	fields, _ := answer["metadata"].(map[string]any)["managedFields"].([]any)
 	require.Len(t, fields, 1)

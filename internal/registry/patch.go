@@ -167,12 +167,12 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
-	// The managed fields that the patch does not name are left out: withManagedFields takes
-	// those of the old object. An error shows them, though.
 	convert := func(changed map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(changed, wire.DecodeOptions{Strict: o.strict()})
 	}
 	before := op.view(old)
+	// The managed fields that the patch does not name are left out: withManagedFields takes
+	// those of the old object. An error shows them, though.
 	if !p.SetsManagedFields() {
 		before := withoutManagedFields(before)
 		if merged, err := p.Apply(before, s); err == nil {
