@@ -28,15 +28,31 @@ func (s *Store[V]) transactionBytes(events []Event[V]) (history, live int64) {
 	}
 	for _, e := range events {
 		if e.Prev != nil {
-			size := any(e.Prev.Value).(Sizer).Size()
-			history += size
-			live -= size
+			history += e.ReplacedBytes()
+			live -= any(e.Prev.Value).(Sizer).Size()
 		}
 		if e.Type == Put {
 			live += any(e.Item.Value).(Sizer).Size()
 		}
 	}
 	return history, live
+}
+
+// ReplacedBytes returns the bytes of memory that only the previous version occupies, as far as
+// the values are a [Sizer] and a [Sharer]; 0 if the key did not exist.
+func (e *Event[V]) ReplacedBytes() int64 {
+	if e.Prev == nil {
+		return 0
+	}
+	var prev any = e.Prev.Value
+	size := int64(0)
+	if s, ok := prev.(Sizer); ok {
+		size = s.Size()
+	}
+	if s, ok := prev.(Sharer[V]); ok && e.Type == Put {
+		size -= s.SharedWith(e.Item.Value)
+	}
+	return size
 }
 
 // isSizer reports whether the values of a type are Sizers.

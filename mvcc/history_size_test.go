@@ -44,6 +44,42 @@ func TestKeepBytes(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A twin is a value of 700 bytes that shares 600 of them with the next version, if that is a
+// twin of it.
+type twin int
+
+func (twin) Size() int64 { return 700 }
+
+func (v twin) SharedWith(next twin) int64 {
+	if v != next {
+		return 0
+	}
+	return 600
+}
+
+func TestHistoryOfSharers(t *testing.T) {
+	s := mvcc.New[twin](mvcc.Options{})
+	for _, row := range []struct {
+		name          string
+		write         func(tx *mvcc.Txn[twin])
+		history, live int64 // what the write adds
+	}{
+		{"the first version", func(tx *mvcc.Txn[twin]) { tx.Put("a", 1) }, 256, 700},
+		{"a version that shares", func(tx *mvcc.Txn[twin]) { tx.Put("a", 1) }, 356, 0},
+		{"a version that shares nothing", func(tx *mvcc.Txn[twin]) { tx.Put("a", 2) }, 956, 0},
+		{"a deletion", func(tx *mvcc.Txn[twin]) { tx.Delete("a") }, 956, -700},
+	} {
+		history, live := s.HistoryBytes(), s.LiveBytes()
+		_, err := s.Update(func(tx *mvcc.Txn[twin]) error {
+			row.write(tx)
+			return nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, row.history, s.HistoryBytes()-history, row.name)
+		assert.Equal(t, row.live, s.LiveBytes()-live, row.name)
+	}
+}
+
 // TestKeepBytesOfOneTransaction shows that the newest transaction is kept however large
 // it is, and that what it ended is removed with the next one.
 func TestKeepBytesOfOneTransaction(t *testing.T) {

@@ -41,6 +41,15 @@ type Sizer interface {
 	Size() int64
 }
 
+// A Sharer is a Sizer whose versions share memory. History counts only what a version does not
+// share with the next one.
+type Sharer[V any] interface {
+	Sizer
+	// SharedWith returns how many of the bytes of Size the value shares with the one that
+	// replaces it.
+	SharedWith(next V) int64
+}
+
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now

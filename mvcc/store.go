@@ -32,6 +32,7 @@ type Store[V any] struct {
 	history   historySize
 	liveBytes int64
 	counts    counts
+	few       few[V]
 
 	groups groups
 	moved  signal // sent by each transaction
@@ -44,7 +45,7 @@ const emptyRevision Revision = 1
 
 // New returns an empty store at revision 1.
 func New[V any](opts Options) *Store[V] {
-	return &Store[V]{
+	s := &Store[V]{
 		opts:   opts.withDefaults(),
 		sizers: isSizer[V](),
 		rev:    emptyRevision,
@@ -53,6 +54,8 @@ func New[V any](opts Options) *Store[V] {
 		log:    newTree(logLess[V]),
 		groups: newGroups(),
 	}
+	s.few.init()
+	return s
 }
 
 // Fork returns a store with the contents, the kept history, the revision and the
@@ -67,7 +70,7 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expireLocked(now)
-	return &Store[V]{
+	child := &Store[V]{
 		opts:      opts.withDefaults(),
 		sizers:    s.sizers,
 		rev:       s.rev,
@@ -79,6 +82,8 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 		liveBytes: s.liveBytes,
 		groups:    newGroups(),
 	}
+	child.few.init()
+	return child
 }
 
 // Revision returns the revision of the newest transaction.

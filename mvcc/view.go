@@ -63,21 +63,35 @@ const fewItems = 16
 func (s *Store[V]) LatestFew(prefix string) (items []*Item[V], ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ok = true
-	s.live.entries.AscendGreaterOrEqual(liveEntry[V]{key: prefix}, func(e liveEntry[V]) bool {
-		if !strings.HasPrefix(e.key, prefix) {
-			return false
-		}
-		ok = len(items) < fewItems
-		if ok {
-			items = append(items, e.item)
-		}
-		return ok
-	})
-	if !ok {
+	f := &s.few
+	f.prefix, f.items, f.more = prefix, nil, false
+	s.live.entries.AscendGreaterOrEqual(liveEntry[V]{key: prefix}, f.add)
+	if f.more {
 		return nil, false
 	}
-	return items, true
+	return f.items, true
+}
+
+// few collects the items of LatestFew. A store has one, because a new function for each call
+// would be allocated.
+type few[V any] struct {
+	add    func(liveEntry[V]) bool // continues the walk if there may be more
+	prefix string
+	items  []*Item[V]
+	more   bool // than fewItems
+}
+
+// init sets add.
+func (f *few[V]) init() {
+	f.add = func(e liveEntry[V]) bool {
+		if !strings.HasPrefix(e.key, f.prefix) {
+			return false
+		}
+		if f.more = len(f.items) == fewItems; !f.more {
+			f.items = append(f.items, e.item)
+		}
+		return !f.more
+	}
 }
 
 // prune returns an equal view that keeps no past versions of other revisions.

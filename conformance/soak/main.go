@@ -24,7 +24,7 @@
 // hundred namespaces. Then it writes at the rate for the duration: of ten writes, nine patch the
 // status of a Pod and one deletes a Pod and creates another one. The Pods are chosen by
 // chance, with a constant seed. It prints the bytes per object, and fails if the resident set
-// size exceeds the limit (1280 MiB by default) at any time.
+// size exceeds the limit (1024 MiB by default) at any time.
 //
 // It needs Linux, because it reads /proc. The soak is no test, because it takes
 // minutes.
@@ -77,11 +77,11 @@ func main() {
 	flag.IntVar(&s.rate, "rate", 1000, "make `NUMBER` updates a second")
 	flag.IntVar(&s.pods, "pods", 0, "write to `NUMBER` Pods instead of one object")
 	flag.IntVar(&s.size, "size", 0, "write objects of `BYTES` (default 10000, with --pods 2600)")
-	flag.Int64Var(&s.limit, "limit", 0, "fail if the resident set size exceeds `MEBIBYTES` (default 700, with --pods 1280)")
+	flag.Int64Var(&s.limit, "limit", 0, "fail if the resident set size exceeds `MEBIBYTES` (default 700, with --pods 1024)")
 	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 16 // more than there are clients
 	flag.Parse()
 	if s.pods > 0 {
-		s.size, s.limit = cmp.Or(s.size, 2600), cmp.Or(s.limit, 1280)
+		s.size, s.limit = cmp.Or(s.size, 2600), cmp.Or(s.limit, 1024)
 	} else {
 		s.size, s.limit = cmp.Or(s.size, 10_000), cmp.Or(s.limit, 700)
 	}

@@ -44,7 +44,7 @@ func (s mapStore) put(t *testing.T, typ *resource.Type, body string) *storage.Ob
 func newObject(t *testing.T, typ *resource.Type, body string) *storage.Object {
 	obj, _, err := typ.Codec.Decode([]byte(body), false)
 	require.NoError(t, err)
-	return storage.New(typ, obj)
+	return storage.New(typ, obj, nil)
 }
 
 // newAllocator returns an allocator whose random numbers are 0. Its ServiceCIDRs
@@ -61,7 +61,7 @@ func newAllocator(t *testing.T, store mapStore) *Allocator {
 		Random: func(uint64) uint64 { return 0 },
 		NewObject: func(t *resource.Type, obj map[string]any) *storage.Object {
 			object.Meta(obj)["uid"] = "uid"
-			return storage.New(t, obj)
+			return storage.New(t, obj, nil)
 		},
 	})
 	store.put(t, a.ServiceCIDRs, `{"metadata":{"name":"a","uid":"1"},"spec":{"cidrs":["10.0.0.0/29"]}}`)

@@ -75,8 +75,10 @@ func (p *pool) dryRunPort(port int64, used map[int64]bool) (int64, error) {
 // usedPorts returns the node ports of all Services.
 func (p *pool) usedPorts() map[int64]bool {
 	used := map[int64]bool{}
+	var json []byte
 	for o := range p.Store.All(p.Services.Prefix) {
-		if bytes.Contains(o.JSON(), []byte(`odePort":`)) { // nodePort or healthCheckNodePort
+		json = o.AppendJSON(json[:0])
+		if bytes.Contains(json, []byte(`odePort":`)) { // nodePort or healthCheckNodePort
 			for _, port := range services.NodePorts(o.Decode(p.Services)) {
 				used[port] = true
 			}

@@ -57,7 +57,7 @@ func newStorePolicy(t *testing.T) *StorePolicy {
 		{"rolebindings", `{"metadata":{"name":"secrets","namespace":"a","uid":"4"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"secrets"}}`},
 	} {
 		typ := p.Types.Lookup(rbacGroup, "v1", o.resource)
-		stored := storage.New(typ, decode(t, typ, o.body))
+		stored := storage.New(typ, decode(t, typ, o.body), nil)
 		p.Store.(mapStore)[typ.Key(stored.Namespace, stored.Name)] = stored
 	}
 	return p

@@ -83,7 +83,7 @@ type List struct {
 	Kind, APIVersion string
 	Metadata         []byte // JSON
 
-	// Items are the objects as JSON. Each is read before the next is requested.
+	// Items are the objects as JSON. Each is valid until the next is requested.
 	Items iter.Seq[[]byte]
 	// Item is the type of the items, nil for a custom resource.
 	Item *wire.Type

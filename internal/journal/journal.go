@@ -150,7 +150,7 @@ func (t *Transaction) size() int64 {
 	n := entryBytes + int64(len(t.Changes))*entryBytes
 	for i := range t.Changes {
 		if e := &t.Changes[i]; e.Prev != nil {
-			n += e.Prev.Value.Size()
+			n += e.ReplacedBytes()
 		} else {
 			n += e.Item.Value.Size()
 		}

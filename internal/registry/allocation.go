@@ -38,7 +38,7 @@ func (g *Registry) newObject(a *releaseAPI, t *resource.Type, obj map[string]any
 	obj = op.fieldManagers().Update(nil, defaulted(t, obj), op.fieldOptions(&WriteOptions{}))
 	meta := object.Meta(obj)
 	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()
-	return storage.New(t, obj)
+	return storage.New(t, obj, nil)
 }
 
 // allocate allocates the cluster IPs and node ports of a Service. They are

@@ -160,7 +160,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 		podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
 	}
 	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
-	_, err := op.replace(pods, old, storage.New(pods, pod), o.dryRun())
+	_, err := op.replace(pods, old, storage.New(pods, pod, old), o.dryRun())
 	return err
 }
 

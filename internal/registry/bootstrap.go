@@ -62,20 +62,19 @@ func describesServed(types *resource.Types, name string) bool {
 	return types.ServesVersion(resource.GroupVersion{Group: group, Version: version})
 }
 
-// draft returns the seed as an object to store. Its JSON is appended to buffer.
+// draft returns the seed as an object to store. buffer is memory for its JSON.
 func (s *seed) draft(values *release.BootstrapValues, buffer []byte) *storage.Object {
 	o := s.Expand(values)
-	head := &storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: o.Fields}
-	return storage.FromJSON(s.typ, head, s.AppendJSON(buffer, values))
+	head := &storage.Object{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels, Fields: storage.JoinFields(o.Fields)}
+	return storage.FromJSON(s.typ, head, s.AppendJSON(buffer[:0], values))
 }
 
 // plant stores seeds, each in a transaction of its own.
 func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) error {
-	var buffer []byte // of the last draft: the stored object is a copy with its version
+	buffer := make([]byte, 0, 4<<10) // more than most have
 	for i := range seeds {
 		s := &seeds[i]
-		draft := s.draft(values, buffer[:0])
-		buffer = draft.JSON()
+		draft := s.draft(values, buffer)
 		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 			tx.Put(s.typ.Key(draft.Namespace, draft.Name), draft.At(tx.Revision()))
 			return nil

@@ -65,7 +65,7 @@ func (g *Registry) split(t *resource.Type, draft *storage.Object) *storage.Objec
 	for _, name := range []string{"labels", "annotations"} {
 		object.Meta(obj)[name] = object.Map(other, "metadata", name)
 	}
-	return storage.New(t, obj)
+	return storage.New(t, obj, nil)
 }
 
 // reconcileSeed changes an object of the server that exists as the release expects it.

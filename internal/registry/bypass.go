@@ -84,13 +84,15 @@ const defaultNamespace = "default"
 
 // put stores an object, whatever was there.
 func (op *operation) put(obj map[string]any) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	meta := object.Meta(obj)
+	key := op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name"))
+	old := op.store.Newest(key)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
 	if err != nil {
 		return nil, err
 	}
 	var stored *storage.Object
-	key := op.Type.Key(draft.Namespace, draft.Name)
-	effects := op.allocator.SideEffects(op.Type, op.store.Newest(key), draft)
+	effects := op.allocator.SideEffects(op.Type, old, draft)
 	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)

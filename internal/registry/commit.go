@@ -74,7 +74,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 
 // replaceObject is replace for an object in the request's version.
 func (op *operation) replaceObject(old *storage.Object, obj map[string]any, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, op.Type, obj)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
-		stored = draft.Replacing(old, tx.Revision())
+		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
 		effects.Apply(tx)
 		return nil
@@ -122,7 +122,7 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 		return draft, obj, err
 	}
 	obj = withoutManagedFields(obj)
-	smaller, err := storage.Draft(op.ctx, op.Type, obj)
+	smaller, err := storage.Draft(op.ctx, op.Type, obj, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,7 +137,7 @@ func checkSize(t *resource.Type, draft *storage.Object) error {
 	const around = 128 // bytes around the object and its key, which a transaction has three times
 	key := len("/registry/") + len(t.Key(draft.Namespace, draft.Name))
 	left := maxTransaction - around - 3*key
-	size := len(draft.JSON())
+	size := draft.Len() + 1 // with a newline
 	if size < left/4 {
 		return nil // not even in protobuf
 	}

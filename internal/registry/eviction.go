@@ -122,7 +122,7 @@ func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool
 			"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
 			"lastProbeTime": nil, "lastTransitionTime": op.now(),
 		})
-		stored, err := op.replace(op.Type, old, storage.New(op.Type, pod), false)
+		stored, err := op.replace(op.Type, old, storage.New(op.Type, pod, old), false)
 		if errors.Is(err, errConflict) {
 			continue
 		}
@@ -227,7 +227,7 @@ func (op *operation) charge(budget *state, o *DeleteOptions) error {
 	obj = managers.objects.Update(budget.object, obj, fieldmanager.Options{
 		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.subresources["status"],
 	})
-	_, err := op.replace(t, budget.stored, storage.New(t, obj), false)
+	_, err := op.replace(t, budget.stored, storage.New(t, obj, budget.stored), false)
 	return err
 }
 

@@ -101,7 +101,7 @@ func (r *Request) matcher(labels selector.Labels, fields selector.Fields) func(*
 			}
 			for i := range known {
 				if known[i].Label == label {
-					return o.Fields[i]
+					return o.Fields.At(i)
 				}
 			}
 			return ""

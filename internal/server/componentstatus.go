@@ -24,7 +24,7 @@ func (c *component) object(t *resource.Type) *storage.Object {
 		"kind": t.Kind, "apiVersion": t.GroupVersion.String(),
 		"metadata":   map[string]any{"name": c.name},
 		"conditions": []any{map[string]any{"type": "Healthy", "status": c.healthy, "message": c.message}},
-	})
+	}, nil)
 }
 
 // componentStatuses serves the health of the cluster's components, which is not

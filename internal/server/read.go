@@ -157,8 +157,10 @@ func (r *request) listOf(page *storage.Page) codec.List {
 		Kind: r.typ.ListKind, APIVersion: r.typ.GroupVersion.String(), Metadata: meta.Bytes(),
 		Item: r.typ.Codec.Wire(), Typed: r.typ.TypeMetaInItems,
 		Items: func(yield func([]byte) bool) {
+			var doc []byte
 			for o := range page.Items {
-				if !yield(o.JSON()) {
+				doc = o.AppendJSON(doc[:0])
+				if !yield(doc) {
 					return
 				}
 			}

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -106,10 +106,7 @@ func (r *request) answerScale(code int, o *storage.Object) error {
 		Layout:       r.typ.Scale.Layout,
 		Strategy:     &resource.Strategy{},
 	}
-	version := object.String(scale, "metadata", "resourceVersion")
-	s := storage.New(t, scale).WithVersionText(version) // New removes it
-	s.Revision = o.Revision
-	return r.answerObject(code, t, s)
+	return r.answerObject(code, t, storage.New(t, scale, nil).At(o.Revision))
 }
 
 // answerObject writes an object of type t in the representation and the media type
@@ -120,10 +117,16 @@ func (r *request) answerObject(code int, t *resource.Type, o *storage.Object) er
 		return err
 	}
 	if _, whole := shape.(whole); whole {
-		return r.answerJSON(code, o.JSON(), t.Codec.Wire())
+		doc := jsonBuffers.Get().(*[]byte)
+		defer jsonBuffers.Put(doc)
+		*doc = o.AppendJSON((*doc)[:0])
+		return r.answerJSON(code, *doc, t.Codec.Wire())
 	}
 	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
 }
+
+// jsonBuffers are buffers for the JSON of objects.
+var jsonBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // answerResult writes the result of a write.
 func (r *request) answerResult(code int, result registry.Result) error {

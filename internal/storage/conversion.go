@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // An object is stored in the version that was the storage version when it was written,
@@ -119,7 +118,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		for i, obj := range converted {
 			from := objects[index[i]]
 			version := object.String(obj, "metadata", "resourceVersion")
-			made := New(t, obj)
+			made := New(t, obj, nil)
 			switch {
 			case from.Revision != 0:
 				made = made.At(from.Revision)
@@ -169,7 +168,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	case from == nil:
 		return nil, &ConversionError{Err: fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
-	obj, _, err := from.Codec.Decode(o.JSON(), false)
+	obj, err := o.decode(from.Codec)
 	if err != nil {
 		return nil, err
 	}
@@ -180,24 +179,25 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 }
 
 // Draft encodes obj, which is in t's version, in the storage version, with that
-// version's defaults. It fails with a *ConversionError.
-func Draft(ctx context.Context, t *resource.Type, obj map[string]any) (*Object, error) {
+// version's defaults. old is the version that it replaces, or nil. It fails with a
+// *ConversionError.
+func Draft(ctx context.Context, t *resource.Type, obj map[string]any, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {
-		return New(t, obj), nil
+		return New(t, obj, old), nil
 	}
 	converted, err := convert(ctx, to, []map[string]any{object.Copy(obj)})
 	if err != nil {
 		return nil, err
 	}
 	if to.Default == nil {
-		return New(to, converted[0]), nil
+		return New(to, converted[0], old), nil
 	}
 	// kube-apiserver stores the converted object as it is, and adds the defaults of the
 	// storage version when it reads it.
-	bare := encode(to, converted[0])
+	bare := New(to, converted[0], nil)
 	to.Default(converted[0])
-	out := New(to, converted[0])
-	out.Completed = !out.Same(&Object{encoded: wire.NewEncoded(bare)})
+	out := New(to, converted[0], old)
+	out.Completed = !out.Same(bare)
 	return out, nil
 }

@@ -63,7 +63,7 @@ func TestConversion(t *testing.T) {
 	s := NewStore(clock.New(), Limits{})
 	put := func(typ *resource.Type, name, data string) {
 		t.Helper()
-		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data})
+		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, nil)
 		require.NoError(t, err)
 		_, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
 			tx.Put(typ.Key("", name), draft.At(tx.Revision()))
@@ -76,7 +76,7 @@ func TestConversion(t *testing.T) {
 		page, err := s.List(t.Context(), typ, q)
 		require.NoError(t, err)
 		for o := range page.Items {
-			all = append(all, o.Name+": "+o.Fields[0])
+			all = append(all, o.Name+": "+o.Fields.At(0))
 		}
 		return all
 	}
@@ -92,7 +92,7 @@ func TestConversion(t *testing.T) {
 
 	put(v2, "a", "z")
 	assert.Equal(t, []string{"a: z in v1 of 1", "b: y"}, list(v1, Query{}), "written in v2, stored in v1")
-	match := Selection{Match: func(o *Object) bool { return o.Fields[0] == "z in v1 of 1 in v2 of 1" }}
+	match := Selection{Match: func(o *Object) bool { return o.Fields.At(0) == "z in v1 of 1 in v2 of 1" }}
 	assert.Equal(t, []string{"a: z in v1 of 1 in v2 of 1"}, list(v2, Query{Selection: match}), "selected in the requested version")
 
 	w, err := s.Watch(t.Context(), v2, Selection{}, 2)
@@ -111,6 +111,6 @@ func TestConversion(t *testing.T) {
 	_, err = w.Poll(0)
 	assert.ErrorIs(t, err, errConversion)
 	assert.Len(t, list(v1, Query{}), 2, "the storage version still works")
-	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"})
+	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"}, nil)
 	assert.ErrorIs(t, err, errConversion)
 }

@@ -4,6 +4,7 @@ package storage
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ func TestLimits(t *testing.T) {
 	h.s.OnCompaction(&seen)
 	grown, times := h.s.Grown(), 0
 	first := h.put("ns", "a", "", "")
-	for range 100 {
-		h.put("ns", "a", strings.Repeat("x", 50_000), "")
+	for i := range 100 {
+		h.put("ns", "a", strconv.Itoa(i)+strings.Repeat("x", 50_000), "")
 		select {
 		case <-grown:
 			grown = h.s.Grown()
@@ -76,19 +77,25 @@ func TestHistoryBytesAreMemory(t *testing.T) {
 	for _, row := range []struct {
 		name        string
 		data, label string
+		equal       bool // the versions share their text
 		versions    int
 	}{
-		{"small", "1", "", 20_000},
-		{"labelled", "1", "x", 20_000},
-		{"middle", strings.Repeat("x", 1000), "x", 10_000},
-		{"large", strings.Repeat("x", 10_000), "x", 1000},
+		{"small", "1", "", false, 20_000},
+		{"labelled", "1", "x", false, 20_000},
+		{"middle", strings.Repeat("x", 1000), "x", false, 10_000},
+		{"large", strings.Repeat("x", 10_000), "x", false, 1000},
+		{"equal", strings.Repeat("x", 1000), "x", true, 20_000},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHistory(t, false)
 			h.put("ns", "a", row.data, row.label)
 			before := heapBytes()
-			for range row.versions {
-				h.put("ns", "a", row.data, row.label)
+			for i := range row.versions {
+				data := row.data
+				if !row.equal {
+					data += strconv.Itoa(i)
+				}
+				h.put("ns", "a", data, row.label)
 			}
 			grown := float64(heapBytes() - before)
 			counted := float64(h.s.HistoryBytes())

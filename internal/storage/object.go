@@ -1,14 +1,12 @@
 package storage
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/base64"
-	"io"
-	"maps"
-	"slices"
-	"strings"
+	"reflect"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -23,7 +21,7 @@ type Object struct {
 	Namespace, Name, UID string
 	Labels               map[string]string
 	// Fields are the values of the type's selectable fields, in their order.
-	Fields []string
+	Fields FieldValues
 	// Revision is the revision that wrote the object, 0 before it is stored.
 	Revision mvcc.Revision
 	// Terminating reports whether metadata.deletionTimestamp is set.
@@ -32,16 +30,16 @@ type Object struct {
 	// when it reads the object: storing the object again changes it.
 	Completed bool
 
-	sharesLabels bool           // another object has counted the labels
+	sharesLabels bool           // another object has the labels too, and counts them
 	typ          *resource.Type // the type that encoded the object; nil in a Bookmark
 	encoded      wire.Encoded
 	conversions  atomic.Pointer[conversions] // nil while it is not read as another type
 }
 
-// FromJSON returns head as an Object that is not stored yet. json is in the form that New
-// encodes; head has its names, labels and fields. The Object keeps json.
+// FromJSON returns head as an Object that is not stored yet. json is what New encodes, ended by
+// a newline; head has its names, labels and fields. The Object does not keep json.
 func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
-	head.typ, head.encoded = t, wire.NewEncoded(json)
+	head.typ, head.encoded = t, wire.NewEncoded(json[:len(json)-1], wire.Encoded{})
 	head.UID = head.encoded.UID()
 	return head
 }
@@ -55,62 +53,60 @@ func (o *Object) copy() *Object {
 	}
 }
 
-// New encodes obj as an Object that is not stored yet. It removes the
-// resourceVersion from obj.
-func New(t *resource.Type, obj map[string]any) *Object {
+// New encodes obj as an Object that is not stored yet. It removes the resourceVersion from obj.
+//
+// The Object shares with old, which is another version of it or nil, what is equal in both, so
+// that an old version occupies little more than what was changed.
+func New(t *resource.Type, obj map[string]any, old *Object) *Object {
+	if old == nil {
+		old = &noObject
+	}
 	meta := object.Meta(obj)
 	delete(meta, "resourceVersion")
-	o := &Object{Terminating: meta["deletionTimestamp"] != nil}
-	var room [32]string // avoids an allocation
-	texts := append(room[:0], object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"))
-	for _, f := range t.SelectableFields {
-		texts = append(texts, f.Value(obj))
-	}
+	o := &Object{Terminating: meta["deletionTimestamp"] != nil, typ: t}
 	labels := object.Map(meta, "labels")
-	slot, shared := labelSetOf(labels)
-	if shared == nil {
-		for key, v := range labels {
-			if value, ok := v.(string); ok {
-				texts = append(texts, key, value)
-			}
-		}
+	if o.Labels, o.sharesLabels = old.Labels, old.sharesLabels; !equalLabels(old.Labels, labels) {
+		o.Labels, o.sharesLabels = labelsOf(labels)
 	}
-	cloneAll(texts)
-	o.Namespace, o.Name, o.UID, texts = texts[0], texts[1], texts[2], texts[3:]
-	if n := len(t.SelectableFields); n > 0 {
-		o.Fields, texts = slices.Clone(texts[:n]), texts[n:]
-	}
-	o.Labels, o.sharesLabels = shared, shared != nil
-	if len(texts) > 0 {
-		o.Labels = make(map[string]string, len(texts)/2)
-		for i := 0; i < len(texts); i += 2 {
-			o.Labels[texts[i]] = texts[i+1]
-		}
-		if slot != nil {
-			kept := o.Labels
-			slot.Store(&kept)
-		}
-	}
-	o.typ, o.encoded = t, wire.NewEncoded(encode(t, obj))
+	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old)
+
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = t.Codec.Append((*buffer)[:0], obj)
+	o.encoded = wire.NewEncoded(*buffer, old.encoded)
 	return o
 }
 
-// buffers are buffers for encoding objects of unknown length.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// noObject shares nothing.
+var noObject Object
 
-// encode returns the JSON of an object, ended by a newline.
-func encode(t *resource.Type, obj map[string]any) []byte {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	*buffer = append(t.Codec.Append((*buffer)[:0], obj), '\n')
-	return bytes.Clone(*buffer)
+// setTexts sets the names and the values of the fields of obj, in one piece of memory that does
+// not keep the body that they were decoded from, or shares those of old if all are equal.
+func (o *Object) setTexts(namespace, name, uid string, obj map[string]any, old *Object) {
+	var room [256]byte // avoids an allocation
+	texts := append(append(append(room[:0], namespace...), name...), uid...)
+	names := len(texts)
+	for _, f := range o.typ.SelectableFields {
+		texts = appendField(texts, f.Value(obj))
+	}
+	if namespace == old.Namespace && name == old.Name && uid == old.UID && FieldValues(texts[names:]) == old.Fields {
+		o.Namespace, o.Name, o.UID, o.Fields = old.Namespace, old.Name, old.UID, old.Fields
+		return
+	}
+	all := string(texts)
+	all, o.Fields = all[:names], FieldValues(all[names:])
+	o.Namespace, all = all[:len(namespace)], all[len(namespace):]
+	o.Name, o.UID = all[:len(name)], all[len(name):]
 }
+
+// buffers are buffers for JSON of unknown length.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Bookmark returns the object of a BOOKMARK event of t at a revision. initial adds
 // the annotation that ends the initial events and, if blueprint is not "", the one with an
 // empty list, which it is.
 func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint string) *Object {
-	meta := map[string]any{"resourceVersion": FormatVersion(rev)}
+	meta := map[string]any{}
 	if initial {
 		annotations := map[string]any{initialEventsEnd: "true"}
 		if blueprint != "" {
@@ -122,7 +118,7 @@ func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint strin
 	if t.CompleteBookmark != nil {
 		t.CompleteBookmark(obj)
 	}
-	return &Object{Revision: rev, encoded: wire.NewEncoded(append(t.Codec.Append(nil, obj), '\n'))}
+	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj), wire.Encoded{})}
 }
 
 // initialEventsEnd is the annotation of the bookmark that ends the initial events.
@@ -138,47 +134,10 @@ func EndsInitialEvents(obj map[string]any) bool {
 	return object.String(obj, "metadata", "annotations", initialEventsEnd) == "true"
 }
 
-// cloneAll replaces strings by copies in one piece of memory, so that they do not keep the
-// body in memory that they were decoded from.
-func cloneAll(texts []string) {
-	size := 0
-	for _, s := range texts {
-		size += len(s)
-	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, s := range texts {
-		b.WriteString(s)
-	}
-	all := b.String()
-	for i, s := range texts {
-		texts[i], all = all[:len(s)], all[len(s):]
-	}
-}
-
 // At returns the object as stored at rev: with that resourceVersion.
 func (o *Object) At(rev mvcc.Revision) *Object {
 	out := o.copy()
 	out.Revision = rev
-	out.encoded = o.encoded.WithVersion(int64(rev))
-	return out
-}
-
-// Replacing returns the object as stored at rev in place of old, another version of it. It
-// shares with old the labels and the values of fields that are equal, so that an old version
-// occupies little more than its JSON.
-func (o *Object) Replacing(old *Object, rev mvcc.Revision) *Object {
-	out := o.At(rev)
-	out.Namespace, out.Name = old.Namespace, old.Name
-	if out.UID == old.UID {
-		out.UID = old.UID
-	}
-	if maps.Equal(out.Labels, old.Labels) {
-		out.Labels, out.sharesLabels = old.Labels, true
-	}
-	if slices.Equal(out.Fields, old.Fields) {
-		out.Fields = old.Fields
-	}
 	return out
 }
 
@@ -186,14 +145,14 @@ func (o *Object) Replacing(old *Object, rev mvcc.Revision) *Object {
 // resourceVersion.
 func (o *Object) WithVersionText(resourceVersion string) *Object {
 	out := o.copy()
+	out.Revision = 0
 	out.encoded = o.encoded.WithVersionText(resourceVersion)
 	return out
 }
 
 const (
-	// objectBytes is about what an Object occupies apart from its JSON, labels and
-	// fields.
-	objectBytes = 256
+	// objectBytes is about what an Object occupies apart from its texts and labels.
+	objectBytes = 192
 
 	// labelsBytes and labelBytes are about what the map of the labels and each label
 	// occupy, in the first of the objects that share the map.
@@ -204,56 +163,86 @@ const (
 // Size implements mvcc.Sizer. It counts the encodings of all versions of the type,
 // because the object caches those that are read.
 func (o *Object) Size() int64 {
-	json := cap(o.encoded.JSON())
-	size := objectBytes + json
-	if len(o.Labels) > 0 && !o.sharesLabels {
-		size += labelsBytes + len(o.Labels)*labelBytes
-	}
-	for _, f := range o.Fields {
-		size += len(f)
-	}
-	if o.typ != nil && o.typ.Versions != nil {
-		size += json * (len(o.typ.Versions) - 1)
-	}
-	return int64(size)
+	return int64(objectBytes + o.textBytes() + o.labelBytes() + o.encodings()*o.encoded.Size())
 }
 
-var _ mvcc.Sizer = (*Object)(nil)
+// SharedWith implements mvcc.Sharer.
+func (o *Object) SharedWith(next *Object) int64 {
+	shared := o.encoded.Shared(&next.encoded)
+	if unsafe.StringData(o.Name) == unsafe.StringData(next.Name) {
+		shared += o.textBytes()
+	}
+	if reflect.ValueOf(o.Labels).Pointer() == reflect.ValueOf(next.Labels).Pointer() {
+		shared += o.labelBytes()
+	}
+	return int64(shared)
+}
+
+// textBytes returns what setTexts has set occupies.
+func (o *Object) textBytes() int {
+	return len(o.Namespace) + len(o.Name) + len(o.UID) + len(o.Fields)
+}
+
+// labelBytes returns what the labels occupy, 0 if another object counts them.
+func (o *Object) labelBytes() int {
+	if len(o.Labels) == 0 || o.sharesLabels {
+		return 0
+	}
+	return labelsBytes + len(o.Labels)*labelBytes
+}
+
+// encodings returns in how many versions the object may be encoded.
+func (o *Object) encodings() int {
+	if o.typ == nil || o.typ.Versions == nil {
+		return 1
+	}
+	return len(o.typ.Versions)
+}
+
+var _ mvcc.Sharer[*Object] = (*Object)(nil)
 
 // Same reports whether two objects differ in nothing but their resourceVersions.
-func (o *Object) Same(other *Object) bool { return o.encoded.EqualExceptVersion(other.encoded) }
+func (o *Object) Same(other *Object) bool { return o.encoded.Equal(&other.encoded) }
 
-// JSON returns the encoded object, ended by a newline. The caller must not change it.
-func (o *Object) JSON() []byte { return o.encoded.JSON() }
+// Len returns the length of the JSON without the resourceVersion, in bytes.
+func (o *Object) Len() int { return o.encoded.Len() }
 
-// Metadata returns the object's metadata as JSON. The caller must not change it.
-func (o *Object) Metadata() []byte { return o.encoded.Metadata() }
+// JSON returns the encoded object, ended by a newline. The caller owns the slice.
+func (o *Object) JSON() []byte { return o.AppendJSON(make([]byte, 0, o.Len()+maxVersion)) }
+
+// maxVersion is more than the length of the member resourceVersion and a newline.
+const maxVersion = 48
+
+// AppendJSON appends the encoded object and a newline to a slice.
+func (o *Object) AppendJSON(to []byte) []byte {
+	return append(o.encoded.Append(to, int64(o.Revision)), '\n')
+}
+
+// Metadata returns the object's metadata as JSON. The caller owns the slice.
+func (o *Object) Metadata() []byte {
+	return o.encoded.AppendMetadata(make([]byte, 0, o.Len()+maxVersion), int64(o.Revision))
+}
 
 // WriteItem writes the object as an item of a list: without kind and apiVersion
 // unless typed.
-func (o *Object) WriteItem(w io.Writer, typed bool) error {
-	if typed {
-		_, err := w.Write(o.encoded.Document())
-		return err
+func (o *Object) WriteItem(w *bufio.Writer, typed bool) error {
+	if !typed {
+		w.WriteByte('{')
 	}
-	if _, err := io.WriteString(w, "{"); err != nil {
-		return err
-	}
-	_, err := w.Write(o.encoded.AfterTypeMeta())
-	return err
+	return o.encoded.Write(w, int64(o.Revision), typed)
 }
 
 // WriteAt writes the object with the resourceVersion rev, without a newline: the
 // form of an object deleted at rev in a watch.
-func (o *Object) WriteAt(w io.Writer, rev mvcc.Revision) error {
-	return o.encoded.WriteWithVersion(w, int64(rev))
+func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
+	return o.encoded.Write(w, int64(rev), true)
 }
 
 // Decode returns the object in generic form, with the defaults of its type, unless the
 // type has versions: then it has the defaults of the version in which it is stored. A
 // Bookmark has none. The caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any {
-	obj, _, err := t.Codec.Decode(o.JSON(), false)
+	obj, err := o.decode(t.Codec)
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
@@ -261,4 +250,12 @@ func (o *Object) Decode(t *resource.Type) map[string]any {
 		t.Default(obj)
 	}
 	return obj
+}
+
+func (o *Object) decode(c resource.Codec) (map[string]any, error) {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = o.AppendJSON((*buffer)[:0])
+	obj, _, err := c.Decode(*buffer, false)
+	return obj, err
 }

@@ -18,7 +18,7 @@ func TestParse(t *testing.T) {
 		}
 		return len(b), nil
 	}
-	o := New(thing(false), build("ns", "a", "1", ""))
+	o := New(thing(false), build("ns", "a", "1", ""), nil)
 	for range 2 {
 		n, err := Parse(&c, o, length)
 		assert.NoError(t, err)
@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 	assert.Equal(t, 1, calls, "the second call is answered from the cache")
 	for range 2 {
-		_, err := Parse(&c, New(thing(false), build("ns", "a", "broken", "")), length)
+		_, err := Parse(&c, New(thing(false), build("ns", "a", "broken", ""), nil), length)
 		assert.EqualError(t, err, "broken")
 	}
 	assert.Equal(t, 3, calls, "an error is not cached")

@@ -100,7 +100,7 @@ func (i *StateItem) Item(t *resource.Type) (*mvcc.Item[*Object], error) {
 	if err != nil {
 		return nil, err
 	}
-	o := New(t, obj).At(mvcc.Revision(rev))
+	o := New(t, obj, nil).At(mvcc.Revision(rev))
 	o.Completed = i.Completed
 	return &mvcc.Item[*Object]{
 		Key: t.Key(o.Namespace, o.Name), Value: o,

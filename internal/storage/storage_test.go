@@ -3,11 +3,13 @@
 package storage
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,7 +79,12 @@ func newHistory(t *testing.T, uncached bool) *history {
 
 func (h *history) put(namespace, name, data, label string) mvcc.Revision {
 	rev, err := h.s.Update(func(tx *mvcc.Txn[*Object]) error {
-		tx.Put(h.k.Key(namespace, name), New(h.k, build(namespace, name, data, label)).At(tx.Revision()))
+		key := h.k.Key(namespace, name)
+		var old *Object
+		if item, ok := tx.Get(key); ok {
+			old = item.Value
+		}
+		tx.Put(key, New(h.k, build(namespace, name, data, label), old).At(tx.Revision()))
 		return nil
 	})
 	require.NoError(h.t, err)
@@ -107,14 +114,14 @@ func (h *history) names(q Query) string {
 func names(page *Page) string {
 	var out []string
 	for o := range page.Items {
-		out = append(out, o.Name+"="+o.Fields[0])
+		out = append(out, o.Name+"="+o.Fields.At(0))
 	}
 	return strings.Join(out, " ")
 }
 
 func TestObject(t *testing.T) {
 	k := thing(false)
-	draft := New(k, build("ns", "a", `tricky "uid":"uid-a"`, "x"))
+	draft := New(k, build("ns", "a", `tricky "uid":"uid-a"`, "x"), nil)
 	assert.NotContains(t, string(draft.JSON()), "resourceVersion")
 
 	stored := draft.At(41)
@@ -125,21 +132,43 @@ func TestObject(t *testing.T) {
 
 	assert.True(t, draft.Same(stored), "the version is not content")
 	assert.True(t, stored.Same(stored.At(1000)))
-	assert.False(t, stored.Same(New(k, build("ns", "a", "other", "x"))))
+	assert.False(t, stored.Same(New(k, build("ns", "a", "other", "x"), nil)))
 
-	braces := New(k, build("ns", `a`, "x", `}"{\`)).At(5)
+	braces := New(k, build("ns", `a`, "x", `}"{\`), nil).At(5)
 	var meta map[string]any
 	require.NoError(t, json.Unmarshal(braces.Metadata(), &meta))
 	assert.Equal(t, map[string]any{"l": `}"{\`}, meta["labels"])
 	assert.Equal(t, "5", meta["resourceVersion"])
 
-	var item, deleted strings.Builder
-	require.NoError(t, stored.WriteItem(&item, false))
-	assert.True(t, strings.HasPrefix(item.String(), `{"metadata":`), "items of a list have no kind")
-	require.NoError(t, stored.WriteAt(&deleted, 12345))
-	assert.Contains(t, deleted.String(), `"resourceVersion":"12345"`)
-	assert.Equal(t, string(stored.At(12345).JSON()), deleted.String()+"\n")
+	written := func(write func(w *bufio.Writer) error) string {
+		var out strings.Builder
+		w := bufio.NewWriter(&out)
+		require.NoError(t, write(w))
+		require.NoError(t, w.Flush())
+		return out.String()
+	}
+	item := written(func(w *bufio.Writer) error { return stored.WriteItem(w, false) })
+	assert.True(t, strings.HasPrefix(item, `{"metadata":`), "items of a list have no kind")
+	deleted := written(func(w *bufio.Writer) error { return stored.WriteAt(w, 12345) })
+	assert.Contains(t, deleted, `"resourceVersion":"12345"`)
+	assert.Equal(t, string(stored.At(12345).JSON()), deleted+"\n")
 	assert.Equal(t, "41", object.String(stored.Decode(k), "metadata", "resourceVersion"))
+}
+
+// TestNewShares shows what an object shares with another version of it.
+func TestNewShares(t *testing.T) {
+	k := thing(false)
+	old := New(k, build("ns", "a", "x", "1"), nil).At(7)
+	same := New(k, build("ns", "a", "x", "1"), old)
+	assert.True(t, same.Same(old))
+	assert.Equal(t, reflect.ValueOf(old.Labels).Pointer(), reflect.ValueOf(same.Labels).Pointer())
+	assert.Zero(t, same.Revision)
+	assert.EqualValues(t, old.Size()-objectBytes, old.SharedWith(same))
+
+	changed := New(k, build("ns", "a", "y", "2"), old)
+	assert.Equal(t, map[string]string{"l": "2"}, changed.Labels)
+	assert.Equal(t, "y", changed.Fields.At(0))
+	assert.Zero(t, old.SharedWith(changed))
 }
 
 // exampleHistory returns a store with this history:
@@ -364,7 +393,7 @@ func TestWatchTransitions(t *testing.T) {
 			break
 		}
 		for _, c := range changes {
-			got = append(got, fmt.Sprintf("%d %s %s %s", c.Revision, c.Type, c.Object.Fields[0], c.Object.Labels["l"]))
+			got = append(got, fmt.Sprintf("%d %s %s %s", c.Revision, c.Type, c.Object.Fields.At(0), c.Object.Labels["l"]))
 		}
 	}
 	assert.Equal(t, []string{"2 ADDED 1 x", "3 DELETED 1 x", "5 ADDED 1 x", "6 MODIFIED 2 x", "7 DELETED 2 x"}, got)

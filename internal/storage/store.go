@@ -192,7 +192,11 @@ func (s *Store) Newest(key string) *Object {
 
 // All returns the current objects whose keys begin with the prefix, sorted by key.
 func (s *Store) All(prefix string) iter.Seq[*Object] {
-	if few, ok := s.LatestFew(prefix); ok {
+	few, ok := s.LatestFew(prefix)
+	if ok && len(few) == 0 {
+		return none
+	}
+	if ok {
 		return func(yield func(*Object) bool) {
 			for _, item := range few {
 				if !yield(item.Value) {
@@ -210,6 +214,9 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 		}
 	}
 }
+
+// none has no objects.
+func none(func(*Object) bool) {}
 
 // await returns the view of a replica once it is at rev or later. It waits up to
 // freshnessWait, and not at all for a resource without a watch cache.

@@ -1,64 +1,159 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
-	"io"
+	"hash/maphash"
 	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
 )
 
-// An Encoded is the JSON encoding of an object with the positions of the parts that
-// differ between its representations, so that they can be changed without decoding
-// it. It is immutable. An Encoded must begin as [Type.Append] writes objects: with
-// kind, apiVersion and metadata, in the order of their Go types.
+// An Encoded is the JSON encoding of an object without its resourceVersion, which is written
+// with it. It is immutable.
+//
+// It has three texts, so that objects share memory. The managed fields of the first manager are
+// equal in the objects that a controller makes of one template. The status and the other
+// managers are what changes with a status: the writer of a status is rarely the first manager.
+// The remaining text of an object stays the same then.
 type Encoded struct {
-	json     []byte // ended by a newline
-	metadata int    // where `"metadata":` begins
+	// The document is
+	//
+	//	stable[:version], the member resourceVersion,
+	//	stable[version:managers], first, changing[:status],
+	//	stable[managers:], changing[status:]
+	//
+	// The places in the document are found by a search for the names of members, which may
+	// find others. What is written does not depend on them.
+	stable, first, changing string
 
-	// json[version:versionEnd] is the member resourceVersion with the comma that
-	// separates it from the previous one, or from the next one if it is the first.
-	// If there is no resourceVersion, both are the index at which it is inserted.
-	version, versionEnd int
+	metadata                  int32 // where `"metadata":` begins in stable
+	version, managers, status int32
+
+	common bool // another object has first too, and counts it
 }
 
-// NewEncoded returns the JSON of an object, which must end with a newline, as an
-// Encoded. It keeps the slice.
-func NewEncoded(json []byte) Encoded {
-	e := Encoded{json: json, metadata: bytes.Index(json, []byte(`"metadata":`))}
-	at := e.metadata + len(`"metadata":{`)
+// minSplit is the length of the shortest document that gets more than one text. Another one
+// needs about as much memory as sharing saves.
+const minSplit = 512
+
+// NewEncoded returns the JSON of an object as an Encoded, which shares its texts with old, the
+// encoding of another version or the zero value. The object must be as [Type.Append] writes it,
+// with kind, apiVersion and metadata in the order of their Go types, and without a
+// resourceVersion. The Encoded does not keep the slice.
+func NewEncoded(json []byte, old Encoded) Encoded {
+	e := Encoded{metadata: int32(bytes.Index(json, []byte(`"metadata":`)))}
+	e.version = int32(versionPlace(json, int(e.metadata)+len(`"metadata":{`)))
+	p := split(json, int(e.version))
+	e.managers, e.status = int32(len(p.head)), int32(len(p.others))
+	e.stable = join(p.head, p.body, old.stable)
+	e.changing = join(p.others, p.status, old.changing)
+	if e.first, e.common = old.first, old.common; e.first != string(p.first) {
+		e.first, e.common = shared(p.first)
+	}
+	return e
+}
+
+// pieces are the parts of the JSON of an object, in their order.
+type pieces struct {
+	head   []byte
+	first  []byte // the fields of the first manager
+	others []byte // the other managers
+	body   []byte
+	status []byte
+}
+
+// split cuts the JSON of an object, whose resourceVersion would be at a place.
+func split(json []byte, version int) pieces {
+	if len(json) < minSplit {
+		return pieces{head: json}
+	}
+	p := pieces{head: json[:version], body: json[version:]}
+	if begin := bytes.Index(p.body, []byte(`"fieldsV1":{`)); begin >= 0 {
+		fields := p.body[begin:]
+		end := indexOrLen(fields, `}]}`)
+		second := indexOrLen(fields[:end], `},{"manager":"`)
+		if second < minShared {
+			begin, fields, end, second = begin+second, fields[second:], end-second, 0
+		}
+		p.head, p.first, p.others, p.body = json[:version+begin], fields[:second], fields[second:end], fields[end:]
+	}
+	if i := bytes.Index(p.body, []byte(`"status":{`)); i >= 0 {
+		p.body, p.status = p.body[:i], p.body[i:]
+	}
+	return p
+}
+
+// indexOrLen returns the index of the first sep in s, the length of s if there is none.
+func indexOrLen(s []byte, sep string) int {
+	if i := bytes.Index(s, []byte(sep)); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// join returns the text a + b, old if it is equal.
+func join(a, b []byte, old string) string {
+	if len(old) == len(a)+len(b) && old[:len(a)] == string(a) && old[len(a):] == string(b) {
+		return old
+	}
+	var out strings.Builder
+	out.Grow(len(a) + len(b))
+	out.Write(a)
+	out.Write(b)
+	return out.String()
+}
+
+const (
+	// sharedTexts is how many texts are kept for the next objects.
+	sharedTexts = 1024
+	// minShared and maxShared are the lengths of the shortest and the longest of them.
+	minShared, maxShared = 128, 4 << 10
+)
+
+// recentTexts has the texts that shared has returned, at the slots of their hashes.
+var recentTexts [sharedTexts]atomic.Pointer[string]
+
+var textSeed = maphash.MakeSeed()
+
+// shared returns a text as a string, and whether another object has the same string.
+func shared(text []byte) (s string, common bool) {
+	if len(text) == 0 || len(text) > maxShared {
+		return string(text), false
+	}
+	slot := &recentTexts[maphash.Bytes(textSeed, text)%sharedTexts]
+	if kept := slot.Load(); kept != nil && *kept == string(text) {
+		return *kept, true
+	}
+	kept := string(text)
+	slot.Store(&kept)
+	return kept, false
+}
+
+// versionPlace returns the index in the JSON of an object at which its resourceVersion is
+// inserted. at is the index of the first member of its metadata.
+func versionPlace(json []byte, at int) int {
 	for json[at] == '"' {
 		end := skipString(json, at)
-		key := json[at:end]
-		if isAfterResourceVersion(key) {
+		if isAfterResourceVersion(json[at:end]) {
 			break
 		}
-		valueEnd := skipString(json, end+len(":"))
-		hasNext := json[valueEnd] == ','
-		if string(key) == `"resourceVersion"` {
-			e.version, e.versionEnd = at, valueEnd
-			if json[at-1] == ',' {
-				e.version--
-			} else if hasNext {
-				e.versionEnd++
-			}
-			return e
-		}
-		at = valueEnd
-		if hasNext {
+		if at = skipString(json, end+len(":")); json[at] == ',' {
 			at++
 		}
 	}
 	if json[at-1] == ',' {
 		at-- // the next member keeps its comma
 	}
-	e.version, e.versionEnd = at, at
-	return e
+	return at
 }
 
 // isAfterResourceVersion reports whether a quoted key of ObjectMeta is not one of the
 // strings that come before resourceVersion.
 func isAfterResourceVersion(key []byte) bool {
 	switch string(key) {
-	case `"name"`, `"generateName"`, `"namespace"`, `"selfLink"`, `"uid"`, `"resourceVersion"`:
+	case `"name"`, `"generateName"`, `"namespace"`, `"selfLink"`, `"uid"`:
 		return false
 	}
 	return true
@@ -74,96 +169,119 @@ func skipString(json []byte, at int) int {
 	return at + 1
 }
 
-// JSON returns the encoding, ended by a newline. The caller must not change it.
-func (e Encoded) JSON() []byte { return e.json }
+// Len returns the length of the document without a resourceVersion, in bytes.
+func (e *Encoded) Len() int { return len(e.stable) + len(e.first) + len(e.changing) }
+
+// Equal reports whether two objects differ in nothing but their resourceVersions.
+func (e *Encoded) Equal(other *Encoded) bool {
+	return e.Len() == other.Len() && e.version == other.version && e.managers == other.managers && e.status == other.status &&
+		e.stable == other.stable && e.first == other.first && e.changing == other.changing
+}
+
+// Size returns the length of the texts that the object does not share with other objects, in
+// bytes.
+func (e *Encoded) Size() int {
+	if e.common {
+		return len(e.stable) + len(e.changing)
+	}
+	return e.Len()
+}
+
+// Shared returns how many bytes of Size are in the same memory as a text of another version.
+func (e *Encoded) Shared(other *Encoded) int {
+	n := 0
+	if unsafe.StringData(e.stable) == unsafe.StringData(other.stable) {
+		n = len(e.stable)
+	}
+	if unsafe.StringData(e.first) == unsafe.StringData(other.first) && !e.common {
+		n += len(e.first)
+	}
+	if unsafe.StringData(e.changing) == unsafe.StringData(other.changing) {
+		n += len(e.changing)
+	}
+	return n
+}
 
 // UID returns the object's metadata.uid, "" if it has none.
-func (e Encoded) UID() string {
-	_, uid, ok := bytes.Cut(e.json[e.metadata:e.version], []byte(`"uid":"`))
-	if !ok {
-		return ""
-	}
-	return string(uid[:bytes.IndexByte(uid, '"')])
+func (e *Encoded) UID() string {
+	_, uid, _ := strings.Cut(e.stable[e.metadata:e.version], `"uid":"`)
+	uid, _, _ = strings.Cut(uid, `"`)
+	return uid
 }
 
-// WithVersion returns the object with a resourceVersion.
-func (e Encoded) WithVersion(version int64) Encoded {
-	var digits [20]byte
-	return e.withVersion(strconv.AppendInt(digits[:0], version, 10))
-}
-
-// WithVersionText returns the object with any text as its resourceVersion.
-func (e Encoded) WithVersionText(version string) Encoded {
-	quoted := appendString(nil, version)
-	return e.withVersion(quoted[1 : len(quoted)-1])
-}
-
-func (e Encoded) withVersion(value []byte) Encoded {
-	before, after := e.aroundValue()
-	head, tail := e.json[:e.version], e.json[e.versionEnd:]
-	out := Encoded{metadata: e.metadata, version: e.version}
-	out.json = make([]byte, 0, len(head)+len(before)+len(value)+len(after)+len(tail))
-	out.json = append(append(append(append(out.json, head...), before...), value...), after...)
-	out.versionEnd = len(out.json)
-	out.json = append(out.json, tail...)
+// WithVersionText returns the object with any text as its resourceVersion. It must be
+// written without another one.
+func (e *Encoded) WithVersionText(version string) Encoded {
+	before, after := e.aroundVersion()
+	member := string(appendString([]byte(before), version)) + after
+	out := *e
+	out.stable = e.stable[:e.version] + member + e.stable[e.version:]
+	out.managers += int32(len(member))
 	return out
 }
 
-// aroundValue returns the parts of the member resourceVersion around its value.
-func (e Encoded) aroundValue() (before, after string) {
-	switch isFirst := e.json[e.version-1] == '{'; {
-	case !isFirst:
-		return `,"resourceVersion":"`, `"`
-	case e.json[e.versionEnd] == '}':
-		return `"resourceVersion":"`, `"`
-	default:
-		return `"resourceVersion":"`, `",`
+// aroundVersion returns what separates the value of the resourceVersion from the members before
+// and after it.
+func (e *Encoded) aroundVersion() (before, after string) {
+	if e.stable[e.version-1] != '{' {
+		return `,"resourceVersion":`, ""
 	}
-}
-
-// WriteWithVersion writes what WithVersion returns, without the newline and without
-// a copy.
-func (e Encoded) WriteWithVersion(w io.Writer, version int64) error {
-	before, after := e.aroundValue()
-	var buffer [64]byte
-	member := append(strconv.AppendInt(append(buffer[:0], before...), version, 10), after...)
-	for _, part := range [][]byte{e.json[:e.version], member, e.json[e.versionEnd : len(e.json)-1]} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
+	if e.stable[e.version] == '}' {
+		return `"resourceVersion":`, ""
 	}
-	return nil
+	return `"resourceVersion":`, ","
 }
 
-// EqualExceptVersion reports whether two objects differ in nothing but their
-// resourceVersions.
-func (e Encoded) EqualExceptVersion(other Encoded) bool {
-	return bytes.Equal(e.json[:e.version], other.json[:other.version]) &&
-		bytes.Equal(e.json[e.versionEnd:], other.json[other.versionEnd:])
+// appendVersion appends the member resourceVersion, nothing for version 0.
+func (e *Encoded) appendVersion(to []byte, version int64) []byte {
+	if version == 0 {
+		return to
+	}
+	before, after := e.aroundVersion()
+	to = append(append(to, before...), '"')
+	return append(append(strconv.AppendInt(to, version, 10), '"'), after...)
 }
 
-// Metadata returns the JSON of the object's metadata. The caller must not change it.
-func (e Encoded) Metadata() []byte {
-	begin := e.metadata + len(`"metadata":`)
+// Append appends the document to a slice, with a resourceVersion unless version is 0.
+func (e *Encoded) Append(to []byte, version int64) []byte { return e.appendFrom(to, 0, version) }
+
+// appendFrom appends the document from an index in its head on, which is before the
+// resourceVersion.
+func (e *Encoded) appendFrom(to []byte, index int, version int64) []byte {
+	to = e.appendVersion(append(to, e.stable[index:e.version]...), version)
+	to = append(append(to, e.stable[e.version:e.managers]...), e.first...)
+	to = append(append(to, e.changing[:e.status]...), e.stable[e.managers:]...)
+	return append(to, e.changing[e.status:]...)
+}
+
+// Write writes what Append appends or, unless typed, what follows kind and apiVersion in it:
+// the document from the member metadata on. After an opening brace that is the object without a
+// type.
+func (e *Encoded) Write(w *bufio.Writer, version int64, typed bool) error {
+	begin := int(e.metadata)
+	if typed {
+		begin = 0
+	}
+	_, err := w.Write(e.appendFrom(w.AvailableBuffer(), begin, version))
+	return err
+}
+
+// AppendMetadata appends the JSON of the object's metadata to a slice, with a resourceVersion
+// unless version is 0.
+func (e *Encoded) AppendMetadata(to []byte, version int64) []byte {
+	begin := len(to)
+	to = e.appendFrom(to, int(e.metadata)+len(`"metadata":`), version)
 	depth := 0
 	for i := begin; ; i++ {
-		switch e.json[i] {
+		switch to[i] {
 		case '"':
-			i = skipString(e.json, i) - 1
+			i = skipString(to, i) - 1
 		case '{':
 			depth++
 		case '}':
 			if depth--; depth == 0 {
-				return e.json[begin : i+1]
+				return to[:i+1]
 			}
 		}
 	}
 }
-
-// Document returns the encoding without the newline. The caller must not change it.
-func (e *Encoded) Document() []byte { return e.json[:len(e.json)-1] }
-
-// AfterTypeMeta returns what follows kind and apiVersion in Document, from the
-// member metadata on. After an opening brace it is the object without a type. The
-// caller must not change it.
-func (e *Encoded) AfterTypeMeta() []byte { return e.json[e.metadata : len(e.json)-1] }

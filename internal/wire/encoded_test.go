@@ -1,6 +1,11 @@
 package wire_test
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,63 +15,161 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
+func encoded(json string) wire.Encoded { return wire.NewEncoded([]byte(json), wire.Encoded{}) }
+
 func TestEncoded(t *testing.T) {
+	long := strings.Repeat("x", 600)
 	for _, row := range []struct {
 		name, metadata string
+		tail           string
 		uid            string
 		want           string // the metadata with version 41
 	}{
-		{"all", `{"name":"a","generateName":"a-","namespace":"n","uid":"u","labels":{"uid":"}\""}}`, "u",
+		{"all", `{"name":"a","generateName":"a-","namespace":"n","uid":"u","labels":{"uid":"}\""}}`, "", "u",
 			`{"name":"a","generateName":"a-","namespace":"n","uid":"u","resourceVersion":"41","labels":{"uid":"}\""}}`},
-		{"uid last", `{"name":"a","uid":"u"}`, "u", `{"name":"a","uid":"u","resourceVersion":"41"}`},
-		{"escapes", `{"name":"\"uid\":\"v","uid":"u","x":1}`, "u", `{"name":"\"uid\":\"v","uid":"u","resourceVersion":"41","x":1}`},
-		{"no uid", `{"name":"a","labels":{"uid":"v"}}`, "", `{"name":"a","resourceVersion":"41","labels":{"uid":"v"}}`},
-		{"first member", `{"labels":{}}`, "", `{"resourceVersion":"41","labels":{}}`},
-		{"only member", `{}`, "", `{"resourceVersion":"41"}`},
-		{"replaced", `{"uid":"u","resourceVersion":"7","labels":{}}`, "u", `{"uid":"u","resourceVersion":"41","labels":{}}`},
-		{"replaced last", `{"uid":"u","resourceVersion":"7"}`, "u", `{"uid":"u","resourceVersion":"41"}`},
-		{"replaced first member", `{"resourceVersion":"7","labels":{}}`, "", `{"resourceVersion":"41","labels":{}}`},
-		{"replaced only member", `{"resourceVersion":"7"}`, "", `{"resourceVersion":"41"}`},
+		{"uid last", `{"name":"a","uid":"u"}`, "", "u", `{"name":"a","uid":"u","resourceVersion":"41"}`},
+		{"escapes", `{"name":"\"uid\":\"v","uid":"u","x":1}`, "", "u", `{"name":"\"uid\":\"v","uid":"u","resourceVersion":"41","x":1}`},
+		{"no uid", `{"name":"a","labels":{"uid":"v"}}`, "", "", `{"name":"a","resourceVersion":"41","labels":{"uid":"v"}}`},
+		{"first member", `{"labels":{}}`, "", "", `{"resourceVersion":"41","labels":{}}`},
+		{"only member", `{}`, "", "", `{"resourceVersion":"41"}`},
+		{"one manager", `{"uid":"u","labels":{"a":"b"},"managedFields":[{"manager":"a"}]}`, `,"data":"` + long + `"`, "u",
+			`{"uid":"u","resourceVersion":"41","labels":{"a":"b"},"managedFields":[{"manager":"a"}]}`},
+		{"managers", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{}},{"manager":"c"}]}`, `,"data":"` + long + `"`, "u",
+			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{}},{"manager":"c"}]}`},
+		{"only managers", `{"managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"data":"` + long + `"`, "",
+			`{"resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b"}]}`},
+		{"managers elsewhere", `{"uid":"u","labels":{"manager":"x"}}`, `,"data":[{"x":1},{"manager":"` + long + `"}],"status":{"b":1}`, "u",
+			`{"uid":"u","resourceVersion":"41","labels":{"manager":"x"}}`},
+		{"brackets in managed fields", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{"v:\"}]}\"":{}}}]}`, `,"data":"` + long + `"`, "u",
+			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{"v:\"}]}\"":{}}}]}`},
+		{"status", `{"uid":"u","labels":{"a":"b"}}`, `,"data":"` + long + `","status":{"a":1}`, "u",
+			`{"uid":"u","resourceVersion":"41","labels":{"a":"b"}}`},
+		{"status in other members", `{"uid":"u"}`, `,"data":{"status":{"x":"` + long + `"}},"status":{"b":1},"tail":2`, "u",
+			`{"uid":"u","resourceVersion":"41"}`},
+		{"managers and status", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"data":"` + long + `","status":{"a":1}`, "u",
+			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b"}]}`},
+		{"only member of a long object", `{}`, `,"data":"` + long + `","status":{"a":1}`, "", `{"resourceVersion":"41"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			const head, tail = `{"kind":"Thing","apiVersion":"v1",`, `,"data":{"uid":"w","metadata":{}}}`
+			const head = `{"kind":"Thing","apiVersion":"v1",`
+			tail := `,"data":{"uid":"w","metadata":{}}` + row.tail + `}`
 			before := head + `"metadata":` + row.metadata + tail
 			after := head + `"metadata":` + row.want + tail
-			e := wire.NewEncoded([]byte(before + "\n"))
+			e := encoded(before)
 			assert.Equal(t, row.uid, e.UID())
-			assert.Equal(t, row.metadata, string(e.Metadata()))
-			assert.Equal(t, before+"\n", string(e.JSON()))
+			assert.Equal(t, len(before), e.Len())
+			assert.Equal(t, "x"+before, string(e.Append([]byte("x"), 0)))
+			assert.Equal(t, "x"+after, string(e.Append([]byte("x"), 41)))
+			assert.Equal(t, "{"+row.metadata, string(e.AppendMetadata([]byte("{"), 0)))
+			assert.Equal(t, row.want, string(e.AppendMetadata(nil, 41)))
+			same, other := encoded(before), encoded(strings.Replace(before, "Thing", "Other", 1))
+			assert.True(t, e.Equal(&same))
+			assert.False(t, e.Equal(&other))
 
-			got := e.WithVersion(41)
-			assert.Equal(t, after+"\n", string(got.JSON()))
-			assert.Equal(t, got, wire.NewEncoded(got.JSON()), "positions")
-			assert.Equal(t, row.want, string(got.Metadata()))
-			assert.Equal(t, got, got.WithVersion(7).WithVersion(41))
-			assert.Equal(t, row.uid, got.UID())
-
-			assert.True(t, e.EqualExceptVersion(got))
-			assert.False(t, e.EqualExceptVersion(wire.NewEncoded([]byte(before+" \n"))))
-
-			assert.Equal(t, before, string(e.Document()))
-			assert.Equal(t, strings.TrimPrefix(before, head), string(e.AfterTypeMeta()))
+			fixed := e.WithVersionText("41")
+			assert.Equal(t, after, string(fixed.Append(nil, 0)))
+			assert.Equal(t, row.want, string(fixed.AppendMetadata(nil, 0)))
 
 			for _, write := range []struct {
-				want string
-				f    func(*strings.Builder) error
-			}{
-				{after, func(w *strings.Builder) error { return e.WriteWithVersion(w, 41) }},
-				{after, func(w *strings.Builder) error { return got.WriteWithVersion(w, 41) }},
-			} {
-				var w strings.Builder
-				require.NoError(t, write.f(&w))
-				assert.Equal(t, write.want, w.String())
+				version int64
+				typed   bool
+				want    string
+			}{{0, true, before}, {41, true, after}, {0, false, strings.TrimPrefix(before, head)}, {41, false, strings.TrimPrefix(after, head)}} {
+				var out bytes.Buffer
+				w := bufio.NewWriter(&out)
+				require.NoError(t, e.Write(w, write.version, write.typed))
+				require.NoError(t, w.Flush())
+				assert.Equal(t, write.want, out.String())
 			}
 		})
 	}
 }
 
 func TestEncodedVersionText(t *testing.T) {
-	e := wire.NewEncoded([]byte(`{"metadata":{"uid":"u"}}` + "\n")).WithVersionText(`a"b`)
-	assert.Equal(t, `{"metadata":{"uid":"u","resourceVersion":"a\"b"}}`+"\n", string(e.JSON()))
-	assert.Equal(t, `{"metadata":{"uid":"u","resourceVersion":"5"}}`+"\n", string(e.WithVersion(5).JSON()))
+	e := encoded(`{"metadata":{"uid":"u"}}`)
+	e = e.WithVersionText(`a"b`)
+	assert.Equal(t, `{"metadata":{"uid":"u","resourceVersion":"a\"b"}}`, string(e.Append(nil, 0)))
+}
+
+// TestEncodedShares shows which versions of an object share memory.
+func TestEncodedShares(t *testing.T) {
+	fresh := freshText()
+	object := func(label, manager, field, spec, status string) string {
+		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u","labels":{"a":%q},"managedFields":[{"manager":"m","fieldsV1":{"f:spec":{"f:%s":{}}}},{"manager":%q}]},"spec":{"a":%q},"status":{"a":%q}}`,
+			label, field+fresh, manager, spec, status+strings.Repeat("x", 400))
+	}
+	text := object("l", "m", "f", "spec", "status")
+	old := encoded(text)
+	first := len(`"fieldsV1":{"f:spec":{"f:f`) + len(fresh) + len(`":{}}}`)
+	changing := len(`},{"manager":"m"`) + len(`"status":{"a":"status"}}`) + 400
+	for _, row := range []struct {
+		name, text  string
+		shared      int
+		allocations float64 // of the texts that are not shared
+	}{
+		{"equal", text, len(text), 0},
+		{"labels", object("k", "m", "f", "spec", "status"), first + changing, 1},
+		{"fields of the first manager", object("l", "m", "g", "spec", "status"), len(text) - first, 0}, // it is in the table
+		{"another manager", object("l", "n", "f", "spec", "status"), len(text) - changing, 1},
+		{"spec", object("l", "m", "f", "other", "status"), first + changing, 1},
+		{"status", object("l", "m", "f", "spec", "other"), len(text) - changing, 1},
+		{"spec and status", object("l", "m", "f", "other", "other"), first, 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			json := []byte(row.text)
+			e := wire.NewEncoded(json, old)
+			assert.Equal(t, row.text, string(e.Append(nil, 0)))
+			assert.Equal(t, row.shared, old.Shared(&e))
+			assert.Equal(t, row.allocations, testing.AllocsPerRun(10, func() { wire.NewEncoded(json, old) }))
+		})
+	}
+}
+
+// TestEncodedSharesFirst shows that different objects share the fields of their first manager,
+// which one of them counts.
+func TestEncodedSharesFirst(t *testing.T) {
+	fresh := freshText()
+	object := func(name string) string {
+		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{"f:%s":{}}}}]},"spec":{"a":%q}}`,
+			name, fresh, strings.Repeat("x", 400))
+	}
+	a, b := encoded(object("a")), encoded(object("b"))
+	first := len(`"fieldsV1":{"f:spec":{"f:`) + len(fresh) + len(`":{}}}`)
+	assert.Equal(t, a.Len(), a.Size())
+	assert.Equal(t, b.Len()-first, b.Size())
+	next := wire.NewEncoded([]byte(object("c")), a)
+	assert.Equal(t, next.Len(), next.Size(), "the next version of the object that counts it")
+	assert.Equal(t, first, a.Shared(&next))
+	assert.Zero(t, b.Shared(&next), "b does not count it")
+}
+
+// freshText returns a text that no object of this process has. It is as long as texts that
+// objects share.
+func freshText() string {
+	const minShared = 128
+	return fmt.Sprintf("%0*d", minShared, rand.Uint64())
+}
+
+// FuzzEncoded shows that an object is written as it was, wherever it is cut.
+func FuzzEncoded(f *testing.F) {
+	for _, seed := range []string{`{}`, `"}]}"`, `{"fieldsV1":{"a":[{}]}}`, `[{"x":1},{"manager":"m"}]`, `{"status":{"metadata":{}}}`, `"\"status\":{"`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !json.Valid(data) {
+			return
+		}
+		var compact bytes.Buffer
+		require.NoError(t, json.Compact(&compact, data))
+		metadata := func(version string) string {
+			return fmt.Sprintf(`{"uid":"u"%s,"labels":{"a":%q},"managedFields":[{"fieldsV1":{"f:%0200d":%s}},{"manager":"b","fieldsV1":%s}]}`, version, &compact, 1, &compact, &compact)
+		}
+		object := func(version string) string {
+			return fmt.Sprintf(`{"kind":"T","apiVersion":"v1","metadata":%s,"spec":%s,"status":{"x":%s}}`, metadata(version), &compact, &compact)
+		}
+		e := encoded(object(""))
+		assert.Equal(t, object(""), string(e.Append(nil, 0)))
+		assert.Equal(t, object(`,"resourceVersion":"9"`), string(e.Append(nil, 9)))
+		assert.Equal(t, metadata(""), string(e.AppendMetadata(nil, 0)))
+	})
 }

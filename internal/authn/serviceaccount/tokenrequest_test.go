@@ -26,7 +26,7 @@ func (s mapStore) put(t *testing.T, types *resource.Types, plural, body string) 
 	typ := types.Lookup("", "v1", plural)
 	obj, _, err := typ.Codec.Decode([]byte(body), false)
 	require.NoError(t, err)
-	o := storage.New(typ, obj)
+	o := storage.New(typ, obj, nil)
 	s[typ.Key(o.Namespace, o.Name)] = o
 }
 

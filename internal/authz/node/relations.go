@@ -70,7 +70,7 @@ func (m *Mode) stored(of status.GroupResource) *resource.Type { return m.Types.F
 // nodeOf returns the node that a pod is bound to, "" if it is not.
 func nodeOf(t *resource.Type, pod *storage.Object) string {
 	i := slices.IndexFunc(t.SelectableFields, func(f resource.Field) bool { return f.Label == nodeField })
-	return pod.Fields[i]
+	return pod.Fields.At(i)
 }
 
 // podRefersTo reports whether a pod on the node refers to an object.

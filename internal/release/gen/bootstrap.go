@@ -188,7 +188,7 @@ func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, vari
 		if !unique {
 			meta["uid"] = release.BootstrapUID(key)
 		}
-		line := bootstrapLine(t, storage.New(t, obj))
+		line := bootstrapLine(t, storage.New(t, obj, nil))
 		if strings.Count(line, "$") != strings.Count(line, "${uid}") {
 			return nil, fmt.Errorf("%s contains a $, which begins a variable", key)
 		}
@@ -211,7 +211,11 @@ func bootstrapLine(t *resource.Type, o *storage.Object) string {
 	for _, key := range slices.Sorted(maps.Keys(o.Labels)) {
 		labels = append(labels, key+"="+o.Labels[key])
 	}
-	return fmt.Sprintf("%s/%s %s %s %s %s", t.GroupVersion, t.Name, name, column(labels), column(o.Fields), o.JSON())
+	var fields []string
+	for i := range t.SelectableFields {
+		fields = append(fields, o.Fields.At(i))
+	}
+	return fmt.Sprintf("%s/%s %s %s %s %s", t.GroupVersion, t.Name, name, column(labels), column(fields), o.JSON())
 }
 
 // column joins the values of a column.
