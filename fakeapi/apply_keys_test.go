@@ -23,6 +23,8 @@ func TestApplyWithoutKeys(t *testing.T) {
 		{"no key", "1.36", `[{"v":"x"}]`, typed + `element 0: associative list with keys has an element that omits all key fields ["a" "b"] (and doesn't have default values for any key fields)`},
 		{"one key twice", "1.36", `[{"a":"x"},{"a":"x"}]`, typed + `duplicate entries for key [a="x"]`},
 		{"another key twice", "1.36", `[{"b":"x"},{"b":"x","v":"y"}]`, typed + `duplicate entries for key [b="x"]`},
+		{"a key that is null", "1.36", `[{"a":"x","b":null,"v":true}]`, `failed to create typed patch object (/x; x.io/v1, Kind=K): .spec.l[a="x",b=null].v: expected string, got &value.valueUnstructured{Value:true}`},
+		{"a key that is null and one that is absent", "1.36", `[{"a":null,"v":true}]`, `failed to create typed patch object (/x; x.io/v1, Kind=K): .spec.l[a=null].v: expected string, got &value.valueUnstructured{Value:true}`},
 		{"no list", "1.36", `"5%"`, typed + `expected list, got &{5%}`},
 		{"one key of an old release", "1.33", `[{"a":"x"}]`, typed + `element 0: associative list with keys has an element that omits key field "b" (and doesn't have default value)`},
 		{"no list of an old release", "1.33", `"5%"`, typed + `expected list, got &{5%!}(MISSING)`},

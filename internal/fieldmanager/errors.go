@@ -22,13 +22,12 @@ var (
 	})
 	// verb matches a % in a value, which structured-merge-diff v4 formats again.
 	verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`) })
-	// nullKey matches a key that withKeys has set in the steps to an element.
-	nullKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([[,])[\w-]+=null(?:,|(\]))`) })
 )
 
 // withKeys returns v with null for the keys that elements of lists lack, if they have
-// another key. structured-merge-diff v4 refuses elements without a key.
-func (s *resolvedType) withKeys(v any) any {
+// another key. structured-merge-diff v4 refuses elements without a key. It adds the names of
+// the keys to added.
+func (s *resolvedType) withKeys(v any, added map[string]bool) any {
 	switch v := v.(type) {
 	case []any:
 		if s == nil || s.list == nil {
@@ -36,7 +35,7 @@ func (s *resolvedType) withKeys(v any) any {
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = s.list.withKeys(s.list.element.withKeys(e))
+			out[i] = s.list.withKeys(s.list.element.withKeys(e, added), added)
 		}
 		return out
 	case map[string]any:
@@ -46,14 +45,14 @@ func (s *resolvedType) withKeys(v any) any {
 		out := make(map[string]any, len(v))
 		for name, e := range v {
 			_, t := s.object.field(name)
-			out[name] = t.withKeys(e)
+			out[name] = t.withKeys(e, added)
 		}
 		return out
 	}
 	return v
 }
 
-func (l *listType) withKeys(element any) any {
+func (l *listType) withKeys(element any, added map[string]bool) any {
 	obj, ok := element.(map[string]any)
 	if l.atomic || !ok || !slices.ContainsFunc(l.keys, func(k keyField) bool { _, set := obj[k.name]; return set || k.absent != nil }) {
 		return element
@@ -62,15 +61,24 @@ func (l *listType) withKeys(element any) any {
 	for _, k := range l.keys {
 		if _, set := obj[k.name]; !set && k.absent == nil {
 			obj[k.name] = nil
+			added[k.name] = true
 		}
 	}
 	return obj
 }
 
-// withoutNullKeys returns a text that names elements without the keys of withKeys.
-func withoutNullKeys(text string) string {
+// withoutNullKeys returns a text that names elements without the keys that withKeys has added.
+func withoutNullKeys(text string, added map[string]bool) string {
+	if len(added) == 0 {
+		return text
+	}
+	var names []string
+	for name := range added {
+		names = append(names, regexp.QuoteMeta(name))
+	}
+	nullKey := regexp.MustCompile(`([[,])(?:` + strings.Join(names, "|") + `)=null(?:,|(\]))`)
 	for {
-		shorter := nullKey().ReplaceAllString(text, "$1$2")
+		shorter := nullKey.ReplaceAllString(text, "$1$2")
 		if shorter == text {
 			return strings.ReplaceAll(text, ",]", "]")
 		}
@@ -79,8 +87,9 @@ func withoutNullKeys(text string) string {
 }
 
 // describe returns the error of [typed.ParseableType.FromUnstructured] with the texts of
-// structured-merge-diff v6, which kube-apiserver has since release 1.34.
-func (c *compiled) describe(err error) error {
+// structured-merge-diff v6, which kube-apiserver has since release 1.34. added are the keys that
+// withKeys has added.
+func (c *compiled) describe(err error, added map[string]bool) error {
 	var errs typed.ValidationErrors
 	if !errors.As(err, &errs) {
 		return err
@@ -93,7 +102,7 @@ func (c *compiled) describe(err error) error {
 				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
 			}
 		}
-		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(e.Path), withoutNullKeys(text)
+		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(e.Path, added), withoutNullKeys(text, added)
 	}
 	return errs
 }

@@ -82,10 +82,11 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	c := t.compiled()
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil && t.kind.PartialKeys {
-		if _, other := c.FromUnstructured(c.types.withKeys(obj), o...); other != nil {
+		added := map[string]bool{}
+		if _, other := c.FromUnstructured(c.types.withKeys(obj, added), o...); other != nil {
 			err = other
 		}
-		err = c.describe(err)
+		err = c.describe(err, added)
 	}
 	return v, err
 }
