@@ -36,13 +36,14 @@ type Options struct {
 
 // A Sizer is a value that knows how many bytes of memory it occupies. A store of values
 // that implement it counts them in [Store.LiveBytes] and [Store.HistoryBytes]. The store
-// calls Size for a version when it is put, and when it is replaced or deleted.
+// calls Size for a version when it is put, and when it is replaced or deleted. Values that
+// share memory with the next version are a [Sharer].
 type Sizer interface {
 	Size() int64
 }
 
-// A Sharer is a Sizer whose versions share memory. History counts only what a version does not
-// share with the next one.
+// A Sharer is a Sizer whose versions share memory. [Store.HistoryBytes] counts of a version only
+// what it does not share with the next one.
 type Sharer[V any] interface {
 	Sizer
 	// SharedWith returns how many of the bytes of Size the value shares with the one that

@@ -31,7 +31,7 @@ func main() {
 	// Stored objects use little memory compared with the garbage of requests, so
 	// a less frequent garbage collection saves time.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(highPercent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

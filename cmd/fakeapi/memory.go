@@ -10,19 +10,28 @@ import (
 )
 
 const (
-	// lowMemory is the memory that the process may use before it collects garbage
-	// more often than GOGC requires. A full history, which is 256 MiB by default,
-	// and the garbage of a second fit into it.
+	// lowMemory is the size of the heap up to which garbage is collected as seldom as
+	// highPercent allows. A full history, which is 256 MiB by default, and the garbage of a
+	// second fit into it.
 	lowMemory = 512 << 20
+
+	// highPercent is the GOGC of a small heap.
+	highPercent = 400
+
+	// leastRoom is the least room for garbage, so that a collection is worth its time.
+	leastRoom = 64 << 20
 
 	// largeRelease is by how many bytes the history has to shrink for its memory to
 	// be returned to the operating system at once.
 	largeRelease = 32 << 20
 )
 
-// manageMemory bounds the memory of the process until stop is called. A high GOGC is
-// fast as long as the heap is small; with a large one, the garbage would be a multiple of
+// manageMemory bounds the memory of the process until stop is called, unless GOGC is set. A high
+// GOGC is fast as long as the heap is small; with a large one, the garbage would be a multiple of
 // it.
+//
+// It does not set a memory limit: that counts the gaps between objects too, of which a large heap
+// has so many that nothing would be left for garbage, and garbage would be collected all the time.
 //
 // After a compaction the heap is garbage that nothing collects while the server is
 // idle. manageMemory collects it and returns it. It does not do that when the history
@@ -33,7 +42,7 @@ func manageMemory(srv *fakeapi.Server) (stop func()) {
 		defer close(done)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		m := memory{limited: os.Getenv("GOMEMLIMIT") == ""}
+		m := memory{managed: os.Getenv("GOGC") == ""}
 		for {
 			m.update(liveBytes(), srv.HistoryBytes())
 			select {
@@ -51,17 +60,16 @@ func manageMemory(srv *fakeapi.Server) (stop func()) {
 
 // A memory is the state of manageMemory.
 type memory struct {
-	limited bool  // the process sets its memory limit
-	limit   int64 // the memory limit; 0 if none is set
+	managed bool  // the process sets its GOGC
+	percent int   // the GOGC; 0 if none is set
 	largest int64 // the largest size of the history since memory was returned
 }
 
-// update sets the memory limit for a live heap and returns memory if the history has
-// shrunk.
+// update sets the GOGC for a live heap and returns memory if the history has shrunk.
 func (m *memory) update(live, history int64) {
-	if limit := memoryLimit(live); m.limited && limit != m.limit {
-		m.limit = limit
-		debug.SetMemoryLimit(limit)
+	if percent := gcPercent(live); m.managed && percent != m.percent {
+		m.percent = percent
+		debug.SetGCPercent(percent)
 	}
 	if m.largest = max(m.largest, history); shrunk(m.largest, history) {
 		m.largest = history
@@ -69,16 +77,14 @@ func (m *memory) update(live, history int64) {
 	}
 }
 
-// memoryLimit returns the memory limit for a live heap: more than it by a quarter but no more
-// than garbage, or by an eighth if that is more, so that a large heap is not collected all the
-// time. It changes in steps.
-func memoryLimit(live int64) int64 {
-	const (
-		step    = 16 << 20
-		garbage = 160 << 20
-	)
-	room := max(min(live/4, garbage), live/8)
-	return max(lowMemory, (live+room+step-1)/step*step)
+// gcPercent returns the GOGC for a live heap: garbage may fill lowMemory and, beside a large heap,
+// an eighth of it.
+func gcPercent(live int64) int {
+	if live <= 0 {
+		return highPercent
+	}
+	room := max(lowMemory-live, live/8, leastRoom)
+	return int(min(100*room/live, highPercent))
 }
 
 // shrunk reports whether the history has shrunk by half or more, and by largeRelease.

@@ -6,21 +6,20 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestMemoryLimit(t *testing.T) {
+func TestGCPercent(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {
-		name        string
-		live, limit int64
+		name    string
+		live    int64
+		percent int
 	}{
-		{"small heap", 20 * mib, 512 * mib},
-		{"full history", 300 * mib, 512 * mib},
-		{"a quarter more", 448 * mib, 560 * mib},
-		{"160 MiB more", 800 * mib, 960 * mib},
-		{"a little larger", 1000 * mib, 1168 * mib},
-		{"the same step", 1008 * mib, 1168 * mib},
-		{"an eighth more", 2048 * mib, 2304 * mib},
+		{"before the first collection", 0, 400},
+		{"small heap", 20 * mib, 400},
+		{"a heap of 512 MiB with its garbage", 256 * mib, 100},
+		{"at least 64 MiB", 500 * mib, 12},
+		{"an eighth", 2048 * mib, 12},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.limit, memoryLimit(tt.live)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.percent, gcPercent(tt.live)) })
 	}
 }
 
