@@ -64,12 +64,13 @@ func (s *Store[V]) LatestFew(prefix string) (items []*Item[V], ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.few
-	f.prefix, f.items, f.more = prefix, nil, false
+	f.prefix, f.more = prefix, false
 	s.live.entries.AscendGreaterOrEqual(liveEntry[V]{key: prefix}, f.add)
+	items, f.items = f.items, nil
 	if f.more {
 		return nil, false
 	}
-	return f.items, true
+	return items, true
 }
 
 // few collects the items of LatestFew. A store has one, because a new function for each call

@@ -47,7 +47,8 @@ func labelsOf(labels map[string]any) (copied map[string]string, shared bool) {
 		all = all[key+value:]
 	}
 	if slot != nil {
-		slot.Store(&copied)
+		kept := copied // escapes only here
+		slot.Store(&kept)
 	}
 	return copied, false
 }
