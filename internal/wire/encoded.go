@@ -213,23 +213,24 @@ func (e *Encoded) UID() string {
 // written without another one.
 func (e *Encoded) WithVersionText(version string) Encoded {
 	before, after := e.aroundVersion()
-	member := string(appendString([]byte(before), version)) + after
+	quoted := appendString(nil, version)
+	member := before + string(quoted[1:len(quoted)-1]) + after
 	out := *e
 	out.stable = e.stable[:e.version] + member + e.stable[e.version:]
 	out.managers += int32(len(member))
 	return out
 }
 
-// aroundVersion returns what separates the value of the resourceVersion from the members before
-// and after it.
+// aroundVersion returns the parts of the member resourceVersion around its value, with the commas
+// that separate it from the members before and after it.
 func (e *Encoded) aroundVersion() (before, after string) {
 	if e.stable[e.version-1] != '{' {
-		return `,"resourceVersion":`, ""
+		return `,"resourceVersion":"`, `"`
 	}
 	if e.stable[e.version] == '}' {
-		return `"resourceVersion":`, ""
+		return `"resourceVersion":"`, `"`
 	}
-	return `"resourceVersion":`, ","
+	return `"resourceVersion":"`, `",`
 }
 
 // appendVersion appends the member resourceVersion, nothing for version 0.
@@ -238,8 +239,7 @@ func (e *Encoded) appendVersion(to []byte, version int64) []byte {
 		return to
 	}
 	before, after := e.aroundVersion()
-	to = append(append(to, before...), '"')
-	return append(append(strconv.AppendInt(to, version, 10), '"'), after...)
+	return append(strconv.AppendInt(append(to, before...), version, 10), after...)
 }
 
 // Append appends the document to a slice, with a resourceVersion unless version is 0.
