@@ -322,8 +322,8 @@ func WithObjects(objects ...any) Option {
 // objects with their UIDs and resourceVersions, at the same revision, without the
 // history before. As a kube-apiserver that starts, the server creates its own objects
 // again that are missing, and adds what its roles and bindings lack. New reads r to its
-// end. The objects of other options are put into that state. A state of another format, or with resources that the release does not
-// have, is an ErrInvalidOption.
+// end. The objects of other options are put into that state. A state of another format, or
+// with resources that the release does not have, is an ErrInvalidOption.
 func WithState(r io.Reader) Option { return func(c *config) { c.state = r } }
 
 // WithObjectFiles puts the objects of YAML and JSON files into the server, as

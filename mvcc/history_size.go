@@ -28,8 +28,9 @@ func (s *Store[V]) transactionBytes(events []Event[V]) (history, live int64) {
 	}
 	for _, e := range events {
 		if e.Prev != nil {
-			history += e.ReplacedBytes()
-			live -= any(e.Prev.Value).(Sizer).Size()
+			size := any(e.Prev.Value).(Sizer).Size()
+			history += size - e.sharedBytes()
+			live -= size
 		}
 		if e.Type == Put {
 			live += any(e.Item.Value).(Sizer).Size()
@@ -44,15 +45,20 @@ func (e *Event[V]) ReplacedBytes() int64 {
 	if e.Prev == nil {
 		return 0
 	}
-	var prev any = e.Prev.Value
-	size := int64(0)
-	if s, ok := prev.(Sizer); ok {
-		size = s.Size()
+	s, ok := any(e.Prev.Value).(Sizer)
+	if !ok {
+		return 0
 	}
-	if s, ok := prev.(Sharer[V]); ok && e.Type == Put {
-		size -= s.SharedWith(e.Item.Value)
+	return s.Size() - e.sharedBytes()
+}
+
+// sharedBytes returns how many bytes the previous version shares with the new one.
+func (e *Event[V]) sharedBytes() int64 {
+	s, ok := any(e.Prev.Value).(Sharer[V])
+	if !ok || e.Type != Put {
+		return 0
 	}
-	return size
+	return s.SharedWith(e.Item.Value)
 }
 
 // isSizer reports whether the values of a type are Sizers.

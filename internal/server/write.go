@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/patch"
@@ -117,16 +116,10 @@ func (r *request) answerObject(code int, t *resource.Type, o *storage.Object) er
 		return err
 	}
 	if _, whole := shape.(whole); whole {
-		doc := jsonBuffers.Get().(*[]byte)
-		defer jsonBuffers.Put(doc)
-		*doc = o.AppendJSON((*doc)[:0])
-		return r.answerJSON(code, *doc, t.Codec.Wire())
+		return o.ReadJSON(func(json []byte) error { return r.answerJSON(code, json, t.Codec.Wire()) })
 	}
 	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
 }
-
-// jsonBuffers are buffers for the JSON of objects.
-var jsonBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // answerResult writes the result of a write.
 func (r *request) answerResult(code int, result registry.Result) error {

@@ -21,22 +21,18 @@ func appendField(to []byte, value string) []byte {
 
 // At returns the value at index i, which must be one of the list.
 func (v FieldValues) At(i int) string {
-	for ; ; i-- {
-		var value FieldValues
-		if value, v = v.cut(); i == 0 {
-			return string(value)
-		}
+	for range i {
+		_, v = v.cut()
 	}
+	value, _ := v.cut()
+	return string(value)
 }
 
 // cut returns the first value and the others.
 func (v FieldValues) cut() (first, rest FieldValues) {
-	length, shift := 0, 0
-	for i := range len(v) {
-		length |= int(v[i]&0x7f) << shift
-		if shift += 7; v[i] < 0x80 {
-			return v[i+1:][:length], v[i+1+length:]
-		}
+	length, n := binary.Uvarint([]byte(v[:min(len(v), binary.MaxVarintLen64)]))
+	if n <= 0 {
+		panic("storage: no field value at this index")
 	}
-	panic("storage: no field value at this index")
+	return v[n:][:length], v[n:][length:]
 }

@@ -213,6 +213,15 @@ func (o *Object) JSON() []byte { return o.AppendJSON(make([]byte, 0, o.Len()+max
 // maxVersion is more than the length of the member resourceVersion and a newline.
 const maxVersion = 48
 
+// ReadJSON calls read with what JSON returns, which is valid until read returns, and returns its
+// error.
+func (o *Object) ReadJSON(read func(json []byte) error) error {
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	*buffer = o.AppendJSON((*buffer)[:0])
+	return read(*buffer)
+}
+
 // AppendJSON appends the encoded object and a newline to a slice.
 func (o *Object) AppendJSON(to []byte) []byte {
 	return append(o.encoded.Append(to, int64(o.Revision)), '\n')
@@ -252,10 +261,10 @@ func (o *Object) Decode(t *resource.Type) map[string]any {
 	return obj
 }
 
-func (o *Object) decode(c resource.Codec) (map[string]any, error) {
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	*buffer = o.AppendJSON((*buffer)[:0])
-	obj, _, err := c.Decode(*buffer, false)
+func (o *Object) decode(c resource.Codec) (obj map[string]any, err error) {
+	err = o.ReadJSON(func(json []byte) error {
+		obj, _, err = c.Decode(json, false)
+		return err
+	})
 	return obj, err
 }

@@ -249,7 +249,13 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 		return found
 	}
 	if step == "**" {
-		return appendObjects(nil, obj)
+		object.All(obj, func(_ string, v any) bool {
+			if m, ok := v.(map[string]any); ok {
+				found = append(found, m)
+			}
+			return true
+		})
+		return found
 	}
 	if list, ok := strings.CutSuffix(step, "[]"); ok {
 		add(obj[list])
@@ -266,22 +272,6 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 	}
 	if m, ok := obj[strings.TrimSuffix(step, "?")].(map[string]any); ok {
 		found = append(found, m)
-	}
-	return found
-}
-
-// appendObjects appends the objects in a value, which may be one itself.
-func appendObjects(found []map[string]any, v any) []map[string]any {
-	switch v := v.(type) {
-	case map[string]any:
-		found = append(found, v)
-		for _, member := range v {
-			found = appendObjects(found, member)
-		}
-	case []any:
-		for _, element := range v {
-			found = appendObjects(found, element)
-		}
 	}
 	return found
 }
