@@ -15,14 +15,35 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-var (
-	// missingKey matches an element without a key in the errors of structured-merge-diff v4.
-	missingKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
-	})
-	// verb matches a % in a value, which structured-merge-diff v4 formats again.
-	verb = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%!(?:(.)\(MISSING\)|\(NOVERB\))`) })
-)
+// missingKey matches an element without a key in the errors of structured-merge-diff v4.
+var missingKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
+})
+
+// percent stands for % in values whose errors are formatted: structured-merge-diff v4 takes
+// the text of a value for a format.
+const percent = "\uff05"
+
+// withoutVerbs returns v with percent for % in all strings.
+func withoutVerbs(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "%", percent)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutVerbs(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			out[name] = withoutVerbs(e)
+		}
+		return out
+	}
+	return v
+}
 
 // withKeys returns v with null for the keys that elements of lists lack, if they have
 // another key. structured-merge-diff v4 refuses elements without a key. It adds the names of
@@ -96,13 +117,14 @@ func (c *compiled) describe(err error, added map[string]bool) error {
 	}
 	errs = slices.Clone(errs)
 	for i, e := range errs {
-		text := verb().ReplaceAllString(e.ErrorMessage, "%$1")
+		text := strings.ReplaceAll(e.ErrorMessage, percent, "%")
 		if at := missingKey().FindStringIndex(text); at != nil {
 			if list := c.types.listAt(e.Path); list != nil {
 				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
 			}
 		}
-		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(e.Path, added), withoutNullKeys(text, added)
+		path := strings.ReplaceAll(e.Path, percent, "%")
+		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(path, added), withoutNullKeys(text, added)
 	}
 	return errs
 }

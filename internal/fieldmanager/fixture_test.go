@@ -98,7 +98,7 @@ func integers(v any) any {
 // none.
 func custom(t testing.TB, openAPI string) *kind {
 	t.Helper()
-	k := Kind{Group: "ex.com", Version: "v1", Kind: "Foo"}
+	k := Kind{Group: "ex.com", Version: "v1", Kind: "Foo", PartialKeys: true}
 	if openAPI != "" {
 		var s any
 		require.NoError(t, yaml.Unmarshal([]byte(openAPI), &s))

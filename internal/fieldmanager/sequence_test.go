@@ -300,6 +300,13 @@ properties:
 				Want: `spec: {items: [{name: i1, v: 1}, {name: i1, proto: UDP, v: 2}, {name: i2}], ref: {a: x}, tags: [t2, t1]}`},
 			Apply{By: "two", Object: `spec: {items: [{name: i1, v: 5}], ref: {b: w}}`,
 				Err: "Apply failed with 2 conflicts: conflicts with \"one\":\n- .spec.ref\n- .spec.items[name=\"i1\",proto=\"TCP\"].v"},
+			Apply{By: "two", Object: `spec: {ref: ["5%", 1]}`,
+				Err: "failed to create typed patch object (/a; ex.com/v1, Kind=Foo): .spec.ref: expected map, got &{[5% 1]}"},
+		}},
+		{"an empty list does not clear the managedFields of a custom resource", described, []step{
+			Put{By: "one", Object: `spec: {tags: [t1]}`, Managed: []string{"one Update 0 {f:spec:{.:{},f:tags:{.:{},v:'t1':{}}}}"}},
+			Put{By: "one", Object: `{metadata: {managedFields: []}, spec: {tags: [t1]}}`, Managed: []string{"one Update 0 {f:spec:{.:{},f:tags:{.:{},v:'t1':{}}}}"}},
+			Put{By: "one", Object: `{metadata: {managedFields: [{}]}, spec: {tags: [t1]}}`},
 		}},
 	} {
 		t.Run(s.name, s.run)

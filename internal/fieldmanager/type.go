@@ -83,7 +83,7 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil && t.kind.PartialKeys {
 		added := map[string]bool{}
-		if _, other := c.FromUnstructured(c.types.withKeys(obj, added), o...); other != nil {
+		if _, other := c.FromUnstructured(withoutVerbs(c.types.withKeys(obj, added)), o...); other != nil {
 			err = other
 		}
 		err = c.describe(err, added)

@@ -62,12 +62,12 @@ var stripped = func() fieldTree {
 // A nil live, or one without a uid, means that the write creates the object.
 //
 // A write to the object itself may change managedFields: a readable list in obj
-// replaces that of live, and an empty list or a list of one empty entry clears
-// it. An object without managed fields stays without them. If an object does
+// replaces that of live, and a list of one empty entry clears it, as does an empty
+// list unless the object is a custom resource. An object without managed fields stays without them. If an object does
 // not match the schema, or the objects cannot be compared, the result has no
 // managedFields.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
-	before := ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
+	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
 		live = t.zero
 	} else {
@@ -89,8 +89,11 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 // matchesSchema reports whether an object matches the schema. Objects of
 // built-in kinds do: they were decoded into their type.
 func (t *Type) matchesSchema(obj map[string]any) bool {
-	return t.kind.Zero != nil || t.compiled().types.matches(obj)
+	return !t.isCustom() || t.compiled().types.matches(obj)
 }
+
+// isCustom reports whether the kind is that of custom resources.
+func (t *Type) isCustom() bool { return t.kind.Zero == nil }
 
 // firstEntry returns the managedFields of an object that nobody has written
 // before; nil if the write owns no field. Neither obj nor live, with which obj
@@ -220,11 +223,11 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 
 // ownersBefore returns the owners before an update: those of obj, where the request may
 // set them, else those of the live object.
-func ownersBefore(live, obj map[string]any, readOnly bool, p *pacer) owners {
+func (t *Type) ownersBefore(live, obj map[string]any, readOnly bool, p *pacer) owners {
 	lists := make([][]any, 0, 2)
 	if !readOnly {
 		list, present := managedFields(obj)
-		if present && clears(list) {
+		if present && t.clears(list) {
 			return nil
 		}
 		lists = append(lists, list)
@@ -241,10 +244,11 @@ func ownersBefore(live, obj map[string]any, readOnly bool, p *pacer) owners {
 	return nil
 }
 
-// clears reports whether list, in a request, clears managedFields.
-func clears(list []any) bool {
+// clears reports whether list, in a request, clears managedFields. kube-apiserver takes an
+// empty list of a custom resource for none.
+func (t *Type) clears(list []any) bool {
 	if len(list) != 1 {
-		return len(list) == 0
+		return len(list) == 0 && !t.isCustom()
 	}
 	e, _ := list[0].(map[string]any)
 	for _, v := range e {
