@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -149,7 +150,10 @@ func (p keywords) constraints(format string, closed bool) (*Constraints, error) 
 		format:           stringFormats[normalizeFormat(format)],
 	}
 	if c.Pattern != "" {
-		c.pattern, _ = regexp.Compile(c.Pattern)
+		c.pattern = sync.OnceValue(func() *regexp.Regexp {
+			re, _ := regexp.Compile(c.Pattern)
+			return re
+		})
 	}
 	for _, junctor := range []struct {
 		keyword string

@@ -93,8 +93,9 @@ type Constraints struct {
 	// Rules are x-kubernetes-validations.
 	Rules []Rule
 
-	// pattern is the compiled Pattern, nil if that is not a valid regular expression.
-	pattern *regexp.Regexp
+	// pattern returns the compiled Pattern, nil if that is not a valid regular expression.
+	// The first value that is checked compiles it.
+	pattern func() *regexp.Regexp
 	// formatName is the recognized format, or "". format checks strings by it; nil
 	// allows every string.
 	formatName string

@@ -2,7 +2,7 @@ package schema
 
 import (
 	"maps"
-	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -155,7 +155,7 @@ func (c *structural) junctors(p keywords, typed, typedFirst bool, path *validati
 		c.nested(not, false, path.Child("not"))
 	}
 	if pattern := p.text("pattern"); pattern != "" {
-		if _, err := regexp.Compile(pattern); err != nil {
+		if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 			c.add(validation.Invalid(path.Child("pattern"), pattern, "must be a valid regular expression, but isn't: "+err.Error()))
 		}
 	}

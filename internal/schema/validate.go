@@ -325,9 +325,9 @@ func (c *Constraints) text(value string, at *validation.Path) result {
 	case c.MinLength != nil && length < *c.MinLength:
 		r.addInvalid(at, value, "should be at least %d chars long", *c.MinLength)
 	case c.Pattern == "":
-	case c.pattern == nil:
+	case c.pattern() == nil:
 		r.addInvalid(at, value, "should match '%s, but pattern is invalid'", c.Pattern)
-	case !c.pattern.MatchString(value):
+	case !c.pattern().MatchString(value):
 		r.addInvalid(at, value, "should match '%s'", c.Pattern)
 	}
 	return r
