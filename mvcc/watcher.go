@@ -51,14 +51,16 @@ func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[
 	}
 	w.next = max(from, emptyRevision+1)
 	w.group = s.groups.join(prefix)
-	w.syncLocked()
+	if w.next > w.newestLocked() {
+		w.syncLocked()
+	}
 	return w, nil
 }
 
 // Poll returns the next events without waiting, or none if all were returned. It stops
 // after limit events, or after a mebibyte of values that are a [Sizer], but not within a
 // transaction, so there may be more. limit <= 0 means no limit. The slice is valid until
-// the next Poll or Next; the items stay valid.
+// the next Poll, Next or Wait; the items stay valid.
 //
 // It returns a [RevisionError] with [ErrCompacted] if events may have been compacted
 // before the watcher has returned them. This error is final. Compaction never affects a
@@ -68,34 +70,30 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 	w.polled = now
 	clear(w.events)
 	w.events = w.events[:0]
-	for {
-		log, end, err := w.unread(now)
-		switch {
-		case len(w.events) > 0:
-			return w.events, nil // the next Poll returns the rest and the error
-		case log == nil:
-			if cap(w.events) > keptEvents {
-				w.events = nil
-			}
-			return nil, err
+	log, end, err := w.unread(now)
+	if log == nil {
+		return nil, err
+	}
+	room := int64(maxPolled)
+	log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
+		if e.rev > end {
+			return false
 		}
-		room := int64(maxPolled)
-		log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
-			if e.rev > end {
-				return false
-			}
-			for _, event := range e.tx.Events {
-				if strings.HasPrefix(event.Item.Key, w.prefix) {
-					w.events = append(w.events, event)
-					if w.store.sizers && event.Type == Put {
-						room -= any(event.Item.Value).(Sizer).Size()
-					}
+		for _, event := range e.tx.Events {
+			if strings.HasPrefix(event.Item.Key, w.prefix) {
+				w.events = append(w.events, event)
+				if w.store.sizers && event.Type == Put {
+					room -= any(event.Item.Value).(Sizer).Size()
 				}
 			}
-			w.next = e.rev + 1
-			return limit <= 0 || len(w.events) < limit && room > 0
-		})
+		}
+		w.next = e.rev + 1
+		return limit <= 0 || len(w.events) < limit && room > 0
+	})
+	if w.next <= end {
+		w.unsync()
 	}
+	return w.events, nil
 }
 
 const (
@@ -103,12 +101,12 @@ const (
 	// does not continue holds them in memory after they are compacted.
 	maxPolled = 1 << 20
 
-	// keptEvents is the capacity of events that an idle watcher keeps.
+	// keptEvents is the capacity of events that a waiting watcher keeps.
 	keptEvents = 16
 )
 
-// unread returns the log and the revision up to which to read it, if it may have events
-// from w.next on. Otherwise it marks the watcher as synced and returns nil.
+// unread returns the log and the revision up to which to read it, nil if it has no events
+// from w.next on. The watcher is synced when it has read them.
 func (w *Watcher[V]) unread(now time.Time) (*btree.BTreeG[logEntry[V]], Revision, error) {
 	s := w.store
 	s.mu.Lock()
@@ -119,13 +117,22 @@ func (w *Watcher[V]) unread(now time.Time) (*btree.BTreeG[logEntry[V]], Revision
 	s.expireLocked(now)
 	w.next = w.progressLocked() + 1
 	w.synced = nil
-	switch {
-	case w.syncLocked():
-		return nil, 0, nil
-	case w.next < s.compacted:
+	end := w.newestLocked()
+	if w.next <= end && w.next < s.compacted {
 		return nil, 0, s.errorLocked(ErrCompacted, w.next)
 	}
-	return s.log.snapshot(), w.newestLocked(), nil
+	w.syncLocked()
+	if w.next > end {
+		return nil, 0, nil
+	}
+	return s.log.snapshot(), end, nil
+}
+
+// unsync notes that there is more to read.
+func (w *Watcher[V]) unsync() {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	w.synced = nil
 }
 
 // newestLocked returns the newest revision that the watcher may see.
@@ -136,17 +143,12 @@ func (w *Watcher[V]) newestLocked() Revision {
 	return w.store.rev
 }
 
-// syncLocked reports whether the watcher is synced: there is nothing to read from
-// w.next on. If so, the watcher waits for a change of its keys or, if its replica lags,
-// for a move of the replica.
-func (w *Watcher[V]) syncLocked() bool {
-	if w.next <= w.newestLocked() {
-		return false
-	}
+// syncLocked lets the watcher, which has read all that it may see now, wait for the next
+// change of its keys. If its replica lags, it waits for a move of the replica instead.
+func (w *Watcher[V]) syncLocked() {
 	if !w.replica.lagsLocked() {
 		w.synced = w.group.syncPoint()
 	}
-	return true
 }
 
 // progressLocked returns the revision up to which all events were returned.
@@ -184,9 +186,13 @@ var closedChan = func() chan struct{} {
 }()
 
 // Wait returns a channel that is closed when Poll may return an event or an error. If
-// there is one already, the channel is closed. Call Poll until it returns nothing, then
-// wait, with a new call of Wait each time. Close does not close the channel.
+// there is one already, the channel is closed. Call Wait again after each Poll. Close does
+// not close the channel.
 func (w *Watcher[V]) Wait() <-chan struct{} {
+	clear(w.events) // a watcher that waits keeps no values in memory
+	if w.events = w.events[:0]; cap(w.events) > keptEvents {
+		w.events = nil
+	}
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
 	switch p := w.synced; {

@@ -156,8 +156,9 @@ func (o *listOptions) streamsList() bool { return valueOf(o.sendInitialEvents) }
 // closes, or until compaction overtakes the watch.
 func (st *watchStream) run(initial *storage.Page) error {
 	c := st.server.config.Clock
-	end := c.After(st.deadline.Sub(c.Now()))
-	defer end.Stop()
+	ctx, cancel := c.WithTimeout(st.ctx(), st.deadline.Sub(c.Now()))
+	defer cancel()
+	defer context.AfterFunc(st.server.ctx, cancel)()
 	if initial != nil {
 		for o := range initial.Items {
 			if err := st.event(string(storage.Added), o); err != nil {
@@ -198,8 +199,9 @@ func (st *watchStream) run(initial *storage.Page) error {
 				return err
 			}
 		}
-		if len(changes) > 0 {
-			sent = true
+		sent = sent || len(changes) > 0
+		over, changed := false, st.cursor.Wait()
+		if isClosed(changed) {
 			continue
 		}
 		if ended {
@@ -218,7 +220,6 @@ func (st *watchStream) run(initial *storage.Page) error {
 		}
 		// A waiting watch holds no buffer.
 		putBuffer(st.w)
-		over, changed := false, st.cursor.Wait()
 		tracked.Wait(sent)
 		select {
 		case <-changed:
@@ -232,12 +233,8 @@ func (st *watchStream) run(initial *storage.Page) error {
 			if now.Release() != st.surface.Release() {
 				st.ended = "the server restarted with another release"
 			}
-		case <-end.C:
-			over, st.ended = true, "its time was up"
-		case <-st.ctx().Done():
-			over = true
-		case <-st.server.ctx.Done():
-			over, st.ended = true, "the server was closed"
+		case <-ctx.Done():
+			over, st.ended = true, st.whyOver()
 		}
 		tracked.Work()
 		sent = false
@@ -245,6 +242,17 @@ func (st *watchStream) run(initial *storage.Page) error {
 			return nil
 		}
 	}
+}
+
+// whyOver says why a watch is over that could go on, "" if the client hung up.
+func (st *watchStream) whyOver() string {
+	switch {
+	case st.server.ctx.Err() != nil:
+		return "the server was closed"
+	case st.ctx().Err() != nil:
+		return ""
+	}
+	return "its time was up"
 }
 
 // follow continues the watch from the watch caches that serve the client, which change
@@ -268,11 +276,16 @@ func (st *watchStream) isIdle() bool {
 	if st.queue != nil && !st.queue.Idle() {
 		return false
 	}
+	return !isClosed(st.cursor.Wait())
+}
+
+// isClosed reports whether a channel is closed to which nobody sends.
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-st.cursor.Wait():
-		return false
-	default:
+	case <-c:
 		return true
+	default:
+		return false
 	}
 }
 

@@ -56,8 +56,8 @@ func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, afte
 }
 
 // Poll returns the next changes without waiting, about max at most, or none. The slice
-// is valid until the next call. It fails with an *ExpiredError if changes were
-// compacted before the watch has returned them, and with a *ConversionError.
+// is valid until the next call of Poll or Wait. It fails with an *ExpiredError if changes
+// were compacted before the watch has returned them, and with a *ConversionError.
 func (w *Watch) Poll(max int) ([]Change, error) {
 	clear(w.changes)
 	w.changes = w.changes[:0]
@@ -67,9 +67,6 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 			return nil, &ExpiredError{}
 		}
 		if len(events) == 0 {
-			if cap(w.changes) > keptChanges {
-				w.changes = nil
-			}
 			break
 		}
 		for i := range events {
@@ -85,12 +82,18 @@ func (w *Watch) Poll(max int) ([]Change, error) {
 	return w.changes, nil
 }
 
-// keptChanges is the capacity of changes that an idle watch keeps.
+// keptChanges is the capacity of changes that a waiting watch keeps.
 const keptChanges = 16
 
 // Wait returns a channel that is closed when Poll may have more changes. Call it again
-// each time after Poll has returned none.
-func (w *Watch) Wait() <-chan struct{} { return w.watcher.Wait() }
+// after each Poll.
+func (w *Watch) Wait() <-chan struct{} {
+	clear(w.changes) // a watch that waits keeps no objects in memory
+	if w.changes = w.changes[:0]; cap(w.changes) > keptChanges {
+		w.changes = nil
+	}
+	return w.watcher.Wait()
+}
 
 // Revision returns the revision up to which Poll has returned all changes.
 func (w *Watch) Revision() mvcc.Revision { return w.watcher.Revision() }
