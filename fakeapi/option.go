@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
@@ -63,8 +64,8 @@ type config struct {
 
 	processes map[string]func(os.Signal) error // of WithProcess, by name
 
-	controllers []string // of WithControllers
-	stages      []files  // of WithStages
+	controllers []string                             // of WithControllers
+	stages      []func() ([]*lifecycle.Stage, error) // each reads files of WithStages
 
 	watched  *Files    // of WithFiles; nil without it
 	reloader *reloader // of watched and of WithCertDir; nil if there are no files

@@ -17,7 +17,9 @@ import (
 //
 // See https://kwok.sigs.k8s.io/docs/user/stages-configuration/.
 func WithStages(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.stages = append(c.stages, files{fsys, globs}) }
+	return func(c *config) {
+		c.stages = append(c.stages, func() ([]*lifecycle.Stage, error) { return readStages(files{fsys, globs}) })
+	}
 }
 
 // Pods selects Pods by a label selector, such as "app=web"; "" is all. It is what a test
@@ -149,22 +151,29 @@ func (s *Server) stopNode(name string, stop bool) {
 	m.Wake()
 }
 
-// loadStages reads the files of WithStages.
+// loadStages loads the Stages of WithStages.
 func (s *Server) loadStages() error {
 	var stages []*lifecycle.Stage
-	for _, f := range s.config.stages {
-		err := f.each(func(name string, text []byte) error {
-			some, err := lifecycle.Parse(text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, optionError(err))
-			}
-			stages = append(stages, some...)
-			return nil
-		})
+	for _, read := range s.config.stages {
+		some, err := read()
 		if err != nil {
 			return err
 		}
+		stages = append(stages, some...)
 	}
 	s.api.Controllers().Lifecycle().SetStages(stages)
 	return nil
+}
+
+// readStages reads files of Stages.
+func readStages(f files) (stages []*lifecycle.Stage, err error) {
+	err = f.each(func(name string, text []byte) error {
+		some, err := lifecycle.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, optionError(err))
+		}
+		stages = append(stages, some...)
+		return nil
+	})
+	return stages, err
 }

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"text/template"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -83,13 +82,13 @@ type StagePatch struct {
 	Subresource string
 	Type        string // a constant of package patch
 
-	root     string
-	template *template.Template
+	root   string
+	render renderer
 }
 
 // Render returns the patch of an object.
 func (p *StagePatch) Render(h Host, node string, obj map[string]any) ([]byte, error) {
-	data, err := render(p.template, h, node, obj)
+	data, err := p.render(h, node, obj)
 	if err != nil || p.root == "" {
 		return data, err
 	}
@@ -480,7 +479,7 @@ func (s *Stage) compileSteps(w *wireSpec) error {
 			return errors.New("root is not supported for patches of type json")
 		}
 		var err error
-		if p.template, err = parseTemplate(step.Patch.Template); err != nil {
+		if p.render, err = parseTemplate(step.Patch.Template); err != nil {
 			return err
 		}
 		s.Steps = append(s.Steps, Step{Patch: p})

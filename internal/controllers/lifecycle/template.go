@@ -41,27 +41,35 @@ func condition(typ, status, reason, message string) map[string]any {
 	return map[string]any{"type": typ, "status": status, "reason": reason, "message": message}
 }
 
-// parseTemplate parses a template. A function that does not exist is an error.
-func parseTemplate(text string) (*template.Template, error) {
-	return template.New("stage").Funcs(functions(nil, "")).Parse(strings.TrimSpace(text))
-}
-
-// render returns the JSON of what a template makes of an object. node is the Node that
+// A renderer returns the JSON of what a template makes of an object. node is the Node that
 // the object is, or that it is assigned to.
-func render(t *template.Template, h Host, node string, obj map[string]any) ([]byte, error) {
-	t, err := t.Clone()
+type renderer func(h Host, node string, obj map[string]any) ([]byte, error)
+
+// parseTemplate returns the renderer of a template. A function that does not exist is an
+// error.
+//
+// Only Parse leads here. A program that can reach text/template is linked with the exported
+// methods of all its types, since a template may call any of them by name.
+func parseTemplate(text string) (renderer, error) {
+	parsed, err := template.New("stage").Funcs(functions(nil, "")).Parse(strings.TrimSpace(text))
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	if err := t.Funcs(functions(h, node)).Execute(&out, obj); err != nil {
-		return nil, err
-	}
-	data, err := yaml.YAMLToJSON(out.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("the result is not YAML: %w", err)
-	}
-	return data, nil
+	return func(h Host, node string, obj map[string]any) ([]byte, error) {
+		t, err := parsed.Clone()
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		if err := t.Funcs(functions(h, node)).Execute(&out, obj); err != nil {
+			return nil, err
+		}
+		data, err := yaml.YAMLToJSON(out.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("the result is not YAML: %w", err)
+		}
+		return data, nil
+	}, nil
 }
 
 // functions are those of KWOK, and the ones of the library sprig that its Stages use.
