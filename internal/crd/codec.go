@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
@@ -25,6 +26,7 @@ type customCodec struct {
 	props       map[string]any // the schema as the definition has it
 	schema      *schema.Schema
 	keepUnknown bool // spec.preserveUnknownFields: prunes nothing
+	stored      bool // the version is the one of stored objects
 }
 
 var _ resource.Codec = (*customCodec)(nil)
@@ -118,8 +120,22 @@ func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any
 
 func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
 	obj = object.Copy(obj)
+	dropInvalidTime(obj, "creationTimestamp")
+	if c.stored { // a conversion fails for it
+		dropInvalidTime(obj, "deletionTimestamp")
+	}
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
 	return obj, err
+}
+
+// dropInvalidTime removes a time of the metadata that does not parse. kube-apiserver does
+// not decode the result of an apply.
+func dropInvalidTime(obj map[string]any, name string) {
+	meta := object.Map(obj, "metadata")
+	text, isText := meta[name].(string)
+	if _, err := time.Parse(time.RFC3339, text); isText && err != nil {
+		delete(meta, name)
+	}
 }
 
 func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, strict bool) (map[string]any, []error, error) {

@@ -99,3 +99,33 @@ func TestVersionsOfCustomResource(t *testing.T) {
 		})
 	}
 }
+
+// TestApplyInvalidTimes applies times that do not parse. kube-apiserver does not decode
+// the result of an apply, except to convert it to the storage version.
+func TestApplyInvalidTimes(t *testing.T) {
+	const parseError = `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`
+	for _, tt := range []struct{ version, name, err string }{
+		{"v2", "creationTimestamp", ""},
+		{"v2", "deletionTimestamp", ""},
+		{"v1", "creationTimestamp", ""},
+		{"v1", "deletionTimestamp", parseError},
+	} {
+		t.Run(tt.name+" in "+tt.version, func(t *testing.T) {
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+			_, err := c.Put([]byte(twoVersions))
+			require.NoError(t, err)
+			r := c.request(t, "widgets.example.com", "w")
+			r.Type = r.Type.In("example.com/" + tt.version)
+			body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w","%s":"x"}}`, tt.version, tt.name)
+			written, err := c.Patch(ctx, r, Patch{patch.ApplyType, []byte(body)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}})
+			if tt.err != "" {
+				require.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			meta := object.Meta(written.Object.Decode(r.Type))
+			assert.NotEqual(t, "x", meta["creationTimestamp"])
+			assert.NotContains(t, meta, "deletionTimestamp")
+		})
+	}
+}
