@@ -94,12 +94,14 @@ func TestBodiesOfOtherKinds(t *testing.T) {
 		{"Status of any version as an object", "PUT", configMap, "example.com/v9", "Status", "converting (v1.Status) to (core.ConfigMap): unknown conversion"},
 		{"definition as an object", "PUT", configMap, "apiextensions.k8s.io/v1", "CustomResourceDefinition", `no kind "CustomResourceDefinition" is registered`},
 		{"object as a definition", "PUT", definition, "v1", "Binding", `no kind "Binding" is registered for version "v1"`},
+		{"binding as an object", "PUT", configMap, "v1", "Binding", "json: cannot unmarshal number into Go struct field Binding.target of type v1.ObjectReference"},
 		{"options as a definition", "PUT", definition, "v1", "ListOptions", "converting (v1.ListOptions) to (apiextensions.CustomResourceDefinition): unknown conversion"},
 		{"event of any version as a definition", "PUT", definition, "apps/v1", "WatchEvent", "converting (v1.WatchEvent) to (apiextensions.CustomResourceDefinition): unknown conversion"},
 		{"event as an APIService", "PUT", apiServices, "apps/v1", "WatchEvent", `no kind "WatchEvent" is registered for version "apps/v1"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"}}`, tt.version, tt.kind)
+			// The target does not decode, if the scheme has the kind Binding.
+			body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"},"target":1}`, tt.version, tt.kind)
 			_, got := do(t, srv, tt.method, tt.path, body)
 			assert.Contains(t, got["message"], tt.want)
 		})

@@ -62,9 +62,9 @@ func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) b
 	if got = got.Or(c.kind); got == c.kind || got == oldEviction && c.kind.Group == got.Group && c.kind.Kind == got.Kind {
 		return got, nil
 	}
-	// kube-apiserver decodes the body as the kind that it gives before it
-	// compares the kinds.
-	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); ok {
+	// kube-apiserver decodes the body as the kind that it gives, if the scheme has
+	// that, before it compares the kinds.
+	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); ok && registered(c.minor, c.kind.Group, got) {
 		if _, _, err := body.Decode(BuiltinCodecIn(c.minor, got), false); err != nil {
 			return got, UndecodableBody(got, c.kind, err)
 		}
