@@ -2,6 +2,7 @@ package crd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -125,15 +126,20 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 		dropInvalidTime(obj, "deletionTimestamp")
 	}
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
+	var invalid *validation.Error
+	if errors.As(err, &invalid) { // in the metadata of an embedded resource
+		err = status.Invalid(groupKind(c.kind), object.String(obj, "metadata", "name"), validation.List{invalid})
+	}
 	return obj, err
 }
 
-// dropInvalidTime removes a time of the metadata that does not parse. kube-apiserver does
-// not decode the result of an apply.
+// dropInvalidTime removes a member of the metadata that is no time. kube-apiserver does not
+// decode the result of an apply.
 func dropInvalidTime(obj map[string]any, name string) {
 	meta := object.Map(obj, "metadata")
-	text, isText := meta[name].(string)
-	if _, err := time.Parse(time.RFC3339, text); isText && err != nil {
+	v, ok := meta[name]
+	text, _ := v.(string)
+	if _, err := time.Parse(time.RFC3339, text); ok && v != nil && err != nil {
 		delete(meta, name)
 	}
 }

@@ -112,7 +112,10 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	stamped.time = formatTime(o.Now)
 	m.entries[id] = &stamped
 	if t.kind.Finish != nil {
-		if out, err = t.kind.Finish(live, out); err != nil {
+		switch out, err = t.kind.Finish(live, out); {
+		case err != nil && t.isCustom(): // kube-apiserver finds it later
+			return nil, nil, err
+		case err != nil:
 			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
 	}

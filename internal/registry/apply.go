@@ -146,6 +146,8 @@ func decodeYAML(body []byte) (map[string]any, error) {
 // applyFailed returns the Status of an error of fieldmanager.Type.Apply.
 func applyFailed(err error) error {
 	switch e := err.(type) {
+	case *status.Status: // of Kind.Finish
+		return e
 	case *fieldmanager.RequestError:
 		return status.BadRequest(e.Message)
 	case *fieldmanager.ConflictError:

@@ -101,25 +101,31 @@ func TestVersionsOfCustomResource(t *testing.T) {
 }
 
 // TestApplyInvalidTimes applies times that do not parse. kube-apiserver does not decode
-// the result of an apply, except to convert it to the storage version.
+// the result of an apply, except to convert it to the storage version and to check the
+// resources that are embedded.
 func TestApplyInvalidTimes(t *testing.T) {
 	const parseError = `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`
-	for _, tt := range []struct{ version, name, err string }{
-		{"v2", "creationTimestamp", ""},
-		{"v2", "deletionTimestamp", ""},
-		{"v1", "creationTimestamp", ""},
-		{"v1", "deletionTimestamp", parseError},
+	definition := strings.ReplaceAll(twoVersions, `"status":{"type":"string"}}`,
+		`"status":{"type":"string"},"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}`)
+	for _, tt := range []struct{ name, version, metadata, members, err string }{
+		{"a creation in the storage version", "v2", `"creationTimestamp":"x"`, ``, ""},
+		{"a deletion in the storage version", "v2", `"deletionTimestamp":"x"`, ``, ""},
+		{"a number", "v2", `"deletionTimestamp":1`, ``, ""},
+		{"a creation in another version", "v1", `"creationTimestamp":"x"`, ``, ""},
+		{"a deletion in another version", "v1", `"deletionTimestamp":"x"`, ``, parseError},
+		{"an embedded resource", "v2", `"labels":{}`, `,"e":{"apiVersion":"v1","kind":"A","metadata":{"creationTimestamp":"x"}}`,
+			`Widget.example.com "w" is invalid: e.metadata: Invalid value: {"creationTimestamp":"x"}: ` + parseError},
 	} {
-		t.Run(tt.name+" in "+tt.version, func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
-			_, err := c.Put([]byte(twoVersions))
+			_, err := c.Put([]byte(definition))
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")
 			r.Type = r.Type.In("example.com/" + tt.version)
-			body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w","%s":"x"}}`, tt.version, tt.name)
+			body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w",%s}%s}`, tt.version, tt.metadata, tt.members)
 			written, err := c.Patch(ctx, r, Patch{patch.ApplyType, []byte(body)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}})
 			if tt.err != "" {
-				require.ErrorContains(t, err, tt.err)
+				require.EqualError(t, err, tt.err)
 				return
 			}
 			require.NoError(t, err)
