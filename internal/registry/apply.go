@@ -49,8 +49,27 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
 		op.setKind(obj)
+		op.empties = op.Subresource == "" && op.emptiesMetadata(config.members, obj)
 		return obj, op.checkNameAndNamespace(object.Meta(obj))
 	}
+}
+
+// emptiesMetadata reports whether a configuration makes labels, annotations, finalizers or
+// owners of a custom resource an empty map or list. kube-apiserver stores these, but does
+// not read them again, so that the same apply always changes the object.
+func (op *operation) emptiesMetadata(config, result map[string]any) bool {
+	if op.Type.Codec.Wire() != nil {
+		return false
+	}
+	has := object.Meta(result)
+	for name, v := range object.Map(config, "metadata") {
+		members, isMap := v.(map[string]any)
+		elements, isList := v.([]any)
+		if len(members)+len(elements) == 0 && (isMap || isList) && has[name] == nil && name != "managedFields" {
+			return true
+		}
+	}
+	return false
 }
 
 // patchName is what errors call the body of an apply.

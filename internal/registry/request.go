@@ -150,6 +150,7 @@ type operation struct {
 
 	sent         sentBody              // what older releases quote in errors
 	applies      bool                  // the write is a server-side apply
+	empties      bool                  // emptiesMetadata of the apply
 	reconciling  bool                  // the write is one of reconcileDefinitions
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it

@@ -148,7 +148,9 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if err := op.prepareForUpdate(obj, was, o); err != nil {
 		return nil, err
 	}
-	obj = op.surface.fieldManagersOf(op.Type).objects.IgnoreTimestamps(was, obj)
+	if !op.empties {
+		obj = op.surface.fieldManagersOf(op.Type).objects.IgnoreTimestamps(was, obj)
+	}
 	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
 	if err != nil {
 		return nil, err

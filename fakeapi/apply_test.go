@@ -1,0 +1,64 @@
+package fakeapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// The result of an apply that creates an object shared values with the empty object of its kind,
+// which then had the defaults of the new object: later objects did not own theirs.
+func TestApplyDoesNotChangeLaterObjects(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+	code, answer := askWith(t, srv, "PATCH", path+"/a?fieldManager=m", `{"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"name":"a"}}`,
+		"Content-Type", "application/apply-patch+yaml")
+	require.Equal(t, http.StatusCreated, code, answer)
+
+	code, answer = do(t, srv, "POST", path, `{"metadata":{"name":"b"},"spec":{}}`)
+	require.Equal(t, http.StatusCreated, code, answer)
+	fields, _ := answer["metadata"].(map[string]any)["managedFields"].([]any)
+	require.Len(t, fields, 1)
+	assert.Equal(t, map[string]any{"f:spec": map[string]any{"f:policyTypes": map[string]any{}}}, fields[0].(map[string]any)["fieldsV1"])
+}
+
+// TestApplyAgain applies a configuration again, after a second. kube-apiserver stores the
+// empty maps and lists in the metadata of custom resources, but does not read them again.
+func TestApplyAgain(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	_, err := srv.Put(widgets("v1", `"size":{"type":"integer"}`))
+	require.NoError(t, err)
+	const configMapsPath = "/api/v1/namespaces/default/configmaps"
+	for _, tt := range []struct {
+		name, path, metadata string
+		changes              bool
+	}{
+		{"custom resource", widgetsPath, `"labels":{"a":"b"}`, false},
+		{"empty labels", widgetsPath, `"labels":{}`, true},
+		{"empty finalizers", widgetsPath, `"finalizers":[]`, true},
+		{"empty labels of a built-in kind", configMapsPath, `"labels":{}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			version, kind, members := "example.com/v1", "Widget", `"spec":{"size":1}`
+			if tt.path == configMapsPath {
+				version, kind, members = "v1", "ConfigMap", `"data":{"a":"b"}`
+			}
+			apply := func() string {
+				code, answer := askWith(t, srv, "PATCH", tt.path+"/a?fieldManager=m",
+					fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a",%s},%s}`, version, kind, tt.metadata, members), "Content-Type", "application/apply-patch+yaml")
+				require.Contains(t, []int{http.StatusOK, http.StatusCreated}, code, answer)
+				require.NoError(t, srv.Clock().Advance(time.Second))
+				return answer["metadata"].(map[string]any)["resourceVersion"].(string)
+			}
+			apply()
+			before := apply()
+			assert.Equal(t, tt.changes, before != apply())
+		})
+	}
+}
