@@ -41,6 +41,8 @@ func TestPatchOfAPIVersion(t *testing.T) {
 		{"removed, and another kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Pod"}]`, 422, "converting (core.Pod) to (core.ConfigMap): unknown conversion", nil},
 		{"removed, and no kind", jsonp, "", `[{"op":"remove","path":"/apiVersion"},{"op":"replace","path":"/kind","value":"Odd"}]`, 422, `no kind "Odd" is registered for the internal version of group ""`, nil},
 		{"kind removed", jsonp, "", `[{"op":"remove","path":"/kind"}]`, 200, "", nil},
+		{"another kind", merge, "", `{"kind":"Pod","spec":{"unknown":1}}`, 422, "converting (v1.Pod) to (core.ConfigMap): unknown conversion", nil},
+		{"another kind, as which it does not decode", merge, "", `{"kind":"Pod","spec":1}`, 422, "json: cannot unmarshal number into Go struct field Pod.spec of type v1.PodSpec", nil},
 		{"other version", merge, "", `{"apiVersion":"v2"}`, 422, `no kind "ConfigMap" is registered for version "v2"`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -62,10 +62,8 @@ func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) b
 	if got = got.Or(c.kind); got == c.kind || got == oldEviction && c.kind.Group == got.Group && c.kind.Kind == got.Kind {
 		return got, nil
 	}
-	// kube-apiserver decodes the body as the kind that it gives, if the scheme has
-	// that, before it compares the kinds.
-	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); ok && registered(c.minor, c.kind.Group, got) {
-		if _, _, err := body.Decode(BuiltinCodecIn(c.minor, got), false); err != nil {
+	if other := c.other(got); other != nil {
+		if _, _, err := body.Decode(other, false); err != nil {
 			return got, UndecodableBody(got, c.kind, err)
 		}
 	}
@@ -78,6 +76,15 @@ func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) b
 // oldEviction is accepted wherever policy/v1 Eviction is: kube-apiserver still
 // serves Evictions in both versions.
 var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1beta1"}, Kind: "Eviction"}
+
+// other returns the codec of another kind, nil if the scheme does not have that.
+// kube-apiserver decodes an object as the kind that it gives before it compares the kinds.
+func (c *builtinCodec) other(got Kind) Codec {
+	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); !ok || !registered(c.minor, c.kind.Group, got) {
+		return nil
+	}
+	return BuiltinCodecIn(c.minor, got)
+}
 
 // conversionError is the error of converting an object of another kind to the
 // codec's.
@@ -101,6 +108,11 @@ func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map
 		return nil, nil, err
 	}
 	if got := (Kind{GroupVersion: gv, Kind: kind}).Or(c.kind); got != c.kind {
+		if other := c.other(got); other != nil {
+			if _, _, err := other.Decode(doc, false); err != nil {
+				return nil, nil, err
+			}
+		}
 		return nil, nil, c.conversionError(got)
 	}
 	return c.Decode(doc, strict)
