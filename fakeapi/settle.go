@@ -30,9 +30,8 @@ func Quiet(d time.Duration) SettleOption {
 // Settle waits until the server has settled: no controller has anything left to do at the
 // server's time, no request is in flight, every open watch has sent what its view shows,
 // and, if a watch is open, for a quiet time no client has asked for anything and no event was
-// sent. What waits
-// for a later time, such as a back-off, remains; see Ahead. A client that reacts later than
-// the quiet time, or that polls without a watch, is not waited for.
+// sent. What waits for a later time, such as a back-off, remains; see Ahead. A client that
+// reacts later than the quiet time, or that polls without a watch, is not waited for.
 //
 // If ctx ends before, the error is an ErrUnsettled. It says what is left, and who wrote
 // which object again and again.

@@ -10,45 +10,45 @@ import (
 type axis struct {
 	name  string
 	sizes []int
-	// grow brings a server from one size to the next.
-	grow func(s *server, from, to int) error
+	// grow brings a new server to a size.
+	grow func(s *server, n int) error
 }
 
 var axes = []axis{
-	{"objects in other namespaces", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, from, to int) error {
-		return s.each(from, to, func(i int) error { return s.put("default", fmt.Sprintf("other-%d", i)) })
+	{"objects in other namespaces", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, n int) error {
+		return s.each(n, func(i int) error { return s.put("default", fmt.Sprintf("other-%d", i)) })
 	}},
-	{"objects of another resource", []int{1_000, 10_000, 100_000}, func(s *server, from, to int) error {
-		return s.each(from, to, func(i int) error {
+	{"objects of another resource", []int{1_000, 10_000, 100_000}, func(s *server, n int) error {
+		return s.each(n, func(i int) error {
 			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"other-%d","namespace":"default"}}`, i))
 			return err
 		})
 	}},
-	{"namespaces", []int{10, 100, 1_000, 10_000}, func(s *server, from, to int) error {
-		return s.each(from, to, func(i int) error {
+	{"namespaces", []int{10, 100, 1_000, 10_000}, func(s *server, n int) error {
+		return s.each(n, func(i int) error {
 			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other-%d"}}`, i))
 			return err
 		})
 	}},
-	{"definitions of custom resources", []int{1, 10, 100, 1_000}, func(s *server, from, to int) error {
-		return s.each(from, to, func(i int) error {
+	{"definitions of custom resources", []int{1, 10, 100, 1_000}, func(s *server, n int) error {
+		return s.each(n, func(i int) error {
 			_, err := s.Put(fmt.Sprintf(definition, fmt.Sprintf("g%d", i)))
 			return err
 		})
 	}},
-	{"managers of each object", []int{1, 2, 5, 10, 20, 50}, func(s *server, from, to int) error {
-		for i := from; i < to; i++ {
-			for n := range few {
-				body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm-%d","annotations":{"example.com/manager-%d":"x"}}}`, n, i)
-				if _, err := s.do("PATCH", fmt.Sprintf("%s/cm-%d?fieldManager=manager-%d", path, n, i), applyType, body); err != nil {
+	{"managers of each object", []int{1, 2, 5, 10, 20, 50}, func(s *server, n int) error {
+		for i := range n {
+			for j := range few {
+				body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm-%d","annotations":{"example.com/manager-%d":"x"}}}`, j, i)
+				if _, err := s.do("PATCH", fmt.Sprintf("%s/cm-%d?fieldManager=manager-%d", path, j, i), applyType, body); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	}},
-	{"old versions", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, from, to int) error {
-		return s.each(from, to, func(i int) error {
+	{"old versions", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, n int) error {
+		return s.each(n, func(i int) error {
 			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"old","namespace":"default"},"data":{"key":"%08d"}}`, i))
 			return err
 		})
@@ -68,9 +68,9 @@ const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResour
 		"spec":{"type":"object","properties":{"size":{"type":"integer"}}}}}}}]}}`
 
 // watches returns the function that opens watches of a path with a revision.
-func watches(path, accept string, reads bool) func(s *server, from, to int) error {
-	return func(s *server, from, to int) error {
-		for range to - from {
+func watches(path, accept string, reads bool) func(s *server, n int) error {
+	return func(s *server, n int) error {
+		for range n {
 			if err := s.watch(fmt.Sprintf(path, s.Revision()), accept, reads); err != nil {
 				return err
 			}
@@ -82,15 +82,15 @@ func watches(path, accept string, reads bool) func(s *server, from, to int) erro
 // writers is the number of goroutines that fill a server.
 const writers = 4
 
-// each calls a function with all numbers from from to to, exclusive.
-func (s *server) each(from, to int, do func(i int) error) error {
+// each calls a function with all numbers below n.
+func (s *server) each(n int, do func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, writers)
 	for w := range writers {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for i := from + w; i < to && errs[w] == nil; i += writers {
+			for i := w; i < n && errs[w] == nil; i += writers {
 				errs[w] = do(i)
 			}
 		}()

@@ -4,10 +4,11 @@
 //	go run ./growth
 //	go run ./growth -only watches -write ../docs/growth.md
 //
-// For each axis it starts a server in this process, brings it from size to size, and
-// measures each request at each of them: the fastest of several batches, through the
-// in-memory transport. It prints a table for each axis. The exponent of a row is the slope
-// of the time over the size, both as logarithms: 0 is a constant time, 1 a linear one.
+// For each axis it starts a server of each size in this process, and measures each request
+// on all of them in turn, so that a slow moment of the machine slows all sizes: the median
+// of several batches, through the in-memory transport and on one core. It prints a table for
+// each axis. The exponent of a row is the slope of the time over the size, both as
+// logarithms: 0 is a constant time, 1 a linear one.
 //
 // With -write it writes the tables and plots of them as a page of the documentation. It
 // fails if a write is slower than the limits below allow.
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -94,31 +96,47 @@ func run(ctx context.Context, only string, largest int, page string) error {
 
 // measure measures all requests at all sizes of an axis.
 func measure(ctx context.Context, a axis) (*table, error) {
-	s, err := newServer()
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	t := &table{axis: a}
-	for _, r := range requests {
-		t.requests = append(t.requests, r.name)
-		t.times = append(t.times, nil)
-	}
-	for i, n := range a.sizes {
-		from := 0
-		if i > 0 {
-			from = a.sizes[i-1]
+	var servers []*server
+	defer func() {
+		for _, s := range servers {
+			s.close()
 		}
-		if err := a.grow(s, from, n); err != nil {
-			return nil, err
-		}
-		times, err := s.measure(ctx)
+	}()
+	for _, n := range a.sizes {
+		s, err := newServer()
 		if err != nil {
 			return nil, err
 		}
-		for i, d := range times {
-			t.times[i] = append(t.times[i], d)
+		servers = append(servers, s)
+		if err := a.grow(s, n); err != nil {
+			return nil, err
 		}
+	}
+	runtime.GC()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // it is chance on which core a goroutine goes on
+	took := make([][][]time.Duration, len(requests)) // by request, size and batch
+	for i := range took {
+		took[i] = make([][]time.Duration, len(servers))
+	}
+	for range batches {
+		for i, r := range requests {
+			for size, s := range servers {
+				d, err := s.batch(ctx, r)
+				if err != nil {
+					return nil, err
+				}
+				took[i][size] = append(took[i][size], d)
+			}
+		}
+	}
+	t := &table{axis: a}
+	for i, r := range requests {
+		var medians []time.Duration
+		for _, ds := range took[i] {
+			slices.Sort(ds)
+			medians = append(medians, ds[len(ds)/2])
+		}
+		t.requests, t.times = append(t.requests, r.name), append(t.times, medians)
 	}
 	return t, nil
 }

@@ -23,8 +23,8 @@ func write(page string, tables []*table) error {
 # Growth
 
 How the cost of a request grows with what a server has. The requests are about ConfigMaps in a namespace with %d of them,
-through the in-memory transport, on two cores. Each figure is the fastest of %d batches of %d requests. The exponent is the slope
-of the time over the size, both as logarithms: 0 is a constant time, 1 a linear one.
+through the in-memory transport, on one core, to a server of each size in turn. Each figure is the median of %d batches of %d
+requests. The exponent is the slope of the time over the size, both as logarithms: 0 is a constant time, 1 a linear one.
 
 `+"`go run ./growth` in `conformance`"+` measures it again, and fails if a write at the largest size takes more than
 %.1f times as long as at the smallest with more objects in other namespaces, or more than %.1f times as long with more idle

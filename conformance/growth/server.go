@@ -28,6 +28,7 @@ type server struct {
 	serial int      // for names and values that differ
 	made   []string // the names that creates have made
 	open   []io.Closer
+	stuck  bool // there are watches that do not read
 }
 
 func newServer() (*server, error) {
@@ -99,6 +100,7 @@ func (s *server) watch(path, accept string, reads bool) error {
 	if reads {
 		go func() { _, _ = io.Copy(io.Discard, resp.Body) }()
 	}
+	s.stuck = s.stuck || !reads
 	return nil
 }
 
@@ -170,30 +172,23 @@ func (s *server) read(path string) error {
 }
 
 const (
-	batches = 9
+	batches = 25
 	batch   = 200
 )
 
-// measure returns the time of each request: that of the fastest batch.
-func (s *server) measure(ctx context.Context) ([]time.Duration, error) {
-	out := make([]time.Duration, len(requests))
-	runtime.GC()
-	for range batches {
-		for i, r := range requests {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			begun := time.Now()
-			for range batch {
-				s.serial++
-				if err := r.do(s); err != nil {
-					return nil, err
-				}
-			}
-			if d := time.Since(begun) / batch; out[i] == 0 || d < out[i] {
-				out[i] = d
-			}
+// batch returns the mean time of the requests of a batch. When it returns, the watches that
+// read have read what the batch did.
+func (s *server) batch(ctx context.Context, r request) (time.Duration, error) {
+	begun := time.Now()
+	for range batch {
+		s.serial++
+		if err := r.do(s); err != nil {
+			return 0, err
 		}
 	}
-	return out, nil
+	took := time.Since(begun) / batch
+	if s.stuck {
+		return took, ctx.Err()
+	}
+	return took, s.Settle(ctx, fakeapi.Quiet(time.Millisecond))
 }
