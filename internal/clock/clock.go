@@ -147,10 +147,22 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {
 
 // start starts the timer with the duration d.
 func (t *Timer) start(d time.Duration) {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	t.startLocked(t.clock.nowLocked().Add(d), d)
+}
+
+// startAt starts the timer for a time.
+func (t *Timer) startAt(at time.Time) {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	t.startLocked(at, at.Sub(t.clock.nowLocked()))
+}
+
+// startLocked starts the timer for a time, which is in the duration d.
+func (t *Timer) startLocked(at time.Time, d time.Duration) {
 	c := t.clock
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t.at = c.nowLocked().Add(d)
+	t.at = at
 	c.order++
 	t.order = c.order
 	c.timers[t] = struct{}{}
@@ -198,12 +210,18 @@ func Deadline(ctx context.Context) (at time.Time, ok bool) {
 // WithTimeout is context.WithTimeout on the clock: it cancels the context, with the
 // cause [context.DeadlineExceeded], when d has passed on the clock.
 func (c *Clock) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	at := c.Now().Add(d)
+	return c.WithDeadline(ctx, c.Now().Add(d))
+}
+
+// WithDeadline is context.WithDeadline on the clock: it cancels the context, with the cause
+// [context.DeadlineExceeded], when the clock is at the time or past it.
+func (c *Clock) WithDeadline(ctx context.Context, at time.Time) (context.Context, context.CancelFunc) {
 	if outer, ok := Deadline(ctx); !ok || at.Before(outer) {
 		ctx = context.WithValue(ctx, DeadlineKey{}, at)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := c.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+	timer := &Timer{clock: c, do: func() { cancel(context.DeadlineExceeded) }}
+	timer.startAt(at)
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/clock"
 )
@@ -176,6 +177,20 @@ func TestWithTimeout(t *testing.T) {
 	c.Advance(1)
 	<-ctx.Done()
 	assert.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+	assert.Zero(t, c.Waiting())
+}
+
+func TestWithDeadline(t *testing.T) {
+	c := clock.NewManual(start)
+	ctx, cancel := c.WithDeadline(t.Context(), start.Add(time.Minute))
+	defer cancel()
+	require.NoError(t, c.Advance(time.Minute))
+	<-ctx.Done()
+	assert.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+
+	late, cancel := c.WithDeadline(t.Context(), start)
+	defer cancel()
+	<-late.Done()
 	assert.Zero(t, c.Waiting())
 }
 

@@ -155,8 +155,7 @@ func (o *listOptions) streamsList() bool { return valueOf(o.sendInitialEvents) }
 // run writes events until the timeout, until the client hangs up or the server
 // closes, or until compaction overtakes the watch.
 func (st *watchStream) run(initial *storage.Page) error {
-	c := st.server.config.Clock
-	ctx, cancel := c.WithTimeout(st.ctx(), st.deadline.Sub(c.Now()))
+	ctx, cancel := st.server.config.Clock.WithDeadline(st.ctx(), st.deadline)
 	defer cancel()
 	defer context.AfterFunc(st.server.ctx, cancel)()
 	if initial != nil {
