@@ -34,7 +34,6 @@ func TestApplyAgain(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	_, err := srv.Put(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
-	const configMapsPath = "/api/v1/namespaces/default/configmaps"
 	for _, tt := range []struct {
 		name, path, metadata string
 		changes              bool

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
@@ -121,9 +120,9 @@ func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any
 
 func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
 	obj = object.Copy(obj)
-	dropInvalidTime(obj, "creationTimestamp")
+	dropInvalid(obj, "creationTimestamp")
 	if c.stored { // a conversion fails for it
-		dropInvalidTime(obj, "deletionTimestamp")
+		dropInvalid(obj, "deletionTimestamp")
 	}
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
 	var invalid *validation.Error
@@ -133,13 +132,11 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 	return obj, err
 }
 
-// dropInvalidTime removes a member of the metadata that is no time. kube-apiserver does not
-// decode the result of an apply.
-func dropInvalidTime(obj map[string]any, name string) {
+// dropInvalid removes a member of the metadata that cannot be decoded. kube-apiserver does
+// not decode the result of an apply.
+func dropInvalid(obj map[string]any, name string) {
 	meta := object.Map(obj, "metadata")
-	v, ok := meta[name]
-	text, _ := v.(string)
-	if _, err := time.Parse(time.RFC3339, text); ok && v != nil && err != nil {
+	if v, ok := meta[name]; ok && !schema.ValidMetadata(name, v) {
 		delete(meta, name)
 	}
 }

@@ -96,7 +96,7 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 	if err != nil && o.DropInvalid {
 		valid := make(map[string]any, len(raw))
 		for name, member := range raw {
-			if _, _, err := objectMeta().Normalize(map[string]any{name: member}, wire.DecodeOptions{}); err == nil {
+			if ValidMetadata(name, member) {
 				valid[name] = member
 			}
 		}
@@ -113,6 +113,12 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 		return v == object.EmptyMap{} || isList && len(list) == 0 && name != "managedFields"
 	})
 	return meta, true, unknown, err
+}
+
+// ValidMetadata reports whether a member of the metadata of an object can be decoded.
+func ValidMetadata(name string, v any) bool {
+	_, _, err := objectMeta().Normalize(map[string]any{name: v}, wire.DecodeOptions{})
+	return err == nil
 }
 
 // metadataTypeError returns the error for metadata that is not an object.
