@@ -63,7 +63,7 @@ func TestEstimatedLimits(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			props := read(t, "{type: object, properties: {"+row.properties+"}}")
-			list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
+			_, list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
 			require.Equal(t, row.want, errorTexts(list))
 		})
 	}

@@ -171,7 +171,7 @@ func TestCheckRules(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			props := read(t, `{type: object, properties: {o: {type: object, properties: {s: {type: string}}, x-kubernetes-validations: [`+row.rule+`]}}}`)
-			list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
+			_, list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context()}}.Check(props, validation.NewPath("schema"))
 			var want []string
 			if row.want != "" {
 				want = []string{"schema.properties[o].x-kubernetes-validations[0]." + row.want}

@@ -109,7 +109,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 	var served []*resource.Type
 	for _, v := range versions {
 		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
-			s, err := schema.FromProps(props)
+			s, err := validated.take(props)
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
 			}

@@ -79,7 +79,12 @@ func (c *specValidator) schema(of map[string]any, field string, status bool, pat
 	if props == nil {
 		return nil
 	}
-	return schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props), Context: c.ctx, Version: c.rules.expressions, Options: c.rules.evaluation}}.Check(props, path.Child(field).Child("openAPIV3Schema"))
+	check := schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props), Context: c.ctx, Version: c.rules.expressions, Options: c.rules.evaluation}}
+	s, errs := check.Check(props, path.Child(field).Child("openAPIV3Schema"))
+	if s != nil {
+		validated.put(props, s)
+	}
+	return errs
 }
 
 // unchanged reports whether the old definition has the same schema for the version. of is a

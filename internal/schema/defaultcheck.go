@@ -55,9 +55,6 @@ func (a enclosing) child(name string) enclosing {
 
 // schema checks the defaults of s and its subschemas.
 func (c defaultCheck) schema(s *Schema, in enclosing, path *validation.Path) validation.List {
-	if s == nil || !s.hasDefaults {
-		return nil
-	}
 	if s.EmbeddedResource {
 		in = enclosing{resource: s}
 	}
@@ -65,11 +62,17 @@ func (c defaultCheck) schema(s *Schema, in enclosing, path *validation.Path) val
 	if s.HasDefault {
 		list = c.value(s, in, path.Child("default"))
 	}
-	list = append(list, c.schema(s.Items, in.child(""), path.Child("items"))...)
+	if s.Items != nil && s.Items.hasDefaults {
+		list = append(list, c.schema(s.Items, in.child(""), path.Child("items"))...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		if !property.hasDefaults {
+			continue
+		}
 		field := in.child(name)
 		field.inMeta = in.inMeta || s.EmbeddedResource && isMeta(name)
-		list = append(list, c.schema(s.Properties[name], field, path.Child("properties").Key(name))...)
+		list = append(list, c.schema(property, field, path.Child("properties").Key(name))...)
 	}
 	return list
 }

@@ -46,13 +46,14 @@ type RuleSite struct {
 	Uncorrelatable *validation.Path
 }
 
-// Check validates an openAPIV3Schema in canonical form. The errors of rules come last.
+// Check validates an openAPIV3Schema in canonical form. It returns the schema, nil if
+// FromProps fails, and what is wrong with it. The errors of rules come last.
 //
 // Differs from kube-apiserver: updates of CustomResourceDefinitions:
 // kube-apiserver keeps parts of a schema that only an older release accepted.
 // Here they fail validation. Request: PUT of a CustomResourceDefinition with
 // such a schema.
-func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) validation.List {
+func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) (*Schema, validation.List) {
 	p := keywords(props)
 	var list validation.List
 	if o.Status {
@@ -64,7 +65,7 @@ func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) vali
 	s, unsupported := FromProps(props)
 	valid := false
 	if unsupported == nil {
-		errs := Structural(props, path)
+		errs := Structural(props, s, path)
 		if len(errs) == 0 {
 			errs = defaultCheck{o.Rules}.resource(s, path)
 		}
@@ -81,7 +82,7 @@ func (o DefinitionCheck) Check(props map[string]any, path *validation.Path) vali
 	if valid && o.Rules != nil && len(d.rules) > 0 {
 		list = append(list, o.Rules.CheckRules(d.rules, path)...)
 	}
-	return list
+	return s, list
 }
 
 // A definitionChecker collects the errors of schemas, and the sites of rules in schemas
@@ -109,8 +110,16 @@ func (d *definitionChecker) add(e *validation.Error) { d.list = append(d.list, e
 // that failed or if the schema is within a logical junctor (allOf, anyOf, oneOf, not).
 func (d *definitionChecker) schema(p keywords, s *Schema, at schemaContext) {
 	before := len(d.list)
-	d.keywords(p, at)
-	d.subschemas(p, s, at)
+	simple := s != nil && s.simple
+	if !simple || s.HasDefault || s.Additional != nil {
+		d.keywords(p, at)
+	}
+	if !simple || s.Items != nil || len(s.Properties) > 0 || s.Additional != nil {
+		d.subschemas(p, s, at)
+	}
+	if simple {
+		return // it has no other keywords
+	}
 	d.mapAndListTypes(p, at.path)
 	if d.checkRules(p, at.path) && s != nil && len(d.list) == before {
 		d.rules = append(d.rules, RuleSite{
@@ -207,9 +216,10 @@ func (d *definitionChecker) subschemas(p keywords, s *Schema, at schemaContext) 
 // resource. at is the context of the properties with the path of p.
 func (d *definitionChecker) properties(p keywords, s *Schema, root bool, at schemaContext) {
 	properties := keywordsOf(p["properties"])
+	path := at.path.Child("properties")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		sub := at
-		sub.path = at.path.Child("properties").Key(name)
+		sub.path = path.Key(name)
 		if isMeta(name) && (root || p.flag("x-kubernetes-embedded-resource")) {
 			sub.inMeta = true
 			if root {
@@ -441,14 +451,15 @@ func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 // UnrecognizedFormats returns the formats in an openAPIV3Schema that are ignored because
 // they are not defined for the type, with duplicates.
 func UnrecognizedFormats(props map[string]any) []string {
-	if props == nil {
-		return nil
-	}
 	var formats []string
 	p := keywords(props)
-	s := Schema{Type: p.text("type"), Format: p.text("format")}
-	if s.Format != "" && s.recognizedFormat() == "" {
-		formats = append(formats, s.Format)
+	if format := p.text("format"); format != "" {
+		if s := (&Schema{Type: p.text("type"), Format: format}); s.recognizedFormat() == "" {
+			formats = append(formats, format)
+		}
+	}
+	if p.isLeaf() {
+		return formats
 	}
 	add := func(v any) { formats = append(formats, UnrecognizedFormats(keywordsOf(v))...) }
 	add(p["items"])
@@ -458,10 +469,26 @@ func UnrecognizedFormats(props map[string]any) []string {
 		}
 	}
 	add(p["not"])
-	properties := keywordsOf(p["properties"])
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		add(properties[name])
+	inProperties := map[string][]string{} // by name
+	for name, property := range keywordsOf(p["properties"]) {
+		if found := UnrecognizedFormats(keywordsOf(property)); len(found) > 0 {
+			inProperties[name] = found
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(inProperties)) {
+		formats = append(formats, inProperties[name]...)
 	}
 	add(p["additionalProperties"])
 	return formats
+}
+
+// isLeaf reports whether the schema has no subschemas with formats.
+func (p keywords) isLeaf() bool {
+	for keyword := range p {
+		switch keyword {
+		case "items", "allOf", "anyOf", "oneOf", "not", "properties", "additionalProperties":
+			return false
+		}
+	}
+	return true
 }

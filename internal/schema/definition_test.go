@@ -246,7 +246,8 @@ func TestDefinitionCheck(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			check := schema.DefinitionCheck{Status: tc.status}
-			assert.Equal(t, tc.want, texts(check.Check(props(t, tc.schema), validation.NewPath("s"))))
+			_, list := check.Check(props(t, tc.schema), validation.NewPath("s"))
+			assert.Equal(t, tc.want, texts(list))
 		})
 	}
 }
@@ -274,7 +275,8 @@ func TestRuleSites(t *testing.T) {
 	const rule = `x-kubernetes-validations: [{rule: "true"}]`
 	check := func(text string) (*rules, []string) {
 		r := &rules{}
-		return r, texts(schema.DefinitionCheck{Rules: r}.Check(props(t, text), validation.NewPath("s")))
+		_, list := schema.DefinitionCheck{Rules: r}.Check(props(t, text), validation.NewPath("s"))
+		return r, texts(list)
 	}
 	t.Run("sites", func(t *testing.T) {
 		r, wrong := check(`{type: object, ` + rule + `, properties: {

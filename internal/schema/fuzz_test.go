@@ -30,7 +30,7 @@ func FuzzDefinition(f *testing.F) {
 		}
 		kept := object.Copy(p)
 		path := validation.NewPath("s")
-		list := schema.DefinitionCheck{Status: true, Rules: &rules{}}.Check(p, path)
+		_, list := schema.DefinitionCheck{Status: true, Rules: &rules{}}.Check(p, path)
 		_ = list.Message()
 		schema.PublishV2(p, schema.PublishOptions{})
 		schema.PublishV3(p, schema.PublishOptions{})

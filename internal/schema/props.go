@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -16,38 +17,60 @@ import (
 // be served. The text is that of the condition of the definition.
 func FromProps(props map[string]any) (*Schema, error) {
 	p := keywords(props)
-	plain := p.isSimple()
-	if !plain {
+	s := &Schema{simple: true}
+	var properties keywords
+	var additional, items any
+	for keyword, v := range p {
+		switch keyword {
+		case "description":
+		case "type":
+			s.Type, _ = v.(string)
+			s.simple = s.simple && slices.Contains(schemaTypes, s.Type)
+		case "format":
+			s.Format, _ = v.(string)
+		case "default":
+			s.Default, s.HasDefault = v, v != nil
+		case "nullable":
+			s.Nullable = v == true
+		case "required":
+			s.Required = textsOf(v)
+		case "properties":
+			properties = keywordsOf(v)
+		case "additionalProperties":
+			additional = v
+		case "items":
+			items = v
+			s.simple = s.simple && isObject(v)
+		default:
+			s.simple = false
+		}
+	}
+	if !s.simple {
 		if err := p.checkSupported(); err != nil {
 			return nil, err
 		}
+		s.ListType = p.text("x-kubernetes-list-type")
+		s.ListMapKeys = p.texts("x-kubernetes-list-map-keys")
+		s.MapType = p.text("x-kubernetes-map-type")
+		s.IntOrString = p.flag("x-kubernetes-int-or-string")
+		s.EmbeddedResource = p.flag("x-kubernetes-embedded-resource")
+		s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
 	}
-	s := &Schema{
-		Type:             p.text("type"),
-		Format:           p.text("format"),
-		Required:         p.texts("required"),
-		Default:          p["default"],
-		HasDefault:       p["default"] != nil,
-		Nullable:         p.flag("nullable"),
-		ListType:         p.text("x-kubernetes-list-type"),
-		ListMapKeys:      p.texts("x-kubernetes-list-map-keys"),
-		MapType:          p.text("x-kubernetes-map-type"),
-		IntOrString:      p.flag("x-kubernetes-int-or-string"),
-		EmbeddedResource: p.flag("x-kubernetes-embedded-resource"),
-	}
-	s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
 
 	var err error
-	if properties := keywordsOf(p["properties"]); len(properties) > 0 {
+	if len(properties) > 0 {
 		s.Properties = make(map[string]*Schema, len(properties))
 		for name, property := range properties {
-			if s.Properties[name], err = fromValue(property); err != nil {
+			of, err := fromValue(property)
+			if err != nil {
 				return nil, err
 			}
+			s.Properties[name] = of
+			s.hasDefaults = s.hasDefaults || of.hasDefaults
 		}
 	}
 	closed := false
-	switch additional := p["additionalProperties"].(type) {
+	switch additional := additional.(type) {
 	case bool:
 		s.Additional, closed = &Schema{Nullable: true}, !additional
 	case map[string]any:
@@ -55,16 +78,13 @@ func FromProps(props map[string]any) (*Schema, error) {
 			return nil, err
 		}
 	}
-	if items, ok := p["items"].(map[string]any); ok {
+	if items, ok := items.(map[string]any); ok {
 		if s.Items, err = FromProps(items); err != nil {
 			return nil, err
 		}
 	}
-	s.hasDefaults = s.HasDefault || s.Items != nil && s.Items.hasDefaults
-	for _, property := range s.Properties {
-		s.hasDefaults = s.hasDefaults || property.hasDefaults
-	}
-	if format := s.recognizedFormat(); !plain || closed || format != "" {
+	s.hasDefaults = s.hasDefaults || s.HasDefault || s.Items != nil && s.Items.hasDefaults
+	if format := s.recognizedFormat(); !s.simple || closed || format != "" {
 		s.Constraints, err = p.constraints(format, closed)
 	}
 	return s, err
@@ -80,23 +100,6 @@ type keywords map[string]any
 func keywordsOf(v any) keywords {
 	p, _ := v.(map[string]any)
 	return p
-}
-
-// isSimple reports whether the schema has only frequent keywords, all of which are
-// supported and need no Constraints.
-func (p keywords) isSimple() bool {
-	for keyword, v := range p {
-		switch keyword {
-		case "description", "type", "format", "default", "nullable", "required", "properties", "additionalProperties":
-		case "items":
-			if _, ok := v.(map[string]any); !ok {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // optional returns a pointer to v, or nil if v is not a T.
@@ -233,9 +236,13 @@ func (p keywords) list(keyword string) []any {
 	return l
 }
 
-func (p keywords) texts(keyword string) []string {
+func (p keywords) texts(keyword string) []string { return textsOf(p[keyword]) }
+
+// textsOf returns the strings in v, if that is a list.
+func textsOf(v any) []string {
+	list, _ := v.([]any)
 	var texts []string
-	for _, v := range p.list(keyword) {
+	for _, v := range list {
 		if s, ok := v.(string); ok {
 			texts = append(texts, s)
 		}

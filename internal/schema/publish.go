@@ -70,7 +70,7 @@ type publisher struct {
 
 func (o publisher) resource(props map[string]any) map[string]any {
 	anything := map[string]any{"type": "object"}
-	if _, err := FromProps(props); props == nil || err != nil || len(Structural(props, nil)) > 0 {
+	if s, err := FromProps(props); props == nil || err != nil || len(Structural(props, s, nil)) > 0 {
 		return anything
 	}
 	if o.v2 && keywords(props).flag("x-kubernetes-preserve-unknown-fields") {

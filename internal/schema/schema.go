@@ -65,6 +65,9 @@ type Schema struct {
 	// hasDefaults is whether the schema, its items or its properties have a default.
 	// FromProps sets it.
 	hasDefaults bool
+	// simple is whether FromProps found only frequent keywords, such as type and properties,
+	// which are supported, and a known type, if any.
+	simple bool
 }
 
 // Constraints are the value validations of a schema in a CustomResourceDefinition, except

@@ -12,10 +12,11 @@ import (
 
 // Structural checks that an openAPIV3Schema in canonical form is a structural schema: it
 // has the type of every field, and declares outside of logical junctors every field that
-// these name. path is the path of the schema. The errors are sorted by their texts.
-func Structural(props map[string]any, path *validation.Path) validation.List {
+// these name. s is the result of FromProps for it, and path its path. The errors are sorted
+// by their texts.
+func Structural(props map[string]any, s *Schema, path *validation.Path) validation.List {
 	c := structural{}
-	c.schema(props, rootLevel, path)
+	c.schema(props, s, rootLevel, path)
 	c.checkCompleteness(props, props, path, path)
 	slices.SortFunc(c.list, func(a, b *validation.Error) int { return strings.Compare(a.Error(), b.Error()) })
 	return c.list
@@ -35,27 +36,36 @@ const (
 	fieldLevel level = "for specified object fields"
 )
 
-// schema checks a schema outside of logical junctors.
-func (c *structural) schema(p keywords, at level, path *validation.Path) {
-	typ := p.text("type")
-	items, hasItems := p["items"].(map[string]any)
-	if hasItems {
-		c.schema(items, itemLevel, path.Child("items"))
-	} else if typ == "array" {
+// schema checks a schema outside of logical junctors. s is the result of FromProps for p.
+func (c *structural) schema(p keywords, s *Schema, at level, path *validation.Path) {
+	if s.Items != nil {
+		c.schema(keywordsOf(p["items"]), s.Items, itemLevel, path.Child("items"))
+	} else if s.Type == "array" {
 		c.add(validation.Required(path.Child("items"), "must be specified"))
 	}
-	properties := keywordsOf(p["properties"])
-	for name, property := range properties { // in any order: the errors are sorted
-		c.schema(keywordsOf(property), fieldLevel, path.Child("properties").Key(name))
+	if len(s.Properties) > 0 {
+		under := path.Child("properties")
+		for name, property := range keywordsOf(p["properties"]) { // in any order: the errors are sorted
+			c.schema(keywordsOf(property), s.Properties[name], fieldLevel, under.Key(name))
+		}
 	}
-	additional := p["additionalProperties"]
-	if additional != nil && at == rootLevel {
-		c.add(validation.Forbidden(path.Child("additionalProperties"), "must not be used at the root"))
+	if s.Additional != nil {
+		under := path.Child("additionalProperties")
+		if at == rootLevel {
+			c.add(validation.Forbidden(under, "must not be used at the root"))
+		}
+		if additional, ok := p["additionalProperties"].(map[string]any); ok {
+			c.schema(additional, s.Additional, fieldLevel, under)
+		}
 	}
-	if additional, ok := additional.(map[string]any); ok {
-		c.schema(additional, fieldLevel, path.Child("additionalProperties"))
+	c.checkType(s, at, path)
+	if at == rootLevel || s.EmbeddedResource {
+		c.checkMetadata(p, s, at, path)
 	}
-	if p.flag("x-kubernetes-int-or-string") {
+	if s.simple {
+		return
+	}
+	if s.IntOrString {
 		for _, keyword := range []string{"x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"} {
 			if p.flag(keyword) {
 				c.add(validation.Invalid(path.Child(keyword), true, "must be false if x-kubernetes-int-or-string is true"))
@@ -64,51 +74,45 @@ func (c *structural) schema(p keywords, at level, path *validation.Path) {
 	}
 	allOf := p.list("allOf")
 	c.junctors(p, isIntegerOrStringAnyOf(p), len(allOf) > 0 && isIntegerOrStringAnyOf(keywordsOf(allOf[0])), path)
-	c.checkType(p, at, path)
-	c.checkMetadata(p, at, path)
 }
 
 // checkType checks that the schema has a type if it needs one.
-func (c *structural) checkType(p keywords, at level, path *validation.Path) {
-	typ, embedded := p.text("type"), p.flag("x-kubernetes-embedded-resource")
-	preserved := p.flag("x-kubernetes-preserve-unknown-fields")
+func (c *structural) checkType(s *Schema, at level, path *validation.Path) {
 	const embeddedType = "must be object if x-kubernetes-embedded-resource is true"
 	switch {
-	case embedded && typ == "":
+	case s.EmbeddedResource && s.Type == "":
 		c.add(validation.Required(path.Child("type"), embeddedType))
-	case embedded && typ != "object":
-		c.add(validation.Invalid(path.Child("type"), typ, embeddedType))
-	case typ == "" && !p.flag("x-kubernetes-int-or-string") && !preserved:
+	case s.EmbeddedResource && s.Type != "object":
+		c.add(validation.Invalid(path.Child("type"), s.Type, embeddedType))
+	case s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields:
 		c.add(validation.Required(path.Child("type"), "must not be empty "+string(at)))
 	}
-	if embedded && p["additionalProperties"] != nil {
+	if s.EmbeddedResource && s.Additional != nil {
 		c.add(validation.Forbidden(path.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"))
 	}
-	if at == rootLevel && typ != "" && typ != "object" {
-		c.add(validation.Invalid(path.Child("type"), typ, "must be object at the root"))
+	if at == rootLevel && s.Type != "" && s.Type != "object" {
+		c.add(validation.Invalid(path.Child("type"), s.Type, "must be object at the root"))
 	}
-	if embedded && !preserved && len(keywordsOf(p["properties"])) == 0 {
+	if s.EmbeddedResource && !s.PreserveUnknownFields && len(s.Properties) == 0 {
 		c.add(validation.Required(path.Child("properties"), "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"))
 	}
 }
 
-// checkMetadata checks the schemas of apiVersion, kind and metadata.
-func (c *structural) checkMetadata(p keywords, at level, path *validation.Path) {
-	properties := keywordsOf(p["properties"])
-	isResource := at == rootLevel || p.flag("x-kubernetes-embedded-resource")
+// checkMetadata checks the schemas of apiVersion, kind and metadata in the schema of a
+// resource.
+func (c *structural) checkMetadata(p keywords, s *Schema, at level, path *validation.Path) {
+	under := path.Child("properties")
 	for _, member := range []struct{ name, typ, detail string }{
 		{"kind", "string", "must be string"},
 		{"apiVersion", "string", "must be string"},
 		{"metadata", "object", "must be object"},
 	} {
-		if v, ok := properties[member.name]; ok && isResource {
-			if typ := keywordsOf(v).text("type"); typ != member.typ {
-				c.add(validation.Invalid(path.Child("properties").Key(member.name).Child("type"), typ, member.detail))
-			}
+		if of := s.Properties[member.name]; of != nil && of.Type != member.typ {
+			c.add(validation.Invalid(under.Key(member.name).Child("type"), of.Type, member.detail))
 		}
 	}
-	if meta, ok := properties["metadata"]; ok && at == rootLevel && !isNameOnly(keywordsOf(meta)) {
-		c.add(validation.Forbidden(path.Child("properties").Key("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"))
+	if meta, ok := keywordsOf(p["properties"])["metadata"]; ok && at == rootLevel && !isNameOnly(keywordsOf(meta)) {
+		c.add(validation.Forbidden(under.Key("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"))
 	}
 }
 

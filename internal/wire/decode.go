@@ -370,7 +370,7 @@ func (d *decoder) skip() bool {
 			}
 		}
 	case '"':
-		if _, ok := d.string(); ok {
+		if d.skipString() {
 			return true
 		}
 	case 't':

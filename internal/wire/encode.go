@@ -235,19 +235,43 @@ var plain = func() (set [utf8.RuneSelf]bool) {
 	return set
 }()
 
+// plainPrefix returns the number of plain bytes at the start of s.
+func plainPrefix(s string) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	i := 0
+	for ; len(s)-i >= 8; i += 8 {
+		b := s[i : i+8]
+		word := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+		// The lowest byte with a high bit is the first one that is not plain. A subtraction
+		// sets the high bit of an ASCII character that is less, and perhaps that of the byte
+		// above.
+		quoteOrAmpersand := word | 0x04*ones ^ '&'*ones
+		angleBracket := word | 0x02*ones ^ '>'*ones
+		backslash := word ^ '\\'*ones
+		special := word | (word - ' '*ones) | (quoteOrAmpersand - ones) | (angleBracket - ones) | (backslash - ones)
+		if special &= highs; special != 0 {
+			return i + bits.TrailingZeros64(special)/8
+		}
+	}
+	for i < len(s) && s[i] < utf8.RuneSelf && plain[s[i]] {
+		i++
+	}
+	return i
+}
+
 const hexDigits = "0123456789abcdef"
 
 // appendString appends a quoted string.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0 // length of the prefix of s that is in dst
-	for i := 0; i < len(s); {
+	for i := plainPrefix(s); i < len(s); i += plainPrefix(s[i:]) {
 		c := s[i]
 		if c < utf8.RuneSelf {
-			if plain[c] {
-				i++
-				continue
-			}
 			dst = append(dst, s[done:i]...)
 			dst = appendEscape(dst, c)
 			i++

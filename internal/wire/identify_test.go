@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -38,4 +39,19 @@ func TestIdentify(t *testing.T) {
 			assert.Equal(t, tt.kind, kind)
 		})
 	}
+}
+
+// FuzzIdentify checks that Identify finds what encoding/json finds.
+func FuzzIdentify(f *testing.F) {
+	f.Add([]byte(`{"apiVersion":"v1","Kind":"Pod","spec":{"a":["\\u00e9\\n",-1.5e3,true,null]},"kind":null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		apiVersion, kind, err := Identify(data)
+		var want typeMeta
+		wantErr := json.Unmarshal(data, &want)
+		if wantErr != nil {
+			want = typeMeta{}
+		}
+		assert.Equal(t, wantErr == nil, err == nil, "%v, %v", err, wantErr)
+		assert.Equal(t, want, typeMeta{apiVersion, kind})
+	})
 }

@@ -79,7 +79,7 @@ func (d *decoder) string() (s string, ok bool) {
 	src := d.src
 	start := d.pos + 1
 	ascii := true
-	for i := start; i < len(src); i++ {
+	for i := start + plainPrefix(src[start:]); i < len(src); i += 1 + plainPrefix(src[i+1:]) {
 		switch c := src[i]; {
 		case c == '"':
 			d.pos = i + 1
@@ -106,40 +106,90 @@ func (d *decoder) string() (s string, ok bool) {
 // contains backslashes after that.
 func (d *decoder) escaped(start, i int) (s string, ok bool) {
 	src := d.src
-	b := append(make([]byte, 0, 2*(i-start)+16), src[start:i]...)
+	var b strings.Builder
+	b.Grow(i - start + indexQuote(src[i:]))
+	b.WriteString(src[start:i])
 	for i < len(src) {
-		switch c := src[i]; {
-		case c == '"':
+		run := i
+		i += plainPrefix(src[i:])
+		b.WriteString(src[run:i])
+		switch {
+		case i == len(src):
+		case src[i] == '"':
 			d.pos = i + 1
-			return string(b), true
-		case c == '\\':
-			if i+1 == len(src) {
+			return b.String(), true
+		case src[i] == '\\':
+			r, size, ok := unescape(src[i:])
+			if !ok {
 				return "", false
 			}
-			if src[i+1] == 'u' {
-				r, size, ok := unescapeRune(src[i:])
-				if !ok {
-					return "", false
-				}
-				b = utf8.AppendRune(b, r)
-				i += size
-				continue
-			}
-			at := strings.IndexByte(`"\/bfnrt`, src[i+1])
-			if at < 0 {
-				return "", false
-			}
-			b = append(b, "\"\\/\b\f\n\r\t"[at])
-			i += 2
-		case c < ' ':
+			b.WriteRune(r)
+			i += size
+		case src[i] < ' ':
 			return "", false
 		default:
 			r, size := utf8.DecodeRuneInString(src[i:])
-			b = utf8.AppendRune(b, r)
+			b.WriteRune(r)
 			i += size
 		}
 	}
 	return "", false
+}
+
+// indexQuote returns the index of the quote that ends a string, the length of s if there
+// is none.
+func indexQuote(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return i
+		case '\\':
+			i++
+		}
+	}
+	return len(s)
+}
+
+// skipString consumes a quoted string. It reports false where string does.
+func (d *decoder) skipString() bool {
+	src := d.src
+	for i := d.pos + 1; i < len(src); {
+		i += plainPrefix(src[i:])
+		if i == len(src) {
+			break
+		}
+		switch c := src[i]; {
+		case c == '"':
+			d.pos = i + 1
+			return true
+		case c == '\\':
+			_, size, ok := unescape(src[i:])
+			if !ok {
+				return false
+			}
+			i += size
+		case c < ' ':
+			return false
+		default:
+			i++
+		}
+	}
+	return false
+}
+
+// unescape decodes the escape at the start of s.
+func unescape(s string) (r rune, size int, ok bool) {
+	if len(s) < 2 {
+		return 0, 0, false
+	}
+	if s[1] == 'u' {
+		return unescapeRune(s)
+	}
+	at := strings.IndexByte(`"\/bfnrt`, s[1])
+	if at < 0 {
+		return 0, 0, false
+	}
+	return rune("\"\\/\b\f\n\r\t"[at]), 2, true
 }
 
 // unescapeRune decodes the \u escape at the start of s, or the two escapes of a

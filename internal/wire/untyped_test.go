@@ -51,6 +51,12 @@ func FuzzDecodeUntyped(f *testing.F) {
 			return
 		}
 		text := appendAny(nil, obj)
+		var got map[string]any
+		require.NoError(t, json.Unmarshal(text, &got))
+		if want == nil { // a null
+			want = map[string]any{}
+		}
+		require.Equal(t, want, got)
 		again, fieldErrors, err := DecodeUntyped(text, DecodeOptions{Strict: true})
 		require.NoError(t, err)
 		assert.Empty(t, fieldErrors)

@@ -71,8 +71,10 @@ func addSetsOfLists(v any, found map[string]bool) {
 			addSetsOfLists(element, found)
 		}
 	case map[string]any:
-		if typ := object.String(v, "items", "type"); v["x-kubernetes-list-type"] == "set" && (typ == "object" || typ == "array") {
-			found[fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", typ)] = true
+		if v["x-kubernetes-list-type"] == "set" {
+			if typ := object.String(v, "items", "type"); typ == "object" || typ == "array" {
+				found[fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", typ)] = true
+			}
 		}
 		for name, member := range v {
 			if name != "default" && name != "enum" && name != "example" {
