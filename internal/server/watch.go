@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -30,7 +31,7 @@ const (
 	bookmarkLead     = 2 * time.Second
 
 	// watchBatch is about the number of events that are written before the watch
-	// checks its timers and its client.
+	// checks whether it is over.
 	watchBatch = 256
 )
 
@@ -158,61 +159,33 @@ func (st *watchStream) run(initial *storage.Page) error {
 	ctx, cancel := st.server.config.Clock.WithDeadline(st.ctx(), st.deadline)
 	defer cancel()
 	defer context.AfterFunc(st.server.ctx, cancel)()
-	if initial != nil {
-		for o := range initial.Items {
-			if err := st.event(string(storage.Added), o); err != nil {
-				return err
-			}
-		}
-		if st.options.bookmarks && st.options.streamsList() {
-			if err := st.bookmark(initial.Revision, true); err != nil {
-				return err
-			}
-		}
+	if err := st.writeInitial(initial); err != nil {
+		return err
 	}
-	bookmark := st.nextBookmark()
-	defer func() { bookmark.Stop() }()
+	w := st.newWakeups()
+	defer func() { w.bookmark.Stop() }()
 	tracked := st.server.activity.Open(st.http, st.isIdle)
 	defer tracked.Close()
 	if st.queue != nil {
 		st.queue.OnSent(tracked.Sent)
 	}
-	sent := true              // the initial events, or that there are none
-	var grown <-chan struct{} // never, without bookmarks
-	if st.options.bookmarks {
-		grown = st.server.registry.Store().Grown()
-	}
-	now := st.surface
-	due, ended := false, false
+	sent := true // the initial events, or that there are none
 	for {
-		err := st.follow()
+		wrote, changed, err := st.writeChanges(ctx)
 		if err != nil {
-			return st.fail(watchError(err))
+			return err
 		}
-		changes, err := st.cursor.Poll(watchBatch)
-		if err != nil {
-			return st.fail(watchError(err))
-		}
-		for _, change := range changes {
-			if err := st.change(change); err != nil {
-				return err
-			}
-		}
-		sent = sent || len(changes) > 0
-		over, changed := false, st.cursor.Wait()
-		if isClosed(changed) {
-			continue
-		}
-		if ended {
+		sent = sent || wrote
+		if w.gone {
 			st.ended = cmp.Or(st.ended, "the resource is not served any more")
 			return nil
 		}
-		if due { // all events are sent
+		if w.due { // all events are written
 			if err := st.bookmark(st.cursor.Revision(), false); err != nil {
 				return err
 			}
-			bookmark.Stop()
-			bookmark, due = st.nextBookmark(), false
+			w.bookmark.Stop()
+			w.bookmark, w.due = st.nextBookmark(), false
 		}
 		if err := st.send(); err != nil {
 			return err
@@ -220,27 +193,92 @@ func (st *watchStream) run(initial *storage.Page) error {
 		// A waiting watch holds no buffer.
 		putBuffer(st.w)
 		tracked.Wait(sent)
-		select {
-		case <-changed:
-		case <-bookmark.C:
-			due = true
-		case <-grown:
-			due, grown = true, st.server.registry.Store().Grown()
-		case <-now.Replaced(st.typ):
-			now = st.server.front.Surface()
-			ended = !now.Serves(st.typ) // after the events that are left
-			if now.Release() != st.surface.Release() {
-				st.ended = "the server restarted with another release"
-			}
-		case <-ctx.Done():
-			over, st.ended = true, st.whyOver()
-		}
+		over := st.wait(ctx, changed, w)
 		tracked.Work()
-		sent = false
-		if st.w = getBuffer(st.request.w); over {
+		sent, st.w = false, getBuffer(st.request.w)
+		if over {
 			return nil
 		}
 	}
+}
+
+// writeInitial writes the initial events, and the bookmark after them. A nil page has none.
+func (st *watchStream) writeInitial(initial *storage.Page) error {
+	if initial == nil {
+		return nil
+	}
+	for o := range initial.Items {
+		if err := st.event(string(storage.Added), o); err != nil {
+			return err
+		}
+	}
+	if st.options.bookmarks && st.options.streamsList() {
+		return st.bookmark(initial.Revision, true)
+	}
+	return nil
+}
+
+// writeChanges writes the events of all changes that the watch has not seen yet, unless ctx
+// ends. It reports whether there were any, and returns what is closed when there are more.
+func (st *watchStream) writeChanges(ctx context.Context) (wrote bool, changed <-chan struct{}, err error) {
+	for {
+		if err := st.follow(); err != nil {
+			return wrote, nil, st.fail(watchError(err))
+		}
+		changes, err := st.cursor.Poll(watchBatch)
+		if err != nil {
+			return wrote, nil, st.fail(watchError(err))
+		}
+		for _, change := range changes {
+			if err := st.change(change); err != nil {
+				return wrote, nil, err
+			}
+		}
+		wrote = wrote || len(changes) > 0
+		changed := st.cursor.Wait()
+		if !isClosed(changed) || ctx.Err() != nil {
+			return wrote, changed, nil
+		}
+	}
+}
+
+// wakeups are what wakes a watch up beside changes, and what it has to do then.
+type wakeups struct {
+	bookmark *clock.Timer
+	grown    <-chan struct{}   // of the history; nil without bookmarks
+	surface  *registry.Surface // of the watch
+
+	due  bool // a bookmark is
+	gone bool // the resource is, once the events that are left are written
+}
+
+func (st *watchStream) newWakeups() *wakeups {
+	w := &wakeups{bookmark: st.nextBookmark(), surface: st.surface}
+	if st.options.bookmarks {
+		w.grown = st.server.registry.Store().Grown()
+	}
+	return w
+}
+
+// wait waits until there is something to do. It reports whether the watch is over.
+func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wakeups) (over bool) {
+	select {
+	case <-changed:
+	case <-w.bookmark.C:
+		w.due = true
+	case <-w.grown:
+		w.due, w.grown = true, st.server.registry.Store().Grown()
+	case <-w.surface.Replaced(st.typ):
+		w.surface = st.server.front.Surface()
+		w.gone = !w.surface.Serves(st.typ)
+		if w.surface.Release() != st.surface.Release() {
+			st.ended = "the server restarted with another release"
+		}
+	case <-ctx.Done():
+		st.ended = st.whyOver()
+		return true
+	}
+	return false
 }
 
 // whyOver says why a watch is over that could go on, "" if the client hung up.
