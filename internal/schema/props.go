@@ -17,9 +17,58 @@ import (
 // be served. The text is that of the condition of the definition.
 func FromProps(props map[string]any) (*Schema, error) {
 	p := keywords(props)
-	s := &Schema{simple: true}
-	var properties keywords
-	var additional, items any
+	s := &Schema{}
+	below := s.setFrequent(p)
+	if !s.simple {
+		if err := p.checkSupported(); err != nil {
+			return nil, err
+		}
+		s.setExtensions(p)
+	}
+
+	var err error
+	if len(below.properties) > 0 {
+		s.Properties = make(map[string]*Schema, len(below.properties))
+		for name, property := range below.properties {
+			of, err := fromValue(property)
+			if err != nil {
+				return nil, err
+			}
+			s.Properties[name] = of
+			s.hasDefaults = s.hasDefaults || of.hasDefaults
+		}
+	}
+	closed := false
+	switch additional := below.additional.(type) {
+	case bool:
+		s.Additional, closed = &Schema{Nullable: true}, !additional
+	case map[string]any:
+		if s.Additional, err = FromProps(additional); err != nil {
+			return nil, err
+		}
+	}
+	if items, ok := below.items.(map[string]any); ok {
+		if s.Items, err = FromProps(items); err != nil {
+			return nil, err
+		}
+	}
+	s.hasDefaults = s.hasDefaults || s.HasDefault || s.Items != nil && s.Items.hasDefaults
+	if format := s.recognizedFormat(); !s.simple || closed || format != "" {
+		s.Constraints, err = p.constraints(format, closed)
+	}
+	return s, err
+}
+
+// subschemas are the keywords whose values are or may be schemas.
+type subschemas struct {
+	properties        keywords
+	additional, items any
+}
+
+// setFrequent sets the fields of s from the frequent keywords, and whether there are only
+// such. One walk over the keywords is faster than a search for each: most schemas have two.
+func (s *Schema) setFrequent(p keywords) (below subschemas) {
+	s.simple = true
 	for keyword, v := range p {
 		switch keyword {
 		case "description":
@@ -35,59 +84,27 @@ func FromProps(props map[string]any) (*Schema, error) {
 		case "required":
 			s.Required = textsOf(v)
 		case "properties":
-			properties = keywordsOf(v)
+			below.properties = keywordsOf(v)
 		case "additionalProperties":
-			additional = v
+			below.additional = v
 		case "items":
-			items = v
+			below.items = v
 			s.simple = s.simple && isObject(v)
 		default:
 			s.simple = false
 		}
 	}
-	if !s.simple {
-		if err := p.checkSupported(); err != nil {
-			return nil, err
-		}
-		s.ListType = p.text("x-kubernetes-list-type")
-		s.ListMapKeys = p.texts("x-kubernetes-list-map-keys")
-		s.MapType = p.text("x-kubernetes-map-type")
-		s.IntOrString = p.flag("x-kubernetes-int-or-string")
-		s.EmbeddedResource = p.flag("x-kubernetes-embedded-resource")
-		s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
-	}
+	return below
+}
 
-	var err error
-	if len(properties) > 0 {
-		s.Properties = make(map[string]*Schema, len(properties))
-		for name, property := range properties {
-			of, err := fromValue(property)
-			if err != nil {
-				return nil, err
-			}
-			s.Properties[name] = of
-			s.hasDefaults = s.hasDefaults || of.hasDefaults
-		}
-	}
-	closed := false
-	switch additional := additional.(type) {
-	case bool:
-		s.Additional, closed = &Schema{Nullable: true}, !additional
-	case map[string]any:
-		if s.Additional, err = FromProps(additional); err != nil {
-			return nil, err
-		}
-	}
-	if items, ok := items.(map[string]any); ok {
-		if s.Items, err = FromProps(items); err != nil {
-			return nil, err
-		}
-	}
-	s.hasDefaults = s.hasDefaults || s.HasDefault || s.Items != nil && s.Items.hasDefaults
-	if format := s.recognizedFormat(); !s.simple || closed || format != "" {
-		s.Constraints, err = p.constraints(format, closed)
-	}
-	return s, err
+// setExtensions sets the fields of s from the extensions of Kubernetes, but its rules.
+func (s *Schema) setExtensions(p keywords) {
+	s.ListType = p.text("x-kubernetes-list-type")
+	s.ListMapKeys = p.texts("x-kubernetes-list-map-keys")
+	s.MapType = p.text("x-kubernetes-map-type")
+	s.IntOrString = p.flag("x-kubernetes-int-or-string")
+	s.EmbeddedResource = p.flag("x-kubernetes-embedded-resource")
+	s.PreserveUnknownFields = p.flag("x-kubernetes-preserve-unknown-fields")
 }
 
 // fromValue is FromProps for a JSON value.
