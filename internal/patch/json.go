@@ -2,6 +2,8 @@ package patch
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
@@ -10,6 +12,16 @@ import (
 
 // maxOperations is the maximum number of operations in a JSON Patch.
 const maxOperations = 10000
+
+// maxCopied is how many bytes the copy operations of a JSON Patch may add, as in
+// kube-apiserver. Each may double an object.
+const maxCopied = 3 << 20
+
+// limitCopies sets maxCopied, unless the program has set a limit of its own: the library has
+// one for all patches.
+var limitCopies = sync.OnceFunc(func() {
+	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, maxCopied)
+})
 
 // A TooManyError is returned for a JSON Patch with more than 10,000 operations.
 type TooManyError struct{ Operations int }
@@ -65,18 +77,20 @@ func (p *JSONPatch) Apply(doc []byte) (out []byte, err error) {
 			out, err = nil, &InapplicableError{fmt.Errorf("panic: %v", r)}
 		}
 	}()
+	limitCopies()
 	if out, err = p.operations.Apply(doc); err != nil {
 		return nil, &InapplicableError{err}
 	}
 	return out, nil
 }
 
-// JSON parses and applies a JSON Patch. Its errors are those of [ParseJSON] and
-// [JSONPatch.Apply].
+// JSON parses and applies a JSON Patch of any number of operations.
+//
+// Errors: *MalformedError, *InapplicableError.
 func JSON(doc, body []byte) ([]byte, error) {
-	p, err := ParseJSON(body, false)
+	operations, err := jsonpatch.DecodePatch(body)
 	if err != nil {
-		return nil, err
+		return nil, &MalformedError{err.Error()}
 	}
-	return p.Apply(doc)
+	return (&JSONPatch{operations: operations}).Apply(doc)
 }

@@ -41,11 +41,23 @@ func TestJSONError(t *testing.T) {
 		assert.EqualError(t, err, "json: cannot unmarshal object into Go value of type jsonpatch.Patch")
 	})
 	t.Run("too many", func(t *testing.T) {
-		body := "[" + strings.Repeat(`{"op":"test","path":"/a","value":1},`, 10000) + `{}]`
-		_, err := patch.JSON([]byte(`{}`), []byte(body))
+		body := []byte("[" + strings.Repeat(`{"op":"test","path":"","value":{}},`, 10000) + `{"op":"test","path":"","value":{}}]`)
+		_, err := patch.ParseJSON(body, false)
 		var tooMany *patch.TooManyError
 		require.ErrorAs(t, err, &tooMany)
 		assert.EqualError(t, err, "The allowed maximum operations in a JSON patch is 10000, got 10001")
+		_, err = patch.JSON([]byte(`{}`), body)
+		require.NoError(t, err, "of admission, which has no limit")
+	})
+	t.Run("copies that double the object", func(t *testing.T) {
+		var operations []string
+		for i := range 40 {
+			operations = append(operations, fmt.Sprintf(`{"op":"copy","from":"/data","path":"/data/a%d"}`, i))
+		}
+		_, err := patch.JSON([]byte(`{"data":{"b":"value"}}`), []byte("["+strings.Join(operations, ",")+"]"))
+		var inapplicable *patch.InapplicableError
+		require.ErrorAs(t, err, &inapplicable)
+		assert.ErrorContains(t, err, "exceeding the limit")
 	})
 	for _, body := range []string{
 		`[{"op":"remove","path":"/a"}]`,
