@@ -52,38 +52,7 @@ func mergeKeyValue(v any, key string) (elem map[string]any, value any, err error
 }
 
 // same reports whether two values are the same scalar.
-//
-// Differs from kube-apiserver: values of lists in strategic merge patches:
-// kube-apiserver panics if it compares two lists or two objects. Here they are
-// different. Request: PATCH with Content-Type
-// application/strategic-merge-patch+json and a list of lists.
-func same(a, b any) bool {
-	switch a.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
-}
-
-// index returns the position of a scalar in a list, -1 if it is not there.
-func index(list []any, v any) int {
-	return slices.IndexFunc(list, func(elem any) bool { return same(elem, v) })
-}
-
-// keyIndex returns the position of the first element whose merge key has that
-// value, -1 if none has. It fails if an element before it is not an object.
-func keyIndex(list []any, key string, value any) (int, error) {
-	for i, v := range list {
-		elem, ok := v.(map[string]any)
-		if !ok {
-			return -1, fmt.Errorf("value for key %d is not a map", i)
-		}
-		if v, ok := elem[key]; ok && same(v, value) {
-			return i, nil
-		}
-	}
-	return -1, nil
-}
+func same(a, b any) bool { return isScalar(a) && isScalar(b) && a == b }
 
 // elementsAreObjects reports whether the elements of the lists are objects. It
 // fails unless all are of one type and there is at least one.
@@ -137,10 +106,13 @@ func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
 			return nil, err
 		}
 	case deletes:
-		return slices.DeleteFunc(old, func(v any) bool { return index(patch, v) >= 0 }), nil
+		deleted := newFinder(patch, "")
+		return slices.DeleteFunc(old, func(v any) bool { return deleted.place(v) >= 0 }), nil
 	default:
+		known := newFinder(nil, "")
 		for _, v := range slices.Concat(old, patch) {
-			if index(merged, v) < 0 {
+			if known.place(v) < 0 {
+				known.add(v, len(merged))
 				merged = append(merged, v)
 			}
 		}
@@ -155,21 +127,28 @@ func mergeList(old, patch []any, f field, deletes bool) ([]any, error) {
 // mergeElements merges each element of patch into the element of the list with
 // the same merge key, or appends it.
 func mergeElements(list, patch []any, f field) ([]any, error) {
+	known := newFinder(list, f.key)
 	for _, v := range patch {
 		elem, value, err := mergeKeyValue(v, f.key)
 		if err != nil {
 			return nil, err
 		}
-		i, err := keyIndex(list, f.key, value)
+		i, err := known.find(value)
 		if err != nil {
 			return nil, err
 		}
 		if i < 0 {
+			known.add(value, len(list))
 			list = append(list, elem)
 			continue
 		}
-		if list[i], err = mergeObject(list[i].(map[string]any), elem, f.typ); err != nil {
+		merged, err := mergeObject(list[i].(map[string]any), elem, f.typ)
+		if err != nil {
 			return nil, err
+		}
+		list[i] = merged
+		if v, ok := merged[f.key]; !ok || !same(v, value) { // a null removes the key
+			known = newFinder(list, f.key)
 		}
 	}
 	return list, nil
@@ -216,7 +195,7 @@ func applySpecialElements(old, patch []any, key string) (rest, elems []any, err 
 // slice.
 func deleteKey(list []any, key string, value any) ([]any, error) {
 	for {
-		i, err := keyIndex(list, key, value)
+		i, err := newFinder(list, key).find(value)
 		if i < 0 {
 			return list, err
 		}
@@ -347,18 +326,17 @@ func sameElement(a, b any, key string) (bool, error) {
 // partition separates the elements of a merged list that are in wanted from the
 // others.
 func partition(merged, wanted []any, key string) (ours, theirs []any, err error) {
+	of := newFinder(wanted, key)
 	for _, v := range merged {
-		i := 0
-		if key == "" {
-			i = index(wanted, v)
-		} else {
-			_, value, err := mergeKeyValue(v, key)
-			if err != nil {
+		value := v
+		if key != "" {
+			if _, value, err = mergeKeyValue(v, key); err != nil {
 				return nil, nil, err
 			}
-			if i, err = keyIndex(wanted, key, value); err != nil {
-				return nil, nil, err
-			}
+		}
+		i, err := of.find(value)
+		if err != nil {
+			return nil, nil, err
 		}
 		if i >= 0 {
 			ours = append(ours, v)
@@ -383,20 +361,16 @@ func normalizeOrder(ours, theirs, wanted, old []any, key string, objects bool) (
 			}
 		}
 	}
-	place := func(list []any, v any) int {
-		if !objects {
-			return index(list, v)
-		}
-		_, value, _ := mergeKeyValue(v, key) // checked before
-		i, _ := keyIndex(list, key, value)
-		return i
+	if !objects {
+		key = ""
 	}
-	sortBy(ours, wanted, place)
-	sortBy(theirs, old, place)
+	inWanted, inOld := newFinder(wanted, key), newFinder(old, key)
+	sortBy(ours, inWanted)
+	sortBy(theirs, inOld)
 
 	arranged := make([]any, 0, len(ours)+len(theirs))
 	for len(ours) > 0 && len(theirs) > 0 {
-		i, j := place(old, theirs[0]), place(old, ours[0])
+		i, j := inOld.place(theirs[0]), inOld.place(ours[0])
 		if i >= 0 && j >= 0 && i < j {
 			arranged, theirs = append(arranged, theirs[0]), theirs[1:]
 		} else {
@@ -407,9 +381,9 @@ func normalizeOrder(ours, theirs, wanted, old []any, key string, objects bool) (
 }
 
 // sortBy sorts a list by the positions of its elements in another.
-func sortBy(list, order []any, place func(list []any, v any) int) {
+func sortBy(list []any, in *finder) {
 	sort.SliceStable(list, func(i, j int) bool {
-		a, b := place(order, list[i]), place(order, list[j])
+		a, b := in.place(list[i]), in.place(list[j])
 		// The order of elements without a position depends on the sort
 		// algorithm, here as in kube-apiserver.
 		return a < 0 || b < 0 || a < b

@@ -160,7 +160,8 @@ func applyRetainKeys(obj, patch map[string]any) error {
 	if !ok {
 		return errRetainKeys
 	}
-	kept := func(key string) bool { return slices.ContainsFunc(list, func(v any) bool { return v == key }) }
+	keys := newFinder(list, "")
+	kept := func(key string) bool { return keys.place(key) >= 0 }
 	for key, v := range patch {
 		ordered := strings.HasPrefix(key, deleteFromList) || strings.HasPrefix(key, setElementOrder)
 		if v != nil && !ordered && !kept(key) {
