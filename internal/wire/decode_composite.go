@@ -129,13 +129,19 @@ func (d *decoder) assemble(n *node, start int, have uint64) map[string]any {
 	return obj
 }
 
-// mapping reads a map. Members of an earlier value stay unless they are
-// replaced.
+// mapping reads a map. It changes an earlier value, whose members stay unless they
+// are replaced.
 func (d *decoder) mapping(n *node, old any) (any, bool) {
 	if !d.enter() {
 		return d.fail(errSyntax)
 	}
-	obj := map[string]any{}
+	obj, again := old.(map[string]any)
+	var seen map[string]bool // the keys of this object, if obj has some already
+	if again {
+		seen = map[string]bool{}
+	} else {
+		obj = map[string]any{}
+	}
 	for first := true; ; first = false {
 		more, ok := d.next('}', first)
 		if !ok {
@@ -148,7 +154,12 @@ func (d *decoder) mapping(n *node, old any) (any, bool) {
 		if !ok {
 			return d.fail(errSyntax)
 		}
-		if _, twice := obj[key]; twice {
+		_, twice := obj[key]
+		if again {
+			twice = seen[key]
+			seen[key] = true
+		}
+		if twice {
 			d.report(DuplicateField, key)
 		}
 		d.path = append(d.path, step{key: key, index: -1})
@@ -166,12 +177,6 @@ func (d *decoder) mapping(n *node, old any) (any, bool) {
 			}
 		}
 		obj[key] = v
-	}
-	before, _ := old.(map[string]any)
-	for key, v := range before {
-		if _, ok := obj[key]; !ok {
-			obj[key] = v
-		}
 	}
 	return obj, true
 }

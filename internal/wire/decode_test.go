@@ -201,6 +201,30 @@ func TestDecodeStrict(t *testing.T) {
 	})
 }
 
+// TestDuplicateMaps checks that a map that is there again is read into the earlier one,
+// without a copy of that.
+func TestDuplicateMaps(t *testing.T) {
+	typ := mustKind(t, "", "v1", "ConfigMap")
+	obj, fieldErrors, err := typ.Decode([]byte(`{"data":{"a":"1","b":"2"},"data":{"b":"3","c":"4"}}`), DecodeOptions{Strict: true})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"a": "1", "b": "3", "c": "4"}, obj["data"])
+	assert.Equal(t, []error{FieldError{DuplicateField, "data"}}, fieldErrors)
+
+	var keys []string
+	for i := range 1000 {
+		keys = append(keys, fmt.Sprintf(`"k%d":""`, i))
+	}
+	body := `{"data":{` + strings.Join(keys, ",") + `}`
+	allocations := func(duplicates int) float64 {
+		data := []byte(body + strings.Repeat(`,"data":{}`, duplicates) + `}`)
+		return testing.AllocsPerRun(3, func() {
+			_, _, err := typ.Decode(data, DecodeOptions{})
+			require.NoError(t, err)
+		})
+	}
+	assert.Less(t, allocations(1000), allocations(0)+3*1000)
+}
+
 func TestDecodeSharesNothing(t *testing.T) {
 	typ := mustKind(t, "", "v1", "ConfigMap")
 	body := []byte(`{"data":{"key":"value"}}`)

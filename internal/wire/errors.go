@@ -88,6 +88,9 @@ func (d *decoder) report(p Problem, member string) {
 // mismatch records that the current value does not fit the Go type n. Decoding
 // continues, because a later syntax error takes precedence.
 func (d *decoder) mismatch(value string, n *node) {
+	if d.saved != nil {
+		return // of the errors, the first is returned
+	}
 	d.save(d.inContext(&TypeError{Value: value, GoType: n.goType}))
 }
 
