@@ -102,8 +102,15 @@ func newComparer(p *pacer) *comparer {
 	return c
 }
 
+// maxRoom is the number of steps for which a comparer keeps room.
+const maxRoom = 1 << 12
+
 // release ends the use of the comparer and of all its trees.
 func (c *comparer) release() {
+	if len(c.room) > maxRoom {
+		c.room, c.free = nil, nil
+	}
+	clear(c.room[:len(c.room)-len(c.free)]) // the steps are parts of request bodies
 	c.pacer, c.free = nil, c.room
 	comparers.Put(c)
 }
@@ -353,12 +360,11 @@ func (c *comparer) addedElements(t *listType, list []any) (fieldTree, error) {
 	return tree, nil
 }
 
-// A listElement has the first element of each of two lists at one step, and the
-// number of such elements.
+// A listElement has the elements of two lists at one step.
 type listElement struct {
-	step          string
-	before, after any
-	was, is       int
+	step                  string
+	before, after         any   // the first ones
+	moreBefore, moreAfter []any // the others
 }
 
 func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, err error) {
@@ -376,13 +382,14 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 		e := &elements[i]
 		// Elements with the same key are owned together.
 		switch {
-		case e.was > 1 && e.is > 1:
-			d.changed.add(e.step, !sameElements(t, e.step, was, is), nil)
+		case e.moreBefore != nil && e.moreAfter != nil:
+			same := equal(e.before, e.after) && equal(e.moreBefore, e.moreAfter)
+			d.changed.add(e.step, !same, nil)
 			continue
-		case e.was > 1:
+		case e.moreBefore != nil:
 			d.removed.add(e.step, true, nil)
 			e.before = absent
-		case e.is > 1:
+		case e.moreAfter != nil:
 			d.changed.add(e.step, true, nil)
 			e.after = absent
 		}
@@ -408,8 +415,10 @@ func matchElements(t *listType, was, is []any) ([]listElement, error) {
 		if err != nil {
 			return nil, err
 		}
-		if of.was++; of.was == 1 {
+		if of.before == absent {
 			of.before = v
+		} else {
+			of.moreBefore = append(of.moreBefore, v)
 		}
 	}
 	for _, v := range is {
@@ -417,8 +426,10 @@ func matchElements(t *listType, was, is []any) ([]listElement, error) {
 		if err != nil {
 			return nil, err
 		}
-		if of.is++; of.is == 1 {
+		if of.after == absent {
 			of.after = v
+		} else {
+			of.moreAfter = append(of.moreAfter, v)
 		}
 	}
 	return e.list, nil
@@ -458,19 +469,6 @@ func (e *elementIndex) find(step string) (int, bool) {
 	}
 	i, ok := e.index[step]
 	return i, ok
-}
-
-// sameElements reports whether two lists have the same elements at a step.
-func sameElements(t *listType, step string, was, is []any) bool {
-	with := func(list []any) (out []any) {
-		for _, v := range list {
-			if s, err := t.step(v); err == nil && s == step {
-				out = append(out, v)
-			}
-		}
-		return out
-	}
-	return equal(with(was), with(is))
 }
 
 // step returns the path step to an element of an associative list.

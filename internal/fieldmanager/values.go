@@ -195,7 +195,7 @@ func (m *listMerge) match() error {
 		}
 		m.places[i] = at
 		e := &m.index.list[at]
-		if e.was++; e.was == 1 {
+		if e.before == absent {
 			e.before = v
 		} else {
 			e.before = nil // an applied element does not merge with one of several
@@ -419,9 +419,10 @@ func (w walker) validateList(t *listType, list []any, duplicates bool) error {
 		if err != nil {
 			return errInvalid
 		}
-		if e.was++; e.was > 1 {
+		if e.before != absent {
 			return errInvalid
 		}
+		e.before = v
 	}
 	return nil
 }
