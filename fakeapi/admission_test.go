@@ -117,6 +117,57 @@ func TestMutatedMetadata(t *testing.T) {
 	assert.Equal(t, "Update", entry["operation"])
 }
 
+// The result of an ApplyConfiguration of a policy is decoded as the kind of the object.
+func TestAppliedPolicyValues(t *testing.T) {
+	policy := func(expression string) []any {
+		return []any{
+			fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+				"failurePolicy": "Fail", "reinvocationPolicy": "Never",
+				"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+					"operations": []any{"CREATE"}, "apiGroups": []any{"*"}, "apiVersions": []any{"*"}, "resources": []any{"leases", "configmaps"},
+				}}},
+				"mutations": []any{map[string]any{"patchType": "ApplyConfiguration", "applyConfiguration": map[string]any{"expression": expression}}},
+			}},
+			fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"}, "spec": map[string]any{"policyName": "p"}},
+		}
+	}
+	const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+	for _, row := range []struct{ name, expression, path, refused string }{
+		{"an integer", "Object{spec: Object.spec{leaseTransitions: 2}}", leases, ""},
+		{"a fraction for an integer", "Object{spec: Object.spec{leaseTransitions: 1.5}}", leases,
+			"policy 'p' with binding 'b' denied request: unable to convert unstructured object to coordination.k8s.io/v1, Kind=Lease: cannot convert float64 to int32"},
+		{"an infinity", "Object{spec: Object.spec{leaseTransitions: 1.0/0.0}}", leases,
+			"policy 'p' with binding 'b' denied request: error applying patch: the ApplyConfiguration expression has a number that JSON does not have"},
+		{"nothing", "Object{immutable: optional.none()}", configMapsPath, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(policy(row.expression)...))
+			code, created := do(t, srv, "POST", row.path, `{"metadata":{"name":"a"}}`)
+			if row.refused != "" {
+				assert.Equal(t, 403, code)
+				assert.Equal(t, row.refused, created["message"])
+				return
+			}
+			require.Equal(t, 201, code, created)
+			assert.NotContains(t, created, "immutable")
+			answer := rawGet(t, srv, row.path, "application/vnd.kubernetes.protobuf")
+			assert.Equal(t, 200, answer.StatusCode)
+		})
+	}
+}
+
+// rawGet returns the answer to a GET in a media type, whose body is closed.
+func rawGet(t testing.TB, srv *fakeapi.Server, path, accept string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest("GET", srv.URL+path, nil)
+	require.NoError(t, err)
+	req.Header.Set("Accept", accept)
+	answer, err := srv.Client().Do(req)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	return answer
+}
+
 func TestPolicies(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
 		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{

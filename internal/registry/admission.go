@@ -278,13 +278,20 @@ func (e admissionEnv) UID() string { return e.op.ids.UID() }
 func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	op := e.op
 	if op.isScale() {
-		return nil, fmt.Errorf("failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", op.sub.Kind.GroupVersion, op.sub.Kind.Kind)
+		return nil, fmt.Errorf("error applying patch: failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", op.sub.Kind.GroupVersion, op.sub.Kind.Kind)
 	}
-	managers := op.surface.fieldManagersOf(t).objects
-	if codec := op.bodyCodec(); codec.Kind().Kind != t.Kind {
-		managers = fieldmanager.New(codec.ManagedKind(op.base.release))
+	managers, c := op.surface.fieldManagersOf(t).objects, op.bodyCodec()
+	if c.Kind().Kind != t.Kind {
+		managers = fieldmanager.New(c.ManagedKind(op.base.release))
 	}
-	return managers.Merge(live, applied)
+	merged, err := managers.Merge(live, applied)
+	if err != nil {
+		return nil, fmt.Errorf("error applying patch: %w", err)
+	}
+	if c.Wire() == nil { // kube-apiserver does not decode custom resources here
+		return merged, nil
+	}
+	return c.NormalizeApplied(merged)
 }
 
 var _ admission.Access = reader{}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/google/cel-go/common/types/ref"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -216,11 +217,16 @@ func applyConfiguration(value any, typ ref.Type, obj map[string]any, t target, s
 		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", typ)
 	}
 	applied["kind"], applied["apiVersion"] = obj["kind"], obj["apiVersion"]
-	merged, err := s.Merge(t.Type, obj, applied)
-	if err != nil {
-		return nil, fmt.Errorf("error applying patch: %w", err)
+	if !object.All(applied, isFinite) {
+		return nil, errors.New("error applying patch: the ApplyConfiguration expression has a number that JSON does not have")
 	}
-	return merged, nil
+	return s.Merge(t.Type, obj, applied)
+}
+
+// isFinite reports whether v is no infinity and not NaN.
+func isFinite(_ string, v any) bool {
+	f, ok := v.(float64)
+	return !ok || !math.IsInf(f, 0) && !math.IsNaN(f)
 }
 
 // applyJSONPatch returns obj itself if a test operation of the patch fails.

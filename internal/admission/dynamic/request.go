@@ -23,7 +23,7 @@ type Server interface {
 	// UID returns a new UID for a review.
 	UID() string
 	// Merge returns a live object of a type with an applied configuration merged
-	// into it.
+	// into it, in canonical form.
 	Merge(t *resource.Type, live, applied map[string]any) (map[string]any, error)
 }
 
