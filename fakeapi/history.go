@@ -64,7 +64,7 @@ func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Registry().Snapshot
 func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to.state) }
 
 // Reset restores the state of a fresh server, without the objects of its options,
-// and ends all faults and lags.
+// and ends all faults and lags. Controllers start again.
 func (s *Server) Reset() error { return s.api.Control().Reset() }
 
 // WriteState writes the present state for WithState, of this or another process: the

@@ -196,3 +196,19 @@ func TestRunControllers(t *testing.T) {
 	assert.ErrorIs(t, srv.RunControllers(ended), context.Canceled)
 	assert.NoError(t, fakeapi.Start(t, fakeapi.WithInMemory()).RunControllers(ended), "there is none")
 }
+
+// Reset starts the controllers again, which create what a fresh cluster has.
+func TestResetStartsControllers(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers("kubelet", "storage-provisioner"))
+	start := func() {
+		t.Helper()
+		require.NoError(t, srv.RunControllers(context.Background()))
+		_, err := srv.Get("nodes", "", "node-1")
+		require.NoError(t, err)
+		_, err = srv.Get("storageclasses", "", "standard")
+		require.NoError(t, err)
+	}
+	start()
+	require.NoError(t, srv.Reset())
+	start()
+}

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -182,10 +183,18 @@ func (c *Control) compact(_ *Request, in Compaction) (out Revision, err error) {
 }
 
 // Reset brings back the state of a fresh server, removes all faults and ends all
-// lags.
+// lags. Controllers start again, so that they create what they create at their start.
 func (c *Control) Reset() error {
 	c.faults.Clear()
-	return c.registry.Reset()
+	selected := c.manager.Selection()
+	if len(selected) == 0 {
+		return c.registry.Reset()
+	}
+	if err := c.manager.Select(nil); err != nil {
+		return err
+	}
+	err := c.registry.Reset()
+	return errors.Join(err, c.manager.Select(selected))
 }
 
 func (c *Control) reset(*Request, none) (Revision, error) { return c.revision(c.Reset()) }
