@@ -116,3 +116,26 @@ func TestRuntimeLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestReplaceLimit checks that a short expression cannot make a string that is far longer
+// than its arguments.
+func TestReplaceLimit(t *testing.T) {
+	for _, row := range []struct {
+		name, rule string
+		length     int
+		want       []string
+	}{
+		{"a long result", "self.replace('', self) != ''", 1000, nil},
+		{"too long a result", "self.replace('', self) != ''", 10_000, []string{
+			`s: Invalid value: "string": the result of replace has more than 16777216 bytes evaluating rule: long`,
+		}},
+		{"few replacements", "self.replace('', self, 3) != ''", 10_000, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := fmt.Sprintf(`{type: object, properties: {s: {type: string, maxLength: %d, x-kubernetes-validations: [{rule: "%s", message: long}]}}}`, row.length, row.rule)
+			value := map[string]any{"s": strings.Repeat("a", row.length)}
+			errs, _ := NewValidator(schemaOf(t, s)).Validate(t.Context(), nil, value, nil, Budget)
+			require.Equal(t, row.want, errorTexts(errs))
+		})
+	}
+}

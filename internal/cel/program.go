@@ -423,7 +423,7 @@ func (n *membership) Eval(vars interpreter.Activation) ref.Val {
 // before: the cost depends on the arguments only, and exceeds their size by far.
 func isExpensive(function, overload string) bool {
 	switch function {
-	case overloads.Matches, "find", "findAll", "distinct", "sort", "@sortByAssociatedKeys", "lists.range":
+	case overloads.Matches, "find", "findAll", "distinct", "sort", "@sortByAssociatedKeys", "lists.range", "replace":
 		return true
 	}
 	return strings.HasPrefix(overload, "list_sets_")
@@ -468,13 +468,46 @@ func (p *planner) implementation(call interpreter.InterpretableCall) (functions.
 	name := call.OverloadID()
 	for range 2 {
 		for _, b := range bindings {
-			if b.Operator == name {
-				return bound(b, len(call.Args())), nil
+			if b.Operator != name {
+				continue
 			}
+			do := bound(b, len(call.Args()))
+			if call.Function() == "replace" && do != nil {
+				do = limitedReplace(do)
+			}
+			return do, nil
 		}
 		name = call.Function() // chooses an overload by the arguments
 	}
 	return nil, nil
+}
+
+// maxReplaced is the length of the longest result of replace in bytes.
+const maxReplaced = 16 << 20
+
+// limitedReplace returns replace with a limit for its result, whose length may be the
+// product of the lengths of its arguments.
+//
+// Differs from kube-apiserver: results of replace in CEL: kube-apiserver makes a string
+// of any length, and may run out of memory. Here a result of more than 16 MiB is an error
+// of the expression. Request: POST of a custom resource with a rule
+// self.a.replace(”, self.b).
+func limitedReplace(do functions.FunctionOp) functions.FunctionOp {
+	return func(args ...ref.Val) ref.Val {
+		s, _ := args[0].(types.String)
+		old, _ := args[1].(types.String)
+		by, _ := args[2].(types.String)
+		n := strings.Count(string(s), string(old))
+		if len(args) > 3 {
+			if limit, ok := args[3].(types.Int); ok && limit >= 0 {
+				n = min(n, int(limit))
+			}
+		}
+		if len(s)+n*(len(by)-len(old)) > maxReplaced {
+			return types.NewErr("the result of replace has more than %d bytes", maxReplaced)
+		}
+		return do(args...)
+	}
 }
 
 // bound returns the function of a binding for n arguments, nil if it has none.

@@ -44,7 +44,7 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	if live == nil {
 		live = object.Copy(t.zero) // the result shares values with it, and its caller may change them
 	}
-	live = withoutManagedFields(live)
+	live = WithoutManagedFields(live)
 	if len(before) == 0 {
 		if err := t.kind.ApplyError; err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
@@ -103,7 +103,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	}
 	m.strip(id)
 	if out == nil {
-		return withoutManagedFields(live), m, nil
+		return WithoutManagedFields(live), m, nil
 	}
 	if t.kind.ApplyError != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
@@ -119,7 +119,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
 	}
-	return withoutManagedFields(out), m, nil
+	return WithoutManagedFields(out), m, nil
 }
 
 // applyTyped is [application.run] with structured-merge-diff's updater. It describes

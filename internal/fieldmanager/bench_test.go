@@ -38,7 +38,7 @@ func BenchmarkUpdate(b *testing.B) {
 			}
 		})
 		live := k.Update(nil, obj, o)
-		changed := withoutManagedFields(live)
+		changed := WithoutManagedFields(live)
 		bm.change(changed)
 		o = Options{Manager: "kubelet", Subresource: "status", Now: now.Add(time.Second)}
 		b.Run(bm.name+"/update", func(b *testing.B) {

@@ -249,7 +249,7 @@ func (a Apply) run(t *testing.T, s *state) {
 	if a.Want != "" {
 		want := s.kind.canonical(t, s.object(t, a.Want))
 		object.Set(want, "u", "metadata", "uid")
-		assert.Equal(t, want, withoutManagedFields(s.live))
+		assert.Equal(t, want, WithoutManagedFields(s.live))
 	}
 	if a.Managed != nil {
 		s.check(t, a.Managed)

@@ -64,7 +64,7 @@ func TestApplyManyElements(t *testing.T) {
 			require.NoError(t, err)
 			m := read.managed(k.compiled().names)
 			id, _ := m.entry(o.entry(opApply, k.apiVersion))
-			a := newApplication(k.Type, withoutManagedFields(live), half, m, id, o)
+			a := newApplication(k.Type, WithoutManagedFields(live), half, m, id, o)
 			a.ctx = context.Background()
 			out, err := a.run()
 			require.NoError(t, err)
@@ -119,7 +119,7 @@ func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates 
 			last[o.Manager] = applied
 			applied = object.Copy(applied)
 			delete(applied["metadata"].(map[string]any), "uid")
-			before := withoutManagedFields(live)
+			before := WithoutManagedFields(live)
 			var outs, managers [2]any
 			var errs [2]error
 			for j := range outs {
@@ -243,7 +243,7 @@ func TestEnd(t *testing.T) {
 			return err == nil
 		}},
 		{"apply without managed fields", func(o Options) bool {
-			_, err := k.Apply(withoutManagedFields(live), next, o)
+			_, err := k.Apply(WithoutManagedFields(live), next, o)
 			if err != nil {
 				assert.ErrorIs(t, err, context.Canceled)
 			}

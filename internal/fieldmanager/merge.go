@@ -29,7 +29,7 @@ func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %s", strings.Join(atomics, ", "))
 	}
 	managed, _ := managedFields(live)
-	live = withoutManagedFields(live)
+	live = WithoutManagedFields(live)
 	if w.validate(c.types, live, true) != nil {
 		if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
 			return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)

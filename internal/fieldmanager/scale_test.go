@@ -47,7 +47,7 @@ func TestScale(t *testing.T) {
 	entries, err = scale.ToSubresource(deployment)
 	require.NoError(t, err)
 	metadata(live)["managedFields"] = entries
-	scaled := withoutManagedFields(live)
+	scaled := WithoutManagedFields(live)
 	scaled["spec"] = map[string]any{"replicas": int64(5)}
 	written, _ = managedFields(kind.Update(live, scaled, Options{Manager: "hpa", Subresource: "scale", Now: start}))
 	deployment, err = scale.ToParent(deployment, written)

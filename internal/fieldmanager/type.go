@@ -70,7 +70,7 @@ func New(k Kind) *Type {
 	if k.Group != "" {
 		t.apiVersion = k.Group + "/" + k.Version
 	}
-	t.zero = withoutManagedFields(k.Zero)
+	t.zero = WithoutManagedFields(k.Zero)
 	t.zero["apiVersion"], t.zero["kind"] = t.apiVersion, k.Kind
 	t.compiled = sync.OnceValue(func() *compiled { return compile(k.Schema, k.PartialKeys) })
 	return t

@@ -71,9 +71,9 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	if live == nil {
 		live = t.zero
 	} else {
-		live = withoutManagedFields(live)
+		live = WithoutManagedFields(live)
 	}
-	out := withoutManagedFields(obj)
+	out := WithoutManagedFields(obj)
 	switch {
 	case !t.matchesSchema(live) || !t.matchesSchema(out):
 	case len(before) > 0:
@@ -271,9 +271,9 @@ func managedFields(obj map[string]any) (list []any, present bool) {
 	return list, present && list != nil
 }
 
-// withoutManagedFields returns obj without its managedFields. The result and
-// its metadata are copies that may be changed.
-func withoutManagedFields(obj map[string]any) map[string]any {
+// WithoutManagedFields returns obj without its managedFields. The result and its metadata
+// are copies that may be changed; they share the rest with obj.
+func WithoutManagedFields(obj map[string]any) map[string]any {
 	out := make(map[string]any, len(obj)+1)
 	maps.Copy(out, obj)
 	if meta := metadata(obj); meta != nil {

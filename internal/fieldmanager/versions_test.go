@@ -116,7 +116,7 @@ func TestVersions(t *testing.T) {
 				"manager": "old", "operation": "Update", "apiVersion": test.version,
 				"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": map[string]any{"f:color": map[string]any{}}},
 			})
-			after := withoutManagedFields(before)
+			after := WithoutManagedFields(before)
 			after["spec"] = parse(t, `{size: 1, color: blue}`)
 			assert.Equal(t, test.want, managedBy(v1.Update(before, after, Options{Manager: "two", Now: start})))
 		})
@@ -142,7 +142,7 @@ metadata:
   managedFields: [{manager: old, operation: Update, apiVersion: ex.com/v1, fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:ref": {".": {}, "f:a": {}}}}}]
 spec: {ref: {a: x}}
 `)
-	after := withoutManagedFields(before)
+	after := WithoutManagedFields(before)
 	after["spec"] = parse(t, `{ref: {a: x}, size: 1}`)
 	got := k.Update(before, after, Options{Manager: "new", Now: start})
 	assert.Equal(t, []string{

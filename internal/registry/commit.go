@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -121,7 +122,7 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 	if err == nil || op.applies {
 		return draft, obj, err
 	}
-	obj = withoutManagedFields(obj)
+	obj = fieldmanager.WithoutManagedFields(obj)
 	smaller, err := storage.Draft(op.ctx, op.Type, obj, nil)
 	if err != nil {
 		return nil, nil, err

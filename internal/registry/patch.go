@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -174,7 +175,7 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	// The managed fields that the patch does not name are left out: withManagedFields takes
 	// those of the old object. An error shows them, though.
 	if !p.SetsManagedFields() {
-		before := withoutManagedFields(before)
+		before := fieldmanager.WithoutManagedFields(before)
 		if merged, err := p.Apply(before, s); err == nil {
 			obj, more, err := normalizeChanged(before, merged.Object, convert)
 			if err == nil && len(p.FieldErrors)+len(more) == 0 {
@@ -189,15 +190,6 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 	text := merged.PatchText
 	obj, more, err := normalizeChanged(before, merged.Object, convert)
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
-}
-
-// withoutManagedFields returns an object without its managed fields. It shares the rest.
-func withoutManagedFields(obj map[string]any) map[string]any {
-	meta := object.ShallowCopy(object.Meta(obj))
-	delete(meta, "managedFields")
-	obj = object.ShallowCopy(obj)
-	obj["metadata"] = meta
-	return obj
 }
 
 // checkPatched returns a patched object, or the error of one that did not decode

@@ -27,7 +27,9 @@ var (
 // Malformed input is an error, io.ErrUnexpectedEOF if it is truncated. Untyped
 // data that is not JSON and an object nested more than 10,000 deep are errors,
 // too. Time and memory are proportional to the input, regardless of the lengths
-// that fields declare. DecodeProto panics if the type has no protobuf encoding.
+// that fields declare, unless values of a map of bytes extend beyond their entries,
+// which kube-apiserver allows. DecodeProto panics if the type has no protobuf
+// encoding.
 //
 // The object shares no memory with data. Its strings share one copy of data:
 // clone strings that are kept for long.
