@@ -75,7 +75,7 @@ func (a *application) run() (map[string]any, error) {
 			return nil, err
 		}
 	}
-	if err := a.own(out); err != nil {
+	if err := a.takeOwnership(out); err != nil {
 		return nil, err
 	}
 	if err := a.end(); err != nil {
@@ -260,9 +260,9 @@ func (a *application) addOwned(merged, pruned versionedObject, first fieldpath.A
 // diffSets are the fields that a write changed and removed, in one version.
 type diffSets struct{ changed, removed *fieldpath.Set }
 
-// own removes from other managers the fields that the write changes. It fails with
+// takeOwnership removes from other managers the fields that the write changes. It fails with
 // merge.Conflicts if there are such fields, unless Options.Force is set.
-func (a *application) own(out map[string]any) error {
+func (a *application) takeOwnership(out map[string]any) error {
 	before := versionedObject{object: a.live, Type: a.to}
 	after := versionedObject{object: out, Type: a.to}
 	diffs := map[fieldpath.APIVersion]*diffSets{}

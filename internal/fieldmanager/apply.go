@@ -80,7 +80,7 @@ func isNoObject(v any) bool {
 // merged object and its managed fields. The object shares values with live and applied.
 // apply does not change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
-	// What is no list of objects is found below: its type is wrong.
+	// A managedFields of another type fails below with a type error.
 	if list, present := managedFields(applied); present && !slices.ContainsFunc(list, isNoObject) {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}

@@ -170,11 +170,7 @@ func (t fieldTree) minus(u fieldTree) fieldTree {
 	return t
 }
 
-// encode encodes a normalized tree.
-func (t fieldTree) encode() object.FieldsV1 {
-	return object.FieldsV1(t.append(make([]byte, 0, 1<<10)))
-}
-
+// append appends the encoding of a normalized tree.
 func (t fieldTree) append(dst []byte) []byte { return append(t.appendMembers(append(dst, '{')), '}') }
 
 // appendMembers appends the members of the object that encodes the tree.

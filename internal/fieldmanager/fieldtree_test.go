@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestTreeOperations compares the union and the difference of random trees with those of
@@ -37,4 +39,9 @@ func randomTree(r *rand.Rand, depth int) fieldTree {
 		tree.add(step, r.IntN(2) == 0, below)
 	}
 	return tree
+}
+
+// encode encodes a normalized tree.
+func (t fieldTree) encode() object.FieldsV1 {
+	return object.FieldsV1(t.append(nil))
 }

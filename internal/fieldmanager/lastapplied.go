@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
 )
@@ -17,10 +18,6 @@ const kubectl = "kubectl"
 // lastApplied is the annotation in which client-side apply stores the last
 // applied configuration.
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
-// annotationsLimit is the maximum total size in bytes of the names and values
-// of an object's annotations.
-const annotationsLimit = 256 << 10
 
 // applyOverLastApplied applies a configuration. The manager kubectl takes
 // fields from others without force if client-side apply set them: if they are
@@ -76,8 +73,8 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 }
 
 // rewriteLastApplied updates the last-applied annotation of obj to a
-// configuration, if obj has the annotation. An annotation that exceeds
-// annotationsLimit is removed. The caller must own obj's metadata.
+// configuration, if obj has the annotation. It removes the annotation if the
+// annotations then exceed their maximum size. The caller must own obj's metadata.
 func rewriteLastApplied(obj, applied map[string]any) {
 	if object.String(obj, "metadata", "annotations", lastApplied) == "" {
 		return
@@ -90,7 +87,7 @@ func rewriteLastApplied(obj, applied map[string]any) {
 		s, _ := v.(string)
 		size += len(name) + len(s)
 	}
-	if size > annotationsLimit {
+	if size > validation.AnnotationsMaxSize {
 		delete(annotations, lastApplied)
 	}
 }

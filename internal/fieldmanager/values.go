@@ -2,7 +2,7 @@ package fieldmanager
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
@@ -359,7 +359,7 @@ func (t *listType) pathElement(v any) fieldpath.PathElement {
 
 // errInvalid is the error of a value that does not match its type. asTyped returns
 // one that describes where.
-var errInvalid = fmt.Errorf("fieldmanager: value does not match its type")
+var errInvalid = errors.New("fieldmanager: value does not match its type")
 
 // validate returns errInvalid unless v matches the type. Elements of lists may have
 // the same key if duplicates is set.
