@@ -379,6 +379,14 @@ func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Pat
 // maxMessage is the maximal number of bytes of the result of a messageExpression.
 const maxMessage = 5 << 10
 
+// MessageText returns the result of a messageExpression without the white space around
+// it. It reports false if the result is not one line of text of at most 5 KiB: the
+// message of the rule is used then.
+func MessageText(result string) (text string, ok bool) {
+	text = strings.TrimSpace(result)
+	return text, text != "" && len(text) <= maxMessage && !strings.Contains(text, "\n")
+}
+
 // message evaluates a messageExpression. On an error other than an exceeded budget the
 // caller uses the message of the rule.
 func (e *evaluator) message(rule *compiledRule, vars interpreter.Activation) (string, error) {
@@ -392,9 +400,9 @@ func (e *evaluator) message(rule *compiledRule, vars interpreter.Activation) (st
 	case err != nil:
 		return "", err
 	}
-	text, _ := result.Value().(string)
-	text = strings.TrimSpace(text)
-	if text == "" || len(text) > maxMessage || strings.Contains(text, "\n") {
+	value, _ := result.Value().(string)
+	text, ok := MessageText(value)
+	if !ok {
 		return "", errors.New("the result of messageExpression is not one line of text")
 	}
 	return text, nil

@@ -129,8 +129,8 @@ func (p *policy) evaluate(ctx context.Context, in cel.Inputs, notes *auditNotes)
 	return all
 }
 
-// evaluateMessages returns the results of the messageExpressions; "" for none.
-// They have no authorizer. The error is cel.ErrBudget.
+// evaluateMessages returns the results of the messageExpressions; "" for none and for a
+// result that is no valid message. They have no authorizer. The error is cel.ErrBudget.
 func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budget int64) ([]string, error) {
 	in.Authorizer = nil
 	evaluation := v.policy.Evaluate(ctx, in, budget)
@@ -144,21 +144,19 @@ func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budge
 			return nil, err
 		}
 		if text, ok := value.(types.String); ok && err == nil {
-			out[i] = strings.TrimSpace(string(text))
+			if message, ok := cel.MessageText(string(text)); ok {
+				out[i] = message
+			}
 		}
 	}
 	return out, nil
 }
 
-// maxMessageLength is the maximum length of the result of a messageExpression in
-// bytes.
-const maxMessageLength = 5 << 10
-
 // violationMessage returns the message for the client. evaluated is the result
 // of the messageExpression.
 func (v *validationRule) violationMessage(evaluated string) string {
 	switch {
-	case evaluated != "" && len(evaluated) <= maxMessageLength && !strings.Contains(evaluated, "\n"):
+	case evaluated != "":
 		return evaluated
 	case v.message != "":
 		return v.message
