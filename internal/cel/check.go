@@ -101,7 +101,7 @@ func (c *rulesCheck) checkSite(s schema.RuleSite) {
 
 // checkRule checks a rule that is evaluated at most times times for an object.
 func (c *rulesCheck) checkRule(rule *compiledRule, path *validation.Path, times uint64, uncorrelatable *validation.Path) {
-	c.addCost(path.Child("rule"), "estimated rule cost", saturatingMul(rule.cost, times))
+	c.addCost(path.Child("rule"), "estimated rule cost", schema.SaturatingMul(rule.cost, times))
 	if rule.err != nil {
 		c.add(validation.Invalid(path.Child("rule"), rule.Rule, rule.err.Error()))
 	}
@@ -135,14 +135,6 @@ func (c *rulesCheck) addCost(path *validation.Path, what string, cost uint64) {
 		slices.SortStableFunc(c.mostExpensive, func(a, b expressionCost) int { return cmp.Compare(b.cost, a.cost) })
 		c.mostExpensive = c.mostExpensive[:min(len(c.mostExpensive), 4)]
 	}
-}
-
-// saturatingMul returns a*b, or math.MaxUint64 if that overflows.
-func saturatingMul(a, b uint64) uint64 {
-	if high, low := bits.Mul64(a, b); high == 0 {
-		return low
-	}
-	return math.MaxUint64
 }
 
 // costLimitError returns the error for a cost that exceeds its limit.

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"maps"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -261,16 +263,17 @@ func cardinality(p keywords, count *uint64) *uint64 {
 	if count == nil || limit == nil {
 		return nil
 	}
-	product := saturatingMul(*count, uint64(max(*limit, 0)))
+	product := SaturatingMul(*count, uint64(max(*limit, 0)))
 	return &product
 }
 
-// saturatingMul returns a*b, or the greatest uint64 if that overflows.
-func saturatingMul(a, b uint64) uint64 {
-	if a != 0 && b > ^uint64(0)/a {
-		return ^uint64(0)
+// SaturatingMul returns a*b, or math.MaxUint64 if that overflows. It multiplies
+// cardinalities with each other and with costs.
+func SaturatingMul(a, b uint64) uint64 {
+	if high, low := bits.Mul64(a, b); high == 0 {
+		return low
 	}
-	return a * b
+	return math.MaxUint64
 }
 
 // mapAndListTypes checks the extensions for maps and lists.
