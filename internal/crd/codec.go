@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
@@ -162,7 +161,7 @@ func (c *customCodec) Append(dst []byte, obj map[string]any) []byte {
 	dst = wire.AppendAny(dst, obj["apiVersion"])
 	if meta, ok := obj["metadata"].(map[string]any); ok {
 		dst = append(dst, `,"metadata":`...)
-		dst = metaType().Append(dst, meta)
+		dst = wire.ObjectMeta().Append(dst, meta)
 	}
 	for _, name := range slices.Sorted(maps.Keys(obj)) {
 		if name == "kind" || name == "apiVersion" || name == "metadata" {
@@ -175,14 +174,6 @@ func (c *customCodec) Append(dst []byte, obj map[string]any) []byte {
 	}
 	return append(dst, '}')
 }
-
-var metaType = sync.OnceValue(func() *wire.Type {
-	t, ok := wire.ForKind("meta.k8s.io", "v1", "ObjectMeta")
-	if !ok {
-		panic("crd: no Go type is known for ObjectMeta") // unreachable: the type table has ObjectMeta
-	}
-	return t
-})
 
 // PatchDocument implements [resource.Codec]: kube-apiserver encodes a map, whose
 // keys are sorted.

@@ -57,9 +57,8 @@ func (c condition) set(obj map[string]any, now string) bool {
 // Terminate updates a definition whose deletion begins: it sets the condition Terminating
 // and adds the Finalizer.
 func Terminate(obj map[string]any) {
-	now, next := object.String(obj, "metadata", "deletionTimestamp"), withStatus(obj)
-	condition{terminating, "True", "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}.set(next, now)
-	obj["status"] = next["status"]
+	object.Own(obj, "status")
+	condition{terminating, "True", "InstanceDeletionPending", "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"}.set(obj, object.String(obj, "metadata", "deletionTimestamp"))
 	finalizers := object.List(obj, "metadata", "finalizers")
 	if !slices.Contains(finalizers, any(cleanupFinalizer)) {
 		object.Meta(obj)["finalizers"] = append(slices.Clone(finalizers), cleanupFinalizer)
@@ -72,27 +71,14 @@ func Terminate(obj map[string]any) {
 // of all definitions, now is the time in the format of metadata. Reconcile returns a changed copy of
 // obj, or nil if there is nothing to change.
 func Reconcile(obj map[string]any, used *Names, now string) map[string]any {
-	next := withStatus(obj)
+	next := object.ShallowCopy(obj)
+	object.Own(next, "status")
 	for _, step := range []func(map[string]any, *Names, string) bool{setApproval, acceptNames, setEstablished, setDeletionInProgress} {
 		if step(next, used, now) {
 			return next
 		}
 	}
 	return nil
-}
-
-// withStatus returns a shallow copy of obj with a copied status.
-func withStatus(obj map[string]any) map[string]any {
-	next := make(map[string]any, len(obj))
-	for name, v := range obj {
-		next[name] = v
-	}
-	status := make(map[string]any)
-	for name, v := range object.Map(obj, "status") {
-		status[name] = v
-	}
-	next["status"] = status
-	return next
 }
 
 // setApproval sets the condition KubernetesAPIApprovalPolicyConformant of a definition in a

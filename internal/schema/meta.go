@@ -69,15 +69,6 @@ func stringField(obj map[string]any, name string) (string, error) {
 	return "", fmt.Errorf(".%s accessor error: %v is of the type %T, expected string", name, v, v)
 }
 
-// objectMeta returns the type ObjectMeta.
-func objectMeta() *wire.Type {
-	t, ok := wire.ForKind("meta.k8s.io", "v1", "ObjectMeta")
-	if !ok {
-		panic("schema: ObjectMeta is no type") // unreachable: the type table has ObjectMeta
-	}
-	return t
-}
-
 // decodeMeta returns the normalized metadata of an object, which has the path at, and
 // whether the object has metadata.
 func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string]any, found bool, unknown []string, err error) {
@@ -92,7 +83,7 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 		}
 		return nil, true, nil, metadataTypeError(value)
 	}
-	meta, fieldErrors, err := objectMeta().Normalize(raw, wire.DecodeOptions{Strict: o.Strict})
+	meta, fieldErrors, err := wire.ObjectMeta().Normalize(raw, wire.DecodeOptions{Strict: o.Strict})
 	if err != nil && o.DropInvalid {
 		valid := make(map[string]any, len(raw))
 		for name, member := range raw {
@@ -100,7 +91,7 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 				valid[name] = member
 			}
 		}
-		meta, fieldErrors, err = objectMeta().Normalize(valid, wire.DecodeOptions{Strict: o.Strict})
+		meta, fieldErrors, err = wire.ObjectMeta().Normalize(valid, wire.DecodeOptions{Strict: o.Strict})
 	}
 	for _, e := range fieldErrors {
 		if e, ok := e.(wire.FieldError); ok {
@@ -117,7 +108,7 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 
 // ValidMetadata reports whether a member of the metadata of an object can be decoded.
 func ValidMetadata(name string, v any) bool {
-	_, _, err := objectMeta().Normalize(map[string]any{name: v}, wire.DecodeOptions{})
+	_, _, err := wire.ObjectMeta().Normalize(map[string]any{name: v}, wire.DecodeOptions{})
 	return err == nil
 }
 

@@ -53,6 +53,17 @@ func ForKindIn(minor int, group, version, kind string) (*Type, bool) {
 	return shared.(*Type), true
 }
 
+// ObjectMeta returns the type of the metadata of objects in the newest release.
+func ObjectMeta() *Type { return objectMeta() }
+
+var objectMeta = sync.OnceValue(func() *Type {
+	t, ok := ForKind("meta.k8s.io", "v1", "ObjectMeta")
+	if !ok {
+		panic("wire: the type table has no ObjectMeta") // unreachable
+	}
+	return t
+})
+
 // GoName returns the name of the Go type, such as "v1.Deployment".
 func (t *Type) GoName() string { return t.root.goType }
 

@@ -71,8 +71,6 @@ func oneOfEach(names ...string) map[string]any {
 	return list
 }
 
-func has(m map[string]any, name string) bool { _, ok := m[name]; return ok }
-
 // objectHandles reports whether the request writes the object itself.
 func objectHandles(a *admission.Attributes) bool { return a.Subresource == "" }
 
@@ -169,7 +167,7 @@ func podMissing(pod map[string]any, limited []string) string {
 		var containers []string
 		for _, field := range []string{"containers", "initContainers"} {
 			for c := range object.Each(spec[field]) {
-				if !has(computeUsage(object.Map(c, "resources", "requests"), object.Map(c, "resources", "limits")), name) {
+				if !object.Has(computeUsage(object.Map(c, "resources", "requests"), object.Map(c, "resources", "limits")), name) {
 					containers = append(containers, object.String(c, "name"))
 				}
 			}

@@ -155,7 +155,7 @@ func (e *evaluator) check(quota, obj map[string]any) error {
 		}
 	}
 	used := object.Map(quota, "status", "used")
-	if slices.ContainsFunc(limited, func(name string) bool { return !has(used, name) }) {
+	if slices.ContainsFunc(limited, func(name string) bool { return !object.Has(used, name) }) {
 		return fmt.Errorf("status unknown for quota: %s, resources: %s", name, strings.Join(limited, ","))
 	}
 	return nil
