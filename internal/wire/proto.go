@@ -127,63 +127,11 @@ func appendProto(dst []byte, n *node, m *message, v any) []byte {
 			dst = append(dst, 1<<3|n.elem.wireType())
 			dst = appendProto(dst, n.elem, m, e)
 		}
-	case kindTime:
-		dst = appendTimestamp(dst, v, time.RFC3339)
-	case kindMicroTime:
-		dst = appendTimestamp(dst, v, microFormat)
-	case kindQuantity:
-		s, ok := v.(string)
-		if !ok {
-			s = "0"
-		}
-		dst = append(dst, 1<<3|wireBytes)
-		dst = appendText(dst, s)
-	case kindIntOrString:
-		i, _ := v.(int64)
-		s, isString := v.(string)
-		sort := byte(0)
-		if isString {
-			sort = 1
-		}
-		dst = append(dst, 1<<3|wireVarint, sort, 2<<3|wireVarint)
-		dst = appendVarint(dst, uint64(i))
-		dst = append(dst, 3<<3|wireBytes)
-		dst = appendText(dst, s)
-	case kindRaw, kindFieldsV1:
-		if v != nil {
-			dst = append(dst, 1<<3|wireBytes, 0)
-			start := len(dst)
-			dst = closeLength(appendAny(dst, v), start)
-		}
-	case kindSchemaOrBool:
-		schema, isSchema := v.(map[string]any)
-		allows, _ := v.(bool)
-		dst = append(dst, 1<<3|wireVarint)
-		dst = appendProto(dst, plainBool, nil, allows || isSchema)
-		if isSchema {
-			dst = append(dst, 2<<3|wireBytes)
-			dst = appendProto(dst, n.elem, m, schema)
-		}
-	case kindSchemaOrArray, kindSchemaOrStrings:
-		elem := n.elem
-		if n.kind == kindSchemaOrStrings {
-			elem = plainString
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			dst = append(dst, 1<<3|wireBytes)
-			dst = appendProto(dst, n.elem, m, v)
-		case []any:
-			for _, e := range v {
-				dst = append(dst, 2<<3|wireBytes)
-				dst = appendProto(dst, elem, m, e)
-			}
-		}
+	default:
+		dst = appendCustomProto(dst, n, m, v)
 	}
 	return closeLength(dst, start)
 }
-
-var plainBool = &node{kind: kindBool, goType: "bool"}
 
 // appendTimestamp appends the fields of a time in a layout. The zero time has
 // no fields.

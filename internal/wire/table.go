@@ -119,9 +119,6 @@ func tableOf(minor int) *table {
 	return t.(func() *table)()
 }
 
-// builtin returns the table of ForKind.
-func builtin() *table { return tableOf(0) }
-
 // omitsCreation is the minor number of the release from which on an object without
 // metadata.creationTimestamp is encoded without the field. It is null before.
 const omitsCreation = 34
