@@ -45,7 +45,7 @@ type Error struct {
 	Reason Reason
 	Field  string // a formatted Path
 	// BadValue is quoted in the message, except with the reasons Required,
-	// Forbidden, TooLong, TooShort and Internal.
+	// Forbidden, TooLong and Internal.
 	BadValue any
 	Detail   string // may be empty
 	// Tolerated marks an error in a part that an update did not change. It does

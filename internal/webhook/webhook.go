@@ -187,7 +187,7 @@ func (c *Client) timeoutParameter(ctx context.Context) string {
 	return "?timeout=" + strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10) + "s"
 }
 
-// ErrCABundle is returned by Client.Call if the caBundle of a clientConfig is no
+// ErrCABundle is returned by Client.Post if the caBundle of a clientConfig is no
 // certificate. Such a webhook is not called.
 var ErrCABundle = errors.New("unable to load root certificates: unable to parse bytes as PEM block")
 
