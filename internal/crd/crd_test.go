@@ -210,7 +210,8 @@ func TestDeprecationWarnings(t *testing.T) {
 	}, warnings)
 }
 
-// FuzzDefinition checks that no definition makes a function panic.
+// FuzzDefinition checks that no definition makes a function panic, and that the
+// functions do not change it.
 func FuzzDefinition(f *testing.F) {
 	f.Add([]byte(`{"spec":{"group":"g.io","names":{"plural":"x"},"versions":[{"name":"v1","subresources":{"scale":{}},"selectableFields":[{}],"additionalPrinterColumns":[{"jsonPath":"x"}]}]}}`))
 	f.Add([]byte(`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{}}}},"versions":[null,{}]},"status":{"acceptedNames":{"plural":"a","singular":"b","kind":"c","listKind":"d"},"conditions":[{"type":"Established","status":"True"}]}}`))
@@ -227,10 +228,14 @@ func FuzzDefinition(f *testing.F) {
 		if obj, _, err = definition.Normalize(obj, wire.DecodeOptions{}); err != nil {
 			return
 		}
+		kept := object.Copy(obj)
 		crd.Rules{}.Validate(t.Context(), obj, nil)
 		crd.Rules{}.Validate(t.Context(), obj, obj)
+		require.Equal(t, kept, obj, "Validate")
 		crd.Reconcile(obj, crd.NewNames().Replace(nil, obj), now)
+		require.Equal(t, kept, obj, "Reconcile")
 		crd.New(obj, nil, crd.Options{})
+		require.Equal(t, kept, obj, "New")
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -94,8 +95,9 @@ func TestMergeApply(t *testing.T) {
 	}
 }
 
-// FuzzMerge checks that the result of a patch is JSON, and that Apply and
-// ApplyText agree.
+// FuzzMerge checks that the result of a patch is JSON, that Apply and ApplyText
+// agree and do not change their argument, and that a second application of the patch has
+// the same result.
 func FuzzMerge(f *testing.F) {
 	const doc = `{"a":{"x":3,"y":{}},"b":[1,{"y":2}],"c":"d"}`
 	for _, body := range []string{
@@ -110,12 +112,22 @@ func FuzzMerge(f *testing.F) {
 	}
 	obj, _, err := wire.DecodeUntyped([]byte(doc), wire.DecodeOptions{})
 	require.NoError(f, err)
+	before := object.Copy(obj)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, _ = patch.ParseMerge(body, true)
 		p, err := patch.ParseMerge(body, false)
 		require.NoError(t, err)
 		text, err := p.ApplyText([]byte(doc))
 		merged, ok := p.Apply(obj)
+		kept := object.Copy(merged)
+		again, againErr := p.ApplyText([]byte(doc))
+		assert.Equal(t, err, againErr)
+		assert.Equal(t, text, again)
+		second, secondOK := p.Apply(obj)
+		assert.Equal(t, ok, secondOK)
+		assert.Equal(t, kept, second)
+		assert.Equal(t, kept, merged, "the second application changed the first result")
+		assert.Equal(t, before, obj)
 		if err != nil {
 			assert.False(t, ok, "%v", err)
 			return

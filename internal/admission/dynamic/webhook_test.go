@@ -239,3 +239,27 @@ func FuzzReview(f *testing.F) {
 		}
 	})
 }
+
+// No patch of a webhook makes the server panic or changes the object before it.
+func FuzzWebhookPatch(f *testing.F) {
+	for _, patch := range []string{
+		`[{"op":"add","path":"/data/x","value":"1"},{"op":"copy","from":"/data/x","path":"/metadata/annotations"}]`,
+		`[{"op":"test","path":"/data","value":{"k":"v"}},{"op":"remove","path":"/metadata/labels/app"}]`,
+		`[{"op":"replace","path":"","value":{"apiVersion":"v1","kind":"ConfigMap","data":null}}]`,
+		`[{"op":"move","from":"/metadata/labels","path":"/data"},{"op":"replace","path":"/kind","value":5}]`,
+		`[null]`, `[]`, `null`,
+	} {
+		f.Add(patch)
+	}
+	types, snapshot := newTypes(f), newSnapshot(f, webhookConfiguration("Mutating", "a", "x", ""))
+	f.Fuzz(func(t *testing.T, patch string) {
+		s := &server{Types: types, hooks: map[string]func(map[string]any) string{"x": patching(patch)}}
+		a := newAttributes(t, s, admission.Create, configMap, "")
+		obj, kept := a.Object, object.Copy(a.Object)
+		err := snapshot.Mutate(t.Context(), a, s, nil)
+		require.Equal(t, kept, obj)
+		if err == nil {
+			assert.Equal(t, "ConfigMap", a.Object["kind"])
+		}
+	})
+}
