@@ -37,6 +37,12 @@ func (c *counts) put(r countedRange, n count) {
 	c.known[r] = n
 }
 
+func (c *counts) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known = nil
+}
+
 // Count returns the number of items in [from, to) of a view of the store, as
 // [View.Count] does. It does not walk the range if it was counted not long ago: then it
 // walks the transactions between the two revisions.

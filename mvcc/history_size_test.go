@@ -116,3 +116,24 @@ func TestKeepBytesOfFork(t *testing.T) {
 	assert.EqualValues(t, 9256, parent.HistoryBytes())
 	assert.EqualValues(t, 0, parent.Compacted())
 }
+
+func TestLoadSizes(t *testing.T) {
+	from, to := mvcc.New[blob](mvcc.Options{}), mvcc.New[blob](mvcc.Options{})
+	put(t, from, "a", 700)
+	put(t, from, "b", 50)
+	put(t, to, "a", 1)
+	put(t, to, "a", 2)
+	count := func() int {
+		view, err := to.View(0)
+		require.NoError(t, err)
+		return to.Count(view, "", "")
+	}
+	require.Equal(t, 1, count())
+	view, err := from.View(0)
+	require.NoError(t, err)
+	to.Load(from.Revision(), view.Range("", ""))
+	assert.Equal(t, int64(750), to.LiveBytes())
+	assert.Equal(t, 2, count(), "the counts of the former contents are forgotten")
+	put(t, to, "b", 30)
+	assert.Equal(t, int64(730), to.LiveBytes())
+}

@@ -126,6 +126,7 @@ func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
 	s.rev = max(s.rev, rev)
 	s.compacted = s.rev
 	s.live, s.past, s.log = live, newTree(pastLess[V]), newTree(logLess[V])
-	s.history = historySize{}
+	s.history, s.liveBytes = historySize{}, liveBytes
+	s.counts.clear()
 	s.moved.send()
 }
