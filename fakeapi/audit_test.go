@@ -102,3 +102,35 @@ func (r *dropped) Header() http.Header         { return r.header }
 func (r *dropped) Write(b []byte) (int, error) { return len(b), nil }
 func (r *dropped) WriteHeader(int)             {}
 func (r *dropped) Flush()                      {}
+
+// The events of requests that faults may hit have the answers that the clients get.
+func TestAuditLogWithFaults(t *testing.T) {
+	const policy = `{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: RequestResponse, resources: [{resources: [configmaps]}]}]}`
+	const deleted = `"responseStatus":{"metadata":{},"status":"Success","details":{"name":"a","kind":"configmaps","uid":"`
+	for _, row := range []struct {
+		name           string
+		fault          fakeapi.Fault
+		create, delete string // parts of the events
+	}{
+		{"of another resource", fakeapi.Fault{Resource: "secrets", Code: 500}, `"code":201},"requestObject":{`, deleted},
+		{"delay", fakeapi.Fault{Delay: 1, ServeFirst: true}, `"responseObject":{"kind":"ConfigMap"`, deleted},
+		{"another answer", fakeapi.Fault{Code: 500, Message: "no", ServeFirst: true}, `"responseObject":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no"`,
+			`"responseStatus":{"metadata":{},"status":"Failure","message":"no","code":500}`},
+		{"another answer in plain text", fakeapi.Fault{Code: 429, ServeFirst: true}, `"responseStatus":{"metadata":{},"code":429}`, `"responseStatus":{"metadata":{},"code":429}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var log bytes.Buffer
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAuditLog(policy, &log))
+			inject(t, srv, row.fault)
+			for _, r := range [][]string{{"POST", configMapsPath, `{"metadata":{"name":"a"}}`, row.create}, {"DELETE", configMapsPath + "/a", "", row.delete}} {
+				log.Reset()
+				req, err := http.NewRequestWithContext(t.Context(), r[0], srv.URL+r[1], strings.NewReader(r[2]))
+				require.NoError(t, err)
+				req.Header.Set("Content-Type", "application/json")
+				srv.ServeHTTP(&dropped{header: http.Header{}}, req) // the event is written when it returns
+				assert.Contains(t, log.String(), r[3])
+				assert.Equal(t, row.fault.Code != 429, strings.Contains(log.String(), `"responseObject":{`), log.String())
+			}
+		})
+	}
+}

@@ -58,7 +58,7 @@ func (r *request) beginAudit(user *authn.User) {
 	case r.isLongRunning():
 		r.w.started = r.auditStart
 	case e.AtLeast(audit.RequestResponse):
-		r.w.captured = &bytes.Buffer{}
+		r.sent.captured = &bytes.Buffer{}
 	}
 }
 
@@ -213,8 +213,7 @@ func (r *request) endAudit() {
 	if text := r.answeredJSON(); text != nil {
 		e.ResponseObject = r.auditedJSON(text)
 	}
-	if r.w.answered != nil {
-		st := r.w.answered
+	if st := r.w.answered; st != nil && r.w.code/100 == 2 { // otherwise a fault has replaced it
 		e.ResponseStatus = &audit.ResponseStatus{Status: st.Status, Message: st.Message, Reason: st.Reason, Details: st.Details, Code: r.w.code}
 	}
 	if r.user == nil {

@@ -33,7 +33,7 @@ func (f faultless) through(w http.ResponseWriter, hr *http.Request, answer func(
 	r, before := f.request, f.request.w
 	r.http, r.w = hr, &response{ResponseWriter: w}
 	defer func() {
-		before.failure, before.panic = r.w.failure, r.w.panic
+		before.failure, before.panic, before.answered = r.w.failure, r.w.panic, r.w.answered
 		r.w = before
 	}()
 	answer(r)

@@ -27,6 +27,7 @@ type request struct {
 	server  *Server
 	http    *http.Request
 	w       *response
+	sent    *response         // that of the client; w is another one while a fault wraps it
 	surface *registry.Surface // when the request came
 	user    *authn.User
 	start   time.Time

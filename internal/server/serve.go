@@ -30,8 +30,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, "server closed", http.StatusServiceUnavailable)
 		return
 	}
+	sent := &response{ResponseWriter: w}
 	r := &request{
-		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: &response{ResponseWriter: w},
+		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: sent, sent: sent,
 		surface: s.front.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
 	}
 	r.remote = s.aggregator.Lookup(r.Path)
