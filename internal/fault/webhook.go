@@ -26,14 +26,15 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	for _, h := range hits {
 		h.countHit(Hit{Webhook: webhookURL(r)})
-		if f := &h.fault; f.Delay > 0 && !f.ServeFirst {
+		if f := &h.fault; f.Delay > 0 && !f.servesFirst() {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
+				closeBody(r)
 				return nil, err
 			}
 		}
 	}
 	last := &hits[len(hits)-1].fault
-	if last.responds() && !last.ServeFirst && last.CutAfterBytes == 0 {
+	if last.responds() && !last.servesFirst() && last.CutAfterBytes == 0 {
 		closeBody(r)
 		return faultResponse(r, last)
 	}
@@ -42,7 +43,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for _, h := range hits {
-		if f := &h.fault; f.Delay > 0 && f.ServeFirst {
+		if f := &h.fault; f.Delay > 0 && f.servesFirst() {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
 				resp.Body.Close()
 				return nil, err

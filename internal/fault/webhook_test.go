@@ -4,6 +4,7 @@ package fault
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -21,16 +22,32 @@ type hook struct{ called int }
 
 func (h *hook) RoundTrip(r *http.Request) (*http.Response, error) {
 	h.called++
+	r.Body.Close()
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// A closer is an empty body that notes that it was closed.
+type closer struct {
+	strings.Reader
+	closed bool
+}
+
+func (c *closer) Close() error {
+	c.closed = true
+	return nil
 }
 
 // call calls the webhook and returns the status code and the body of the response.
 func call(ctx context.Context, s *Set, h *hook) (int, string, error) {
-	r, err := http.NewRequestWithContext(ctx, "POST", "https://admit.shop.svc:443/validate?timeout=10s", strings.NewReader("{}"))
+	sent := &closer{}
+	r, err := http.NewRequestWithContext(ctx, "POST", "https://admit.shop.svc:443/validate?timeout=10s", sent)
 	if err != nil {
 		return 0, "", err
 	}
 	resp, err := s.Transport(h).RoundTrip(r)
+	if !sent.closed {
+		return 0, "", errors.New("RoundTrip has not closed the body")
+	}
 	if err != nil {
 		return 0, "", err
 	}
@@ -58,6 +75,8 @@ func TestWebhookCalls(t *testing.T) {
 		{name: "delay after serving beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
 		{name: "reset", faults: []Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
 		{name: "reset after serving", faults: []Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
+		{name: "code after the commit", faults: []Fault{{Webhook: "*", Code: 500, At: AfterCommit}}, code: 500, body: "Internal Server Error", called: 1},
+		{name: "delay after the commit beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute, At: AfterCommit}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
 		{name: "code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
 		{name: "code with a message", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
 			code: 500, body: "no", took: time.Second},
