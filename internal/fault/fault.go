@@ -72,7 +72,8 @@ type Fault struct {
 	Probability float64 `json:"probability,omitempty"`
 	// Seed determines the random draws of Probability; 0 takes the server's seed
 	// (WithSeed). The nth time that a client makes the same request it gets the
-	// same draw in every run, whatever other clients and other faults do.
+	// same draw in every run, whatever other clients and other faults do. This holds
+	// for the first 65536 different requests: further ones share a sequence of draws.
 	Seed uint64 `json:"seed,omitempty"`
 	// Lifetime ends the fault that long after its injection, on the server's clock;
 	// 0 is no limit.

@@ -30,7 +30,11 @@ type Rule struct {
 	claimed int               // requests that it was chosen to hit, at most Times
 	hits    int               // requests that it has hit
 	seen    map[uint64]uint64 // draws per request identity; nil without a probability
+	unseen  uint64            // draws of all identities that seen has no room for
 }
+
+// maxSeen limits the identities of requests whose draws a Rule counts apart.
+const maxSeen = 1 << 16
 
 // Fault returns the injected fault. Its ID and Seed are set.
 func (r *Rule) Fault() Fault { return r.fault }
@@ -84,11 +88,17 @@ func (r *Rule) claim(identity uint64, responded bool) (n int, last bool) {
 	return r.matched, r.claimed == r.fault.Times
 }
 
-// drawLocked draws with the fault's probability. Each identity has its own
-// sequence of draws, so that the order of concurrent requests does not matter.
+// drawLocked draws with the fault's probability. Each of the first maxSeen identities
+// has its own sequence of draws, so that the order of concurrent requests does not
+// matter. The others share one.
 func (r *Rule) drawLocked(identity uint64) bool {
-	n := r.seen[identity]
-	r.seen[identity] = n + 1
+	n, ok := r.seen[identity]
+	if ok || len(r.seen) < maxSeen {
+		r.seen[identity] = n + 1
+	} else {
+		n = r.unseen
+		r.unseen++
+	}
 	source := rand.NewPCG(r.key, identity+n*0x9e3779b97f4a7c15)
 	return rand.New(source).Float64() < r.fault.Probability
 }

@@ -111,6 +111,21 @@ func TestDraws(t *testing.T) {
 	assert.Equal(t, run(nil, f, 1)[:n/4], string(mine), "other requests do not matter")
 }
 
+func TestMaxSeen(t *testing.T) {
+	s := newTestSet()
+	r := inject(t, s, Fault{Code: 500, Probability: 0.3})
+	hits := 0
+	for i := range maxSeen + 1000 {
+		r.mu.Lock()
+		if r.drawLocked(uint64(i)) && i >= maxSeen {
+			hits++
+		}
+		r.mu.Unlock()
+	}
+	assert.Len(t, r.seen, maxSeen)
+	assert.InDelta(t, 300, hits, 50, "the number of hits fits the probability")
+}
+
 // One fault responds to a request. Later faults count the request as matched.
 func TestFirstResponseWins(t *testing.T) {
 	s := newTestSet()
