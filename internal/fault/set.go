@@ -99,8 +99,25 @@ func (s *Set) activeRules() []*Rule {
 // watches that are open. It returns a Rule for each fault, in their order.
 //
 // It injects either all faults or none. The error is an [ErrInvalid] if a fault
-// fails its Check or has the ID of another fault.
+// is invalid or has the ID of another fault.
 func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
+	rules, open, err := s.add(faults)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rules {
+		if r.fault.hitsWatches() && r.fault.Watches != NewWatches {
+			for _, st := range open {
+				s.apply(r, st)
+			}
+		}
+	}
+	return rules, nil
+}
+
+// add adds faults. It returns their rules and the watches that were open before, to
+// which the caller applies them.
+func (s *Set) add(faults []Fault) (rules []*Rule, open []*stream, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ids := map[string]bool{}
@@ -109,14 +126,14 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 	}
 	for _, f := range faults {
 		if err := errors.Join(f.check(), s.checkActions(&f)); err != nil {
-			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
+			return nil, nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
 		}
 		if f.ID != "" && ids[f.ID] {
-			return nil, fmt.Errorf("%w (%s): id: another fault has the ID %q", ErrInvalid, f, f.ID)
+			return nil, nil, fmt.Errorf("%w (%s): id: another fault has the ID %q", ErrInvalid, f, f.ID)
 		}
 		ids[f.ID] = true
 	}
-	rules := make([]*Rule, len(faults))
+	rules = make([]*Rule, len(faults))
 	for i, f := range faults {
 		for f.ID == "" {
 			s.lastID++
@@ -127,7 +144,7 @@ func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
 		rules[i] = s.newRuleLocked(f)
 		s.addLocked(rules[i])
 	}
-	return rules, nil
+	return rules, s.streamsLocked(), nil
 }
 
 // newRuleLocked returns a rule for a fault, whose ID is set.
@@ -157,22 +174,17 @@ func (s *Set) addLocked(r *Rule) {
 	if len(s.rules) >= maxRules {
 		active := s.activeRules()
 		if oldest := slices.IndexFunc(s.rules, func(r *Rule) bool { return !slices.Contains(active, r) }); oldest >= 0 {
-			s.rules = slices.Delete(s.rules, oldest, oldest+1)
+			s.removeLocked(s.rules[oldest])
 		}
 	}
 	s.rules = append(s.rules, r)
 	if r.fault.Watches != OpenWatches {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
 	}
-	if r.fault.hitsWatches() && r.fault.Watches != NewWatches {
-		for _, st := range s.streamsLocked() {
-			s.applyLocked(r, st)
-		}
-	}
 }
 
 // maxRules limits the rules that a Set keeps: beyond it, adding a rule removes the
-// oldest rule that can hit nothing more.
+// oldest rule that can hit nothing more, and ends its effects.
 const maxRules = 4096
 
 // Rules returns the rules that are not removed, in the order of their injection.
@@ -206,6 +218,10 @@ func (s *Set) Inherit(from *Set) error {
 func (s *Set) remove(r *Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.removeLocked(r)
+}
+
+func (s *Set) removeLocked(r *Rule) {
 	r.mu.Lock()
 	removed := r.removed
 	r.removed = true
@@ -244,16 +260,22 @@ func without(rules []*Rule, r *Rule) []*Rule {
 
 // open adds a watch that has begun, and applies watch faults to it.
 func (s *Set) open(st *stream) {
+	for _, r := range s.register(st) {
+		if r.fault.hitsWatches() {
+			s.apply(r, st)
+		}
+	}
+}
+
+// register adds a watch. It returns the rules that were active before: Inject applies
+// later ones.
+func (s *Set) register(st *stream) []*Rule {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened++
 	st.number = s.opened
 	s.streams[st] = struct{}{}
-	for _, r := range s.activeRules() {
-		if r.fault.hitsWatches() {
-			s.applyLocked(r, st)
-		}
-	}
+	return s.activeRules()
 }
 
 func (s *Set) closed(st *stream) {
@@ -267,19 +289,24 @@ func (s *Set) streamsLocked() []*stream {
 	return slices.SortedFunc(maps.Keys(s.streams), func(a, b *stream) int { return cmp.Compare(a.number, b.number) })
 }
 
-// applyLocked attaches a watch fault to a watch if it matches and claims it.
-func (s *Set) applyLocked(r *Rule, st *stream) {
+// apply attaches a watch fault to a watch if it matches and claims it. Fault.Matches is
+// called without the lock: it may use the Set.
+func (s *Set) apply(r *Rule, st *stream) {
 	if r.expired() {
-		s.retireLocked(r)
+		s.retire(r)
 		return
 	}
-	if r.fault.hitsEvents() {
-		if r.matcher.requestOf(&st.request) {
-			st.attach(r)
-		}
+	events := r.fault.hitsEvents()
+	if events && !r.matcher.requestOf(&st.request) || !events && !r.matcher.request(&st.request) {
 		return
 	}
-	if !r.matcher.request(&st.request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.isRemoved() {
+		return
+	}
+	if events {
+		st.attach(r)
 		return
 	}
 	n, last := r.claim(st.request.identity(), st.ended())

@@ -276,6 +276,46 @@ func TestOpenWatchesOrder(t *testing.T) {
 	})
 }
 
+// A rule that the limit of rules removes lets go of the watches that it pauses.
+func TestMaxRulesOfPausedWatch(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
+		w := watch(t, srv, b.format)
+		synctest.Wait()
+		inject(t, s, Fault{Watch: PauseWatch, Watches: OpenWatches})
+		b.send(b.event("ADDED", "a"))
+		synctest.Wait()
+		assert.Empty(t, w.names())
+		for range maxRules {
+			inject(t, s, Fault{Resource: "nodes", Watch: CloseWatch, Watches: OpenWatches})
+		}
+		s.Clear()
+		synctest.Wait()
+		assert.Equal(t, []string{"ADDED a"}, w.names())
+	})
+}
+
+// Matches may use the Set, also for a fault that hits watches.
+func TestMatchesInjects(t *testing.T) {
+	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
+		open := watch(t, srv, b.format)
+		synctest.Wait()
+		var matched int
+		r := inject(t, s, Fault{Watch: CloseWatch, Matches: func(*http.Request) bool {
+			matched++
+			_, err := s.Inject(Fault{Resource: "nodes", Code: 500})
+			assert.NoError(t, err)
+			return matched > 1
+		}})
+		later := watch(t, srv, b.format)
+		synctest.Wait()
+		assert.NoError(t, open.err())
+		assert.Equal(t, io.EOF, later.err())
+		assert.Equal(t, 2, matched)
+		assert.Equal(t, 1, r.Hits())
+		assert.Len(t, s.Rules(), 3)
+	})
+}
+
 func TestWithholdBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
