@@ -18,7 +18,8 @@ type Store[V any] struct {
 	writer sync.Mutex
 
 	// mu guards the fields below. Changing the trees requires writer too. mu is
-	// not held while the caller's code runs or more than a few items are read.
+	// not held while the caller's code runs or while many items are read. Compaction by
+	// age and the moves of lagging replicas read the log with it.
 	mu        sync.Mutex
 	rev       Revision
 	compacted Revision // the lowest readable revision; the trees may have older entries

@@ -13,7 +13,6 @@ type ChangeType string
 
 // The types of the events that changes make.
 const (
-	// The types of changes.
 	Added    ChangeType = "ADDED"
 	Modified ChangeType = "MODIFIED"
 	Deleted  ChangeType = "DELETED"
