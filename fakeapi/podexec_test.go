@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -17,18 +18,25 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// execute makes an exec request over a WebSocket, sends frames, and returns what each
-// channel has until the server closes the connection.
-func execute(t *testing.T, srv *fakeapi.Server, path, protocols string, frames ...string) (code int, channels map[byte]string) {
+// openExec makes an exec request over a WebSocket. The caller closes the connection.
+func openExec(t *testing.T, srv *fakeapi.Server, path, protocols string) (net.Conn, *bufio.Reader, *http.Response) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
 	require.NoError(t, err)
-	defer conn.Close()
 	fmt.Fprintf(conn, "GET /api/v1/namespaces/default/pods/%s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: %s\r\n\r\n", path, protocols)
 	r := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(r, nil)
 	require.NoError(t, err)
+	return conn, r, resp
+}
+
+// execute makes an exec request over a WebSocket, sends frames, and returns what each
+// channel has until the server closes the connection.
+func execute(t *testing.T, srv *fakeapi.Server, path, protocols string, frames ...string) (code int, channels map[byte]string) {
+	t.Helper()
+	conn, r, resp := openExec(t, srv, path, protocols)
+	defer conn.Close()
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		return resp.StatusCode, nil
 	}
@@ -108,6 +116,27 @@ func TestPodExec(t *testing.T) {
 	require.NoError(t, err)
 	resp.Body.Close()
 	assert.Equal(t, http.StatusNotImplemented, resp.StatusCode, "SPDY")
+}
+
+// The connection ends with the function of the test, however that ends.
+func TestPodExecWithoutReturn(t *testing.T) {
+	srv := fakeapi.Start(t)
+	_, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`)
+	require.NoError(t, err)
+	for name, run := range map[string]func(context.Context, fakeapi.Command) int{
+		"panic":   func(context.Context, fakeapi.Command) int { panic("of the test") },
+		"FailNow": func(context.Context, fakeapi.Command) int { runtime.Goexit(); return 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, srv.Pods("").Exec(run))
+			conn, r, resp := openExec(t, srv, "web/exec?command=ls&stdin=1&stdout=1", "v5.channel.k8s.io")
+			defer conn.Close()
+			assert.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
+			rest, err := io.ReadAll(r)
+			assert.NoError(t, err)
+			assert.Equal(t, "\x82\x01\x01", string(rest), "only that the connection is established")
+		})
+	}
 }
 
 // A WebSocket opens with a GET, and needs the verb "create" too.

@@ -29,41 +29,62 @@ const (
 // podExec runs a command by what a test has set. Without, there is no kubelet to ask.
 // SPDY, which clients use if they have no WebSocket, is not implemented.
 func (r *request) podExec() error {
-	if err := r.authorizeUpgrade(); err != nil {
-		return err
-	}
-	pod, err := r.connectedPod(r.Name)
+	container, run, err := r.execTarget()
 	if err != nil {
 		return err
-	}
-	q := r.query()
-	if err := checkContainer(pod, q.Get("container")); err != nil {
-		return err
-	}
-	container := containerOf(pod, q.Get("container"))
-	run, ok := r.server.manager.Lifecycle().RunOf(r.Namespace, labelsOf(pod), container)
-	switch {
-	case !ok || object.String(pod, "spec", "nodeName") == "":
-		return r.connectPodNode(pod)
-	case !websocket.IsRequest(r.http.Header):
-		return status.NotImplemented("pods/exec: only over a WebSocket, not over SPDY")
 	}
 	conn, err := websocket.UpgradeTo(r.w.ResponseWriter, r.http, execProtocols)
 	if err != nil {
 		return nil // the client has its answer
 	}
+	r.runCommand(conn, container, run)
+	return nil
+}
+
+// execTarget returns the container of the request, and what runs commands in it.
+func (r *request) execTarget() (container string, run lifecycle.Runner, err error) {
+	if err := r.authorizeUpgrade(); err != nil {
+		return "", nil, err
+	}
+	pod, err := r.connectedPod(r.Name)
+	if err != nil {
+		return "", nil, err
+	}
+	name := r.query().Get("container")
+	if err := checkContainer(pod, name); err != nil {
+		return "", nil, err
+	}
+	container = containerOf(pod, name)
+	run, ok := r.server.manager.Lifecycle().RunOf(r.Namespace, labelsOf(pod), container)
+	switch {
+	case !ok || object.String(pod, "spec", "nodeName") == "":
+		return "", nil, r.connectPodNode(pod)
+	case !websocket.IsRequest(r.http.Header):
+		return "", nil, status.NotImplemented("pods/exec: only over a WebSocket, not over SPDY")
+	}
+	return container, run, nil
+}
+
+// runCommand runs the command of the request and closes the connection, also if run panics
+// or ends its goroutine: run is a function of a test.
+func (r *request) runCommand(conn *websocket.Conn, container string, run lifecycle.Runner) {
 	ctx, cancel := context.WithCancel(r.ctx())
+	received := make(chan struct{})
+	defer func() { <-received }()
+	defer conn.Break()
 	defer cancel()
 	defer context.AfterFunc(ctx, conn.Break)()
 	defer context.AfterFunc(r.server.ctx, conn.Break)()
+
+	q := r.query()
 	is := func(name string) bool { b := boolOf(q, name); return b != nil && *b }
 	input, feed := io.Pipe()
+	defer input.Close()
 	if !is("stdin") {
 		feed.Close()
 	}
-	ended := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(received)
 		defer cancel()
 		receiveStdin(conn, feed)
 	}()
@@ -74,18 +95,15 @@ func (r *request) podExec() error {
 		conn.Send(websocket.Binary, []byte{channel}) // says that the connection is established
 		return &channelWriter{conn, channel}
 	}
-	command := lifecycle.Command{
+	code := run(ctx, lifecycle.Command{
 		Namespace: r.Namespace, Pod: r.Name, Container: container, Args: q["command"], TTY: is("tty"),
 		Stdin: input, Stdout: output("stdout", channelStdout), Stderr: output("stderr", channelStderr),
-	}
-	code := run(ctx, command)
+	})
 	input.Close() // what the client sends is discarded
 	if b, err := json.Marshal(exitStatus(code)); err == nil {
 		(&channelWriter{conn, channelError}).Write(b)
 	}
 	conn.Close()
-	<-ended
-	return nil
 }
 
 // exitStatus returns the Status of a command that has ended.
