@@ -3,8 +3,10 @@
 package fakeapi_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -86,20 +88,50 @@ func TestTimeoutBody(t *testing.T) {
 
 // TestSlowBody sends bodies that do not end.
 func TestSlowBody(t *testing.T) {
-	for query, want := range map[string]time.Duration{"": time.Minute, "?timeout=5s": 5 * time.Second} {
-		t.Run(query, func(t *testing.T) {
+	for _, row := range []struct {
+		name, query string
+		delay, want time.Duration
+	}{
+		{"no timeout", "", 0, time.Minute},
+		{"timeout", "?timeout=5s", 0, 5 * time.Second},
+		{"a fault delays the request first", "", 20 * time.Second, time.Minute},
+	} {
+		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory())
+				inject(t, srv, fakeapi.Fault{Delay: max(row.delay, 1)})
 				body, client := io.Pipe()
 				defer client.Close()
 				start := time.Now()
-				resp, err := srv.Client().Post(srv.URL+configMapsPath+query, "application/json", body)
+				resp, err := srv.Client().Post(srv.URL+configMapsPath+row.query, "application/json", body)
 				require.NoError(t, err)
 				assert.Equal(t, allotted, answer(t, resp)["message"])
-				assert.Equal(t, want, time.Since(start))
+				assert.Equal(t, row.want, time.Since(start))
 			})
 		})
 	}
+}
+
+// TestSlowBodyOverTCP does so over TCP. net/http cancels the context of a request whose
+// body it cannot read.
+func TestSlowBodyOverTCP(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n", configMapsPath)
+	r := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(r, nil)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusContinue, resp.StatusCode, "the server reads the body")
+	require.NoError(t, srv.Clock().Advance(time.Minute))
+	resp, err = http.ReadResponse(r, nil)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	assert.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(body), allotted)
 }
 
 // TestSlowReader reads a long list too late: the connection is broken when the time

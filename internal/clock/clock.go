@@ -79,8 +79,9 @@ func (c *Clock) Next() (next time.Time, ok bool) {
 }
 
 // Advance moves the clock forward by d and fires the timers that are due, sorted by
-// their times and then by their starts. When it returns, the functions of AfterFunc
-// have returned. It fails with ErrNegativeDuration if d is negative.
+// their times and then by their starts. When it returns, their functions have returned.
+// On a running clock, the function of a timer that the wall clock has fired may still run.
+// It fails with ErrNegativeDuration if d is negative.
 func (c *Clock) Advance(d time.Duration) error {
 	if d < 0 {
 		return fmt.Errorf("cannot advance the clock by %v: %w", d, ErrNegativeDuration)
@@ -142,6 +143,13 @@ func (c *Clock) After(d time.Duration) *Timer {
 func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {
 	t := &Timer{clock: c, do: f}
 	t.start(d)
+	return t
+}
+
+// At calls f, as AfterFunc does, when the clock is at a time or past it.
+func (c *Clock) At(at time.Time, f func()) *Timer {
+	t := &Timer{clock: c, do: f}
+	t.startAt(at)
 	return t
 }
 
@@ -220,8 +228,7 @@ func (c *Clock) WithDeadline(ctx context.Context, at time.Time) (context.Context
 		ctx = context.WithValue(ctx, DeadlineKey{}, at)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := &Timer{clock: c, do: func() { cancel(context.DeadlineExceeded) }}
-	timer.startAt(at)
+	timer := c.At(at, func() { cancel(context.DeadlineExceeded) })
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)

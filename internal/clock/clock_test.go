@@ -120,6 +120,20 @@ func TestAfterFunc(t *testing.T) {
 	})
 }
 
+// A timer of At for a time that has passed fires without an Advance.
+func TestAt(t *testing.T) {
+	c := clock.NewManual(start)
+	fired := make(chan struct{})
+	c.At(start, func() { close(fired) })
+	<-fired
+	n := 0
+	c.At(start.Add(time.Second), func() { n++ })
+	c.Advance(time.Second - 1)
+	assert.Zero(t, n)
+	c.Advance(1)
+	assert.Equal(t, 1, n)
+}
+
 func TestEvery(t *testing.T) {
 	c := clock.NewManual(start)
 	calls := 0

@@ -115,6 +115,7 @@ type deadline struct {
 	timer   *clock.Timer // nil if timed has ended without it
 	forget  func() bool  // stops waiting for the server
 	ended   bool         // release was called
+	expired bool         // expire was called
 }
 
 var _ context.Context = (*deadline)(nil)
@@ -143,12 +144,11 @@ func (d *deadline) setTimerLocked() {
 	if d.timer != nil {
 		d.timer.Stop()
 	}
-	left := d.at.Sub(d.server.config.Clock.Now())
-	if left <= 0 {
+	if !d.server.config.Clock.Now().Before(d.at) {
 		d.cancel(context.DeadlineExceeded)
 		return
 	}
-	d.timer = d.server.config.Clock.AfterFunc(left, func() { d.cancel(context.DeadlineExceeded) })
+	d.timer = d.server.config.Clock.At(d.at, func() { d.cancel(context.DeadlineExceeded) })
 }
 
 // limitWrite ends the context after writeTimeout, if that is earlier.
@@ -168,8 +168,11 @@ func (d *deadline) limitWrite() {
 // Err implements [context.Context].
 func (d *deadline) Err() error {
 	d.mu.Lock()
-	timed, at := d.timed, d.at
+	timed, at, expired := d.timed, d.at, d.expired
 	d.mu.Unlock()
+	if expired {
+		return context.DeadlineExceeded
+	}
 	if timed != nil {
 		if timed.Err() == nil {
 			return nil
@@ -189,6 +192,18 @@ func (d *deadline) Err() error {
 		return context.DeadlineExceeded
 	}
 	return nil
+}
+
+// expire ends the context because the time of the request is up. net/http cancels the
+// context of a request whose body it cannot read, so that this context, without expire,
+// would end as if the client had hung up.
+func (d *deadline) expire() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.expired = true
+	if d.timed != nil {
+		d.cancel(context.DeadlineExceeded)
+	}
 }
 
 // Value implements [context.Context].
@@ -231,7 +246,10 @@ func (r *request) limitRead() *clock.Timer {
 	if d.server == nil {
 		return clock.Never()
 	}
-	return d.server.config.Clock.AfterFunc(d.at.Sub(d.start), func() { http.NewResponseController(w).SetReadDeadline(aLongTimeAgo) })
+	return d.server.config.Clock.At(d.at, func() {
+		d.expire()
+		http.NewResponseController(w).SetReadDeadline(aLongTimeAgo)
+	})
 }
 
 // limitWrite makes writes of the answer fail when the request ends. The caller calls
