@@ -155,6 +155,24 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
+// TestSlowReaderOfBuffer reads too late a list that the server has buffered to compress it.
+func TestSlowReaderOfBuffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory())
+		put(t, srv, configMap("a", strings.Repeat("x", 120_000)))
+		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+configMapsPath, nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept-Encoding", "gzip")
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		time.Sleep(61 * time.Second) // of the bubble's time
+		n, err := io.Copy(io.Discard, resp.Body)
+		assert.Error(t, err)
+		assert.Less(t, n, int64(120_000))
+	})
+}
+
 // evaluating reports whether a goroutine evaluates an expression.
 func evaluating() bool {
 	b := make([]byte, 1<<20)

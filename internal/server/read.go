@@ -174,12 +174,11 @@ func (r *request) streamList(write func(w *bufio.Writer) error) error {
 	setContentType(r.w.Header(), r.out.ContentType())
 	if r.http.Header.Get("Accept-Encoding") == "" {
 		r.w.WriteHeader(http.StatusOK)
-		return r.stream(r.w, write)
+		return r.stream(r.w, write, func() error { return nil })
 	}
 	c := codec.Compress(r.w, r.http)
-	defer c.Close()
 	c.WriteHeader(http.StatusOK)
-	return r.stream(c, write)
+	return r.stream(c, write, c.Close)
 }
 
 // buffers hold answers before they are sent. Most clients read 64 KiB at a time.
@@ -196,15 +195,18 @@ func putBuffer(w *bufio.Writer) {
 	buffers.Put(w)
 }
 
-// stream writes an answer whose header is sent through a buffer. An error of the
-// connection ends it and is not reported.
-func (r *request) stream(to io.Writer, write func(w *bufio.Writer) error) error {
+// stream writes an answer whose header is sent through a buffer, and then calls closeAnswer.
+// An error of the connection ends it and is not reported.
+func (r *request) stream(to io.Writer, write func(w *bufio.Writer) error, closeAnswer func() error) error {
 	limited := &limitedWriter{Writer: to, request: r}
 	w := getBuffer(limited)
 	defer putBuffer(w)
 	err := write(w)
 	if err == nil {
 		err = w.Flush()
+	}
+	if closeErr := closeAnswer(); err == nil {
+		err = closeErr
 	}
 	limited.end(err)
 	return nil
