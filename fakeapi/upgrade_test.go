@@ -31,6 +31,17 @@ func TestUpgradeServesTheRelease(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
+// An upgrade is whole also if an object of the user prevents that a role is brought in line.
+func TestUpgradeWithInvalidRole(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.36"))
+	_, err := srv.Put(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "system:basic-user", annotations: {rbac.authorization.kubernetes.io/autoupdate: "true"}},
+		rules: [{apiGroups: [""], resources: [pods], verbs: []}]}`)
+	require.NoError(t, err)
+	require.NoError(t, srv.Upgrade("v1.35"))
+	assert.True(t, strings.HasPrefix(srv.Release(), "v1.35."), srv.Release())
+	assert.Contains(t, srv.Story().String(), "the server's own objects are not brought in line: clusterroles system:basic-user: ")
+}
+
 const pods = "/api/v1/namespaces/default/pods"
 
 // respond sends a request and returns the body of the answer as text.
