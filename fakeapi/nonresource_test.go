@@ -73,6 +73,23 @@ func TestMetrics(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, resp.StatusCode)
 }
 
+// The labels of requests have no words of the client.
+func TestMetricLabels(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, r := range [][]string{{"FOO", "/version"}, {"BAR", "/version"}, {"OPTIONS", "/version"}, {"HEAD", "/version"}, {"FOO", configMapsPath}, {"GET", configMapsPath + "/a/nope"}} {
+		req, err := http.NewRequest(r[0], srv.URL+r[1], nil)
+		require.NoError(t, err)
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+	}
+	_, body := text(t, srv, "/metrics")
+	assert.Contains(t, body, `verb="other"`)
+	for _, label := range []string{`verb="FOO"`, `verb="BAR"`, `verb="OPTIONS"`, `verb="HEAD"`, `subresource="nope"`} {
+		assert.NotContains(t, body, label)
+	}
+}
+
 // The metrics of PodSecurity count decisions, exemptions and errors.
 func TestPodSecurityMetrics(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

@@ -14,9 +14,12 @@ import (
 
 // count counts the request after its response.
 func (r *request) count() {
-	l := metrics.Request{Code: r.w.code, Verb: r.http.Method}
+	l := metrics.Request{Code: r.w.code, Verb: methodVerb(r.http.Method)}
 	if r.typ != nil {
-		l.Group, l.Version, l.Resource, l.Subresource = r.Group, r.Version, r.Resource, r.Subresource
+		l.Group, l.Version, l.Resource = r.Group, r.Version, r.Resource
+		if r.sub != nil {
+			l.Subresource = r.Subresource
+		}
 		l.Scope, l.Verb = r.metricScope(), r.metricVerb()
 		l.DryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
 	}
@@ -46,9 +49,22 @@ func (r *request) metricVerb() string {
 			return "APPLY"
 		}
 	case "":
-		return r.http.Method
+		return methodVerb(r.http.Method)
 	}
 	return strings.ToUpper(r.Verb)
+}
+
+// methodVerb returns the verb of a request that is not for a resource as metrics name it.
+// The method is chosen by the client: an unknown one is "other", so that the number of
+// labels is bounded.
+func methodVerb(method string) string {
+	switch method {
+	case http.MethodHead:
+		return http.MethodGet
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodConnect:
+		return method
+	}
+	return "other"
 }
 
 // deprecatedAPIs has 1 for each deprecated resource that was asked for.
