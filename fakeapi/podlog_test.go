@@ -55,4 +55,10 @@ func TestPodLog(t *testing.T) {
 	require.NoError(t, err)
 	resp.Body.Close()
 	assert.Equal(t, http.StatusBadRequest, resp.StatusCode, "a container must be named")
+
+	_, err = srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: []}}`)
+	require.NoError(t, err)
+	code, answer := do(t, srv, "GET", "/api/v1/namespaces/default/pods/bare/log", "")
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.Equal(t, "a container name must be specified for pod bare", answer["message"])
 }

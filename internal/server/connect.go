@@ -261,7 +261,7 @@ func (r *request) connected(resource, name string) (*storage.Object, error) {
 }
 
 // checkContainer fails for a name that no container of the pod has, and for no
-// name if the pod has several containers.
+// name unless the pod has one container.
 func checkContainer(pod map[string]any, name string) error {
 	var names []string
 	for _, member := range []string{"initContainers", "containers", "ephemeralContainers"} {
@@ -270,10 +270,13 @@ func checkContainer(pod map[string]any, name string) error {
 		}
 	}
 	podName := object.String(pod, "metadata", "name")
+	n := len(object.List(pod, "spec", "containers"))
 	switch {
 	case name != "" && !slices.Contains(names, name):
 		return status.BadRequest(fmt.Sprintf("container %s is not valid for pod %s", name, podName))
-	case name == "" && len(object.List(pod, "spec", "containers")) > 1:
+	case name == "" && n == 0:
+		return status.BadRequest("a container name must be specified for pod " + podName)
+	case name == "" && n > 1:
 		return status.BadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %s", podName, names))
 	}
 	return nil
