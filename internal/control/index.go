@@ -20,7 +20,7 @@ var Operations = []Operation{
 	{"POST", "objects", "changeObjects", "creates, replaces and deletes objects without admission", "", `{"put": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
 	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},
 	{"POST", "restore", "restore", "restores the state of that name", "", `{"name": "before"}`, serve((*Control).restore)},
-	{"POST", "reset", "reset", "restores the state of a fresh server, and ends faults and lags", "", "", serve((*Control).reset)},
+	{"POST", "reset", "reset", "restores the state of a fresh server, without the objects of --objects and --crds, and ends faults and lags", "", "", serve((*Control).reset)},
 
 	{"POST", "forks", "fork", "starts a server with the same state, on a port of its own", "", `{}`, onHost(fork)},
 	{"GET", "forks", "listForks", "the forks of the server", "", "", onHost(listForks)},

@@ -624,7 +624,8 @@ export class Control {
   /** Restores the state of that name. */
   restore(request?: SnapshotName): Promise<Revision>;
 
-  /** Restores the state of a fresh server, and ends faults and lags. */
+  /** Restores the state of a fresh server, without the objects of --objects and --crds, and ends
+   * faults and lags. */
   reset(): Promise<Revision>;
 
   /** Starts a server with the same state, on a port of its own. */

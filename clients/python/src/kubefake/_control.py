@@ -731,7 +731,8 @@ class Control:
         return self._send("POST", "/debug/fakeapi/restore", {}, _given({"name": name}))
 
     def reset(self) -> Revision:
-        """Restores the state of a fresh server, and ends faults and lags."""
+        """Restores the state of a fresh server, without the objects of --objects and --crds, and ends
+        faults and lags."""
         return self._send("POST", "/debug/fakeapi/reset", {}, None)
 
     def fork(self) -> Fork:
