@@ -121,13 +121,13 @@ func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
 
 // WithRelease serves the API of a Kubernetes release: "v1.36", "v1.34.4". The
 // suffix "-all" adds the API versions that are off by default, as
-// --runtime-config=api/all=true does. The default is the newest release.
+// --runtime-config=api/all=true does. The default is v1.36.
 func WithRelease(name string) Option { return func(c *config) { c.release = name } }
 
 // WithRuntimeConfig turns API versions and resources on and off, as --runtime-config of
 // kube-apiserver does. Keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION,
 // GROUP/VERSION/RESOURCE, and v1 for the core group. Versions that are off by default
-// can be turned on in the newest release. An unknown key, v1 and
+// can be turned on in every release. An unknown key, v1 and
 // rbac.authorization.k8s.io/v1 with the value false, and an unknown version are an
 // ErrInvalidOption.
 func WithRuntimeConfig(versions map[string]bool) Option {

@@ -106,7 +106,7 @@ func newKubeAPIServer(executable string) program {
 // folder matches the name of a folder of envtest binaries.
 var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)
 
-// releaseOf returns the release that the folder of an executable names; the newest
+// releaseOf returns the release that the folder of an executable names; the default
 // one if it names none that is known.
 func releaseOf(executable string) *release.Release {
 	if path, err := filepath.Abs(executable); err == nil {

@@ -255,7 +255,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
 			fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
 			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
-			fs.Func("upgrade-after", "restart the server with another release after a time, as in `DURATION[=RELEASE]` (30s, 1m=v1.35); without a release, with the newest one; repeatable", c.setUpgrade)
+			fs.Func("upgrade-after", "restart the server with another release after a time, as in `DURATION[=RELEASE]` (30s, 1m=v1.35); without a release, with "+release.Default+"; repeatable", c.setUpgrade)
 			fs.Func("lag", "delay the watch caches, as in `[RESOURCE=]LAG`, by a duration (3s), a number of revisions (5) or forever (frozen); repeatable", c.setLag)
 			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Func("process", "let faults and scenarios send signals to the process whose ID is in a file, by a name, as in `NAME=FILE`; repeatable", c.setProcess)

@@ -18,7 +18,7 @@ type upgrade struct {
 	release string
 }
 
-// setUpgrade parses "30s=v1.36", or "30s" for the newest release.
+// setUpgrade parses "30s=v1.36", or "30s" for the default release.
 func (c *serveCommand) setUpgrade(value string) error {
 	text, name, named := strings.Cut(value, "=")
 	after, err := time.ParseDuration(text)
