@@ -89,9 +89,11 @@ func newReadOptions(options []ReadOption) *readOptions {
 
 // Put creates or replaces an object without HTTP. object is any value whose JSON
 // is an object with kind, apiVersion and name, or JSON or YAML as []byte, string
-// or io.Reader. Put stores it as it is, with its status. It sets uid, creationTimestamp
-// and generation if they are missing. It ignores resourceVersion and runs no
-// admission. It returns the stored object.
+// or io.Reader. Put stores it with its status. It sets defaults, and uid,
+// creationTimestamp and generation if they are missing. It drops unknown fields and
+// ignores resourceVersion. It checks the metadata and the types of the fields of built-in
+// kinds. It runs no admission and validates no spec, except those of
+// CustomResourceDefinitions. It returns the stored object.
 //
 // Errors: ErrNotFound for a namespace or a kind that does not exist, otherwise
 // ErrInvalidObject.
