@@ -85,6 +85,7 @@ func TestRun(t *testing.T) {
 		{"play, no certificate", "play --server http://127.0.0.1:1 --certificate-authority testdata/scenarios/right.yaml testdata/scenarios/right.yaml", 1, "", "right.yaml: no certificate"},
 		{"play", "play testdata/scenarios/right.yaml", 0, "testdata/scenarios/right.yaml: scenarios 2/2, answers 3/3\n", ""},
 		{"play one", "play testdata/scenarios/right.yaml --run demo/greet", 0, "right.yaml: scenarios 1/1, answers 2/2\n", ""},
+		{"play none", "play testdata/scenarios/right.yaml --run nomatch", 1, "right.yaml: scenarios 0/0", `fakeapi play: no scenario's area/name contains "nomatch"`},
 		{"play without a server", "play --server http://127.0.0.1:1 testdata/scenarios/right.yaml", 1, "connection refused", "2 of 2 scenarios differ"},
 		{"play with differences", "play testdata/scenarios/right.yaml testdata/scenarios/wrong.yaml", 1, "    body.data.a: want \"c\", got \"b\"\n", "1 of 3 scenarios differ"},
 		{"replay help", "replay --help", 0, "--concurrent", ""},

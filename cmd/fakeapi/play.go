@@ -94,6 +94,9 @@ func (c *playCommand) play(ctx context.Context, args []string) error {
 	if len(files) > 1 {
 		fmt.Fprintf(c.out, "all: %s\n", all)
 	}
+	if all.scenarios == 0 && c.run != "" {
+		return fmt.Errorf("no scenario's area/name contains %q", c.run)
+	}
 	if all.failed() && !c.update {
 		return fmt.Errorf("%d of %d scenarios differ", all.scenarios-all.passed, all.scenarios)
 	}
