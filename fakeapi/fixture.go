@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 	"sigs.k8s.io/yaml"
 )
@@ -114,7 +116,7 @@ type document struct {
 	json   []byte
 	source string // where it comes from, for errors: "shop.yaml: document 2"
 
-	kind, namespace, name string
+	apiVersion, kind, namespace, name string
 }
 
 // wrap returns an error of the document's object. Its text names the source, the kind
@@ -128,7 +130,23 @@ func (d document) wrap(err error) error {
 	if _, causes, ok := strings.Cut(text, fmt.Sprintf(" %q is invalid: ", d.name)); ok {
 		text = causes
 	}
+	if d.source != "" {
+		text += d.advice(err)
+	}
 	return objectError(&kindError{err, in(d.source, fmt.Errorf("%s: %s", strings.TrimSpace(d.kind+" "+name), text))})
+}
+
+// advice returns what a fixture with an error lacks, as the end of the text of the error;
+// "" if that is not known.
+func (d document) advice(err error) string {
+	var st *status.Status
+	switch {
+	case errors.As(err, &st) && st.Code == http.StatusNotFound && st.Details != nil && st.Details.Kind == "namespaces":
+		return "; WithNamespaces or --create-namespaces creates it"
+	case errors.Is(err, ErrNotFound) && strings.Contains(strings.Split(d.apiVersion, "/")[0], "."):
+		return "; WithCRDs or --crds gives the definition of a custom resource"
+	}
+	return ""
 }
 
 // rank orders documents: others may depend on definitions and namespaces.
@@ -300,6 +318,10 @@ func expand(b []byte, source string) ([]document, error) {
 		Items      []map[string]json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) && wrong.Field == "" {
+			err = fmt.Errorf("not a Kubernetes object: a mapping with kind and apiVersion is expected, not a value of the type %s", wrong.Value)
+		}
 		return nil, in(source, err)
 	}
 	kind, isList := strings.CutSuffix(head.Kind, "List")
@@ -309,7 +331,7 @@ func expand(b []byte, source string) ([]document, error) {
 		}
 		var meta struct{ Namespace, Name string }
 		_ = json.Unmarshal(head.Metadata, &meta) // Put reports what is wrong
-		return []document{{json: b, source: source, kind: head.Kind, namespace: meta.Namespace, name: meta.Name}}, nil
+		return []document{{json: b, source: source, apiVersion: head.APIVersion, kind: head.Kind, namespace: meta.Namespace, name: meta.Name}}, nil
 	}
 	var out []document
 	for i, item := range head.Items {

@@ -257,6 +257,9 @@ func TestWithObjectFiles(t *testing.T) {
 		"broken/syntax.yaml": {Data: []byte("a: b: c")},
 		"broken/second.yaml": {Data: []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\nkind: Pod\n")},
 		"broken/kind.yaml":   {Data: []byte("apiVersion: v1\nkind: Widget\nmetadata: {name: x}\n")},
+		"broken/custom.yaml": {Data: []byte("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: x}\n")},
+		"broken/text.yaml":   {Data: []byte("hello world\n")},
+		"broken/list.yaml":   {Data: []byte("- kind: Pod\n")},
 		"broken/pod.yaml":    {Data: []byte("---\n# nothing\n---\napiVersion: v1\nkind: Node\nmetadata: {name: node}\n---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: A}\n")},
 		"broken/item.yaml":   {Data: []byte("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n")},
 	}
@@ -272,7 +275,10 @@ func TestWithObjectFiles(t *testing.T) {
 		{"syntax", "broken/syntax.yaml", "broken/syntax.yaml: document 1: "},
 		{"second document", "broken/second.yaml", "broken/second.yaml: document 2: an object without kind and apiVersion"},
 		{"unknown kind", "broken/kind.yaml", `broken/kind.yaml: document 1: Widget x: `},
-		{"missing namespace", "broken/pod.yaml", `broken/pod.yaml: document 2: Pod shop/A: namespaces "shop" not found`},
+		{"missing namespace", "broken/pod.yaml", `broken/pod.yaml: document 2: Pod shop/A: namespaces "shop" not found; WithNamespaces or --create-namespaces creates it`},
+		{"missing definition", "broken/custom.yaml", `broken/custom.yaml: document 1: Widget x: not found: no resource is stored as kind "Widget" of "example.com/v1"; WithCRDs or --crds gives the definition of a custom resource`},
+		{"text", "broken/text.yaml", "broken/text.yaml: document 1: not a Kubernetes object: a mapping with kind and apiVersion is expected, not a value of the type string"},
+		{"list of YAML", "broken/list.yaml", "broken/list.yaml: document 1: not a Kubernetes object: a mapping with kind and apiVersion is expected, not a value of the type array"},
 		{"item", "broken/item.yaml", `broken/item.yaml: document 1: items[0]: an object without kind and apiVersion`},
 	}
 	for _, tt := range tests {

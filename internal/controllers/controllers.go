@@ -24,7 +24,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// ErrUnknown is wrapped in the error for a controller that does not exist.
+// ErrUnknown is, for errors.Is, the error for a controller that does not exist.
 var ErrUnknown = errors.New("unknown controller")
 
 // A Manager runs the controllers of one server. It is safe for concurrent use.
@@ -180,6 +180,13 @@ func Names() []string {
 	return names
 }
 
+// An unknown is an ErrUnknown with a text of its own.
+type unknown string
+
+func (e unknown) Error() string { return string(e) }
+
+func (e unknown) Is(target error) bool { return target == ErrUnknown }
+
 // Check fails with an ErrUnknown for a selection that Select does not take.
 func Check(selection []string) error {
 	_, err := selected(selection)
@@ -200,10 +207,10 @@ func selected(selection []string) ([]controller.Starter, error) {
 			if off {
 				continue
 			}
-			return nil, fmt.Errorf("this server does not have the %s of kube-controller-manager: %w", name, ErrUnknown)
+			return nil, unknown(fmt.Sprintf("this server does not have the %s of kube-controller-manager", name))
 		}
 		if c == nil {
-			return nil, fmt.Errorf("%q is not in the list of known controllers: %w", name, ErrUnknown)
+			return nil, unknown(fmt.Sprintf("%q is not in the list of known controllers: %s", name, strings.Join(Names(), ", ")))
 		}
 		if _, said := on[c.name]; !said { // the first mention decides, as in kube-controller-manager
 			on[c.name] = !off

@@ -84,9 +84,19 @@ func (r *request) connectOptions() map[string]any {
 	return obj
 }
 
-// passOn is the error of a request that kube-apiserver would forward.
+// passOn is the error of a request that kube-apiserver would forward. It names what sets
+// the answer.
 func (r *request) passOn() error {
-	return status.NotImplemented(fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource))
+	text := fmt.Sprintf("%s/%s: nothing runs here to connect with", r.Resource, r.Subresource)
+	if r.Resource == "pods" {
+		switch r.Subresource {
+		case "log":
+			text += "; POST /debug/fakeapi/pods or, in Go, srv.Pods(...).Log sets the log"
+		case "exec":
+			text += "; in Go, srv.Pods(...).Exec sets what runs commands"
+		}
+	}
+	return status.NotImplemented(text)
 }
 
 // podLog serves the log of a container: what a test has set, if it has. The log of a pod
