@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/scenarios"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -69,7 +70,7 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.StringVar(&c.workload, "workload", "", "play the scenarios in `FILE` while the program runs")
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
-			fs.StringSliceVar(&c.controllers, "controllers", nil, "run the controllers of the `LIST`, as serve does")
+			fs.Func("controllers", "run the controllers of the `LIST`, as serve does", selectControllers(&c.controllers))
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
 		}},
 		{"Search", func(fs flagSet) {
@@ -94,6 +95,9 @@ func (c *exploreCommand) flags() []flagGroup {
 func (c *exploreCommand) run(ctx context.Context, command []string) error {
 	program, err := exec.LookPath(command[0])
 	if err != nil {
+		return err
+	}
+	if _, err := scenarios.Load(c.workload); err != nil {
 		return err
 	}
 	options := []fakeapi.Option{fakeapi.WithRelease(c.releaseName), fakeapi.WithControllers(c.controllers...)}
@@ -125,13 +129,25 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 		Log: func(line string) { fmt.Fprintln(c.out, line) },
 	})
 	if err != nil {
-		return err
+		return searchError(err, command[0])
 	}
 	fmt.Fprintln(c.out, r)
 	if n := len(r.Findings); n > 0 {
 		return fmt.Errorf("findings: %d", n)
 	}
 	return nil
+}
+
+// searchError returns the error of a search in terms of the command line.
+func searchError(err error, program string) error {
+	var silent *explore.NoRequestError
+	switch {
+	case !errors.As(err, &silent):
+		return err
+	case silent.Exit != "":
+		return fmt.Errorf("%s makes no request to its server, and has ended: %s", program, silent.Exit)
+	}
+	return fmt.Errorf("%s makes no request to its server; {kubeconfig} and {url} in its arguments, and the variable KUBECONFIG, say where the server is", program)
 }
 
 // startProgram runs a program until it ends or ctx does, which kills it. In its arguments

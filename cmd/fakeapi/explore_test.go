@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 // TestExploredProgram is the program that TestExplore explores. It creates a ConfigMap with
@@ -64,12 +67,22 @@ func TestExplore(t *testing.T) {
 
 func TestExploreUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"explore --workload w.yaml":                     "no program",
-		"explore -- true":                               "--workload is missing",
-		"explore --workload w.yaml -- /no/such/program": "no such file",
+		"explore --workload w.yaml":                               "no program",
+		"explore -- true":                                         "--workload is missing",
+		"explore --workload w.yaml -- /no/such/program":           "/no/such/program: no such file",
+		"explore --workload w.yaml -- " + os.Args[0]:              "w.yaml: no such file",
+		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: testdata/tokens.csv: ",
+		"explore --workload w.yaml --controllers nosuch -- true":  `"nosuch" is not in the list of known controllers: `,
 	} {
 		var out, errs bytes.Buffer
 		assert.NotZero(t, run(context.Background(), strings.Fields(args), nil, &out, &errs))
 		assert.Contains(t, errs.String(), want)
 	}
+}
+
+func TestSearchError(t *testing.T) {
+	other := errors.New("other")
+	assert.Equal(t, other, searchError(other, "manager"))
+	assert.EqualError(t, searchError(&explore.NoRequestError{Exit: "exit status 1"}, "manager"), "manager makes no request to its server, and has ended: exit status 1")
+	assert.ErrorContains(t, searchError(&explore.NoRequestError{}, "manager"), "manager makes no request to its server; {kubeconfig} and {url} in its arguments")
 }

@@ -69,7 +69,7 @@ func (s *search) reference() error {
 		return err
 	}
 	if len(s.ref.points) == 0 {
-		return fmt.Errorf("explore: the system makes no request to the server that Start gets; %s", exitsOf(s.ref))
+		return noRequest(s.ref)
 	}
 	for _, q := range s.ref.requests {
 		if q.isWrite() && q.code >= http.StatusBadRequest && q.code != http.StatusConflict {
@@ -92,11 +92,25 @@ func (s *search) reference() error {
 	return s.found(nil, violations[0])
 }
 
-func exitsOf(o *outcome) string {
-	if len(o.exits) > 0 {
-		return "Start has returned: " + o.exits[0]
+// A NoRequestError is the error of Search for a system that makes no request to its server.
+type NoRequestError struct {
+	Exit string // the error that Start has returned; "" if none
+}
+
+// Error implements error.
+func (e *NoRequestError) Error() string {
+	text := "explore: the system makes no request to the server that Start gets; "
+	if e.Exit != "" {
+		return text + "Start has returned: " + e.Exit
 	}
-	return "its clients need the transport of that server"
+	return text + "its clients need the transport of that server"
+}
+
+func noRequest(o *outcome) error {
+	if len(o.exits) > 0 {
+		return &NoRequestError{o.exits[0]}
+	}
+	return &NoRequestError{}
 }
 
 // saved plays the plans of files and reports whether one fails.
