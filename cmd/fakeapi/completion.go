@@ -21,7 +21,7 @@ Put the line of your shell into its startup file:
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{fmt.Errorf("%d shells instead of one", len(args))}
+				return &usageError{fmt.Errorf("expected one shell (bash, zsh, fish or powershell), got %d", len(args))}
 			}
 			return nil
 		},

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -97,12 +101,38 @@ func (c *serveCommand) setServiceRanges(value string) error {
 	for _, part := range strings.Split(value, ",") {
 		p, err := netip.ParsePrefix(part)
 		if err != nil {
-			return err
+			return fmt.Errorf("%q is not a CIDR, such as 10.0.0.0/24", part)
 		}
 		prefixes = append(prefixes, p)
 	}
 	c.serviceRanges = prefixes
 	return allocator.CheckRanges(prefixes)
+}
+
+// setTime returns a function that sets a time to the value of a flag.
+func setTime(t *time.Time) func(string) error {
+	return func(value string) (err error) {
+		if *t, err = time.Parse(time.RFC3339, value); err != nil {
+			return errors.New("it must be a time in RFC 3339, such as 2030-01-01T09:00:00Z")
+		}
+		return nil
+	}
+}
+
+// checkListen returns a usageError for a value of --listen that is not an address.
+func checkListen(addr string) error {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		example := defaultAddress
+		if _, err := strconv.ParseUint(addr, 10, 16); err == nil {
+			example = "127.0.0.1:" + addr
+		}
+		return &usageError{fmt.Errorf("--listen: %q is not HOST:PORT, such as %s", addr, example)}
+	}
+	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
+		return &usageError{fmt.Errorf("--listen: port %s is not from 0 to 65535", port)}
+	}
+	return nil
 }
 
 const allowedHostsUsage = "answer requests to the host `NAME`,... too, not only to IP addresses, localhost and the names in the certificate; * is any name"

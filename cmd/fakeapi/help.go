@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,14 +92,31 @@ func printFlag(w io.Writer, f *pflag.Flag) {
 	fmt.Fprintf(w, "  %-31s  %s\n", strings.TrimSpace("--"+f.Name+" "+value), usage)
 }
 
-// flagError returns the usageError for an error of package pflag. It suggests the
-// flag that an unknown one is similar to.
+// invalidValue matches the error of package pflag for a value: what comes before the
+// cause, and the name of the flag.
+var invalidValue = regexp.MustCompile(`(?s)^(invalid argument .* for "--([\w-]+)" flag: )`)
+
+// expectedValues say what the values of a flag are, by the type of the flag.
+var expectedValues = map[string]string{
+	"bool":     "it must be true or false",
+	"int":      "it must be a whole number, such as 40",
+	"uint64":   "it must be a whole number that is not negative, such as 7",
+	"float64":  "it must be a number, such as 1.5",
+	"duration": "it must be a duration, such as 500ms, 30s or 1h30m",
+}
+
+// flagError returns the usageError for an error of package pflag. It says what the values
+// of a flag are, and suggests the flag that an unknown one is similar to.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
 	text := err.Error()
-	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
+	if m := invalidValue.FindStringSubmatch(text); m != nil {
+		if f := cmd.Flag(m[2]); f != nil && expectedValues[f.Value.Type()] != "" {
+			text = m[1] + expectedValues[f.Value.Type()]
+		}
+	} else if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
 		if similar := similarFlag(cmd, name); similar != "" {
 			text += "; did you mean --" + similar + "?"
 		}
@@ -128,22 +147,38 @@ func similarFlag(cmd *cobra.Command, name string) (best string) {
 	return best
 }
 
-// distance returns the number of bytes to insert, delete or replace to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of a[:i], by the length of the prefix of b
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
+// similarCommands returns the names of the subcommands that a name is similar to.
+func similarCommands(cmd *cobra.Command, name string) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		if distance(name, sub.Name()) <= max(1, len(name)/3) || strings.HasPrefix(sub.Name(), name) || slices.Contains(sub.SuggestFor, name) {
+			names = append(names, sub.Name())
 		}
 	}
-	return row[len(b)]
+	return names
+}
+
+// distance returns the number of bytes to insert, delete or replace, and of neighbours to
+// exchange, to make b of a.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1) // by the lengths of prefixes of a and b
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		for j := range rows[i] {
+			switch {
+			case i == 0 || j == 0:
+				rows[i][j] = i + j
+			case a[i-1] == b[j-1]:
+				rows[i][j] = rows[i-1][j-1]
+			default:
+				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
+				}
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -82,6 +84,9 @@ func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
 	}
 	client := &http.Client{Transport: cluster.Transport}
 	resp, err := client.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("%w; start fakeapi serve, or give --server or --kubeconfig", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func TestLogErrors(t *testing.T) {
 		{"invalid JSON", []string{"--server", answer(200, "<html>")}, 1, " cannot be read: invalid character"},
 		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "the story has format 99, not 1"},
 		{"invalid URL", []string{"--server", "http://[::"}, 2, `"http://[::" is not a URL`},
-		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused"},
+		{"no server", []string{"--server", "http://127.0.0.1:1"}, 1, "connection refused; start fakeapi serve, or give --server or --kubeconfig"},
 		{"no kubeconfig", []string{"--kubeconfig", "testdata/none"}, 1, "testdata/none: no such file"},
 		{"no such directory", []string{"--server", answer(200, `{"format":1}`), "--html", "testdata/none/a"}, 1, "testdata/none/a: no such file"},
 		{"an argument", []string{"story"}, 2, `unexpected argument "story"`},

@@ -66,7 +66,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s: %v\n\"%s --help\" lists the %s.\n", cmd.CommandPath(), err, cmd.CommandPath(), contents(cmd))
+		about := cmd
+		if cmd.Name() == "help" { // its arguments are the commands of fakeapi
+			about = root
+		}
+		fmt.Fprintf(stderr, "%s: %v\n\"%s --help\" lists the %s.\n", cmd.CommandPath(), err, about.CommandPath(), contents(about))
 		return 2
 	}
 	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), message(err))
@@ -125,11 +129,8 @@ func checkCommand(root *cobra.Command, args []string) error {
 
 // unknownCommand returns the error for a name that is not a subcommand of cmd.
 func unknownCommand(cmd *cobra.Command, name string) error {
-	if cmd.SuggestionsMinimumDistance <= 0 {
-		cmd.SuggestionsMinimumDistance = 2
-	}
 	text := fmt.Sprintf("unknown command %q", name)
-	if similar := cmd.SuggestionsFor(name); len(similar) > 0 {
+	if similar := similarCommands(cmd, name); len(similar) > 0 {
 		text += "; did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	return &usageError{errors.New(text)}
@@ -149,7 +150,7 @@ func message(err error) string {
 	text := err.Error()
 	for {
 		rest := text
-		for _, pkg := range []string{"fakeapi: ", "httptest: ", "scenarios: ", "mvcc: "} {
+		for _, pkg := range []string{"fakeapi: ", "httptest: ", "scenarios: ", "explore: ", "mvcc: "} {
 			rest = strings.TrimPrefix(rest, pkg)
 		}
 		if rest == text {

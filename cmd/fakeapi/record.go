@@ -82,6 +82,8 @@ func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	case c.state == "" && c.proxy == "":
 		return &usageError{errors.New("--proxy-kubeconfig must name a file: without its token no client can use the proxy")}
+	case c.state == "" && checkListen(c.listen) != nil:
+		return checkListen(c.listen)
 	case c.state == "" && !c.allowRemote && !crossorigin.IsLoopback(c.listen):
 		return &usageError{fmt.Errorf("--listen %s: other machines may reach this address, and the proxy acts with the credentials of the kubeconfig; --allow-remote permits it", c.listen)}
 	case c.retry <= 0:

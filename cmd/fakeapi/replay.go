@@ -29,7 +29,10 @@ func newReplayCommand() *cobra.Command {
 		Short: "answer a client with the recorded answers of a scenario",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &usageError{fmt.Errorf("%d files instead of one", len(args))}
+				return &usageError{fmt.Errorf("expected one FILE, got %d", len(args))}
+			}
+			if err := checkListen(c.listen); err != nil {
+				return err
 			}
 			return c.run(cmd.Context(), args[0], inputFS{cmd.InOrStdin()}, cmd.OutOrStdout())
 		},

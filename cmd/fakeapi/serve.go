@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
@@ -171,7 +172,7 @@ func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakea
 	for _, l := range c.lags {
 		if err := l.set(srv); err != nil {
 			srv.Close()
-			return nil, err
+			return nil, &usageError{fmt.Errorf("--lag: %s", message(err))}
 		}
 	}
 	return srv, nil
@@ -249,7 +250,7 @@ func (c *serveCommand) flags() []flagGroup {
 		}},
 		{"Time, randomness and faults", func(fs flagSet) {
 			fs.Uint64Var(&c.seed, "seed", 0, "generate the same UIDs and names in each run with the seed `NUMBER`; 0 means random")
-			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", c.setClock)
+			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until POST /debug/fakeapi/clock advances it", setTime(&c.clock))
 			fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
 			fs.Func("history-bytes", "keep at most `QUANTITY` of the history in memory, as in 512Mi: older watches and continue tokens get 410 (default 256Mi)", c.setHistoryBytes)
 			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
@@ -289,11 +290,6 @@ func (c *serveCommand) setService(value string) error {
 	return nil
 }
 
-func (c *serveCommand) setClock(value string) (err error) {
-	c.clock, err = time.Parse(time.RFC3339, value)
-	return err
-}
-
 func (c *serveCommand) setHistoryBytes(value string) error {
 	n, err := wire.ParseQuantity(value)
 	if err != nil {
@@ -311,6 +307,9 @@ func (c *serveCommand) setHistoryBytes(value string) error {
 func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if err := c.checkRelease(); err != nil {
 		return nil, &usageError{err}
+	}
+	if err := checkListen(c.listen); err != nil {
+		return nil, err
 	}
 	gates, _ := c.gates() // checkRelease has checked them
 	options := []fakeapi.Option{
@@ -403,8 +402,8 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	return options, nil
 }
 
-// checkRelease returns an error for an unknown release, and for a --runtime-config and
-// --feature-gates that it cannot have.
+// checkRelease returns an error for an unknown release, and for a --runtime-config,
+// --feature-gates and admission plugins that it cannot have.
 func (c *serveCommand) checkRelease() error {
 	r, err := release.Open(c.releaseName)
 	if err != nil {
@@ -415,6 +414,12 @@ func (c *serveCommand) checkRelease() error {
 	}
 	if _, err := c.gates(); err != nil {
 		return fmt.Errorf("--feature-gates: %w", err)
+	}
+	if c.profile != "" { // its release decides
+		return nil
+	}
+	if errs := (plugin.Selection{Enable: c.enablePlugins, Disable: c.disablePlugins}).Check(r.Minor()); len(errs) > 0 {
+		return errors.New(strings.NewReplacer("enable-admission-", "--enable-admission-", "disable-admission-", "--disable-admission-").Replace(status.Aggregate(errs)))
 	}
 	return nil
 }
