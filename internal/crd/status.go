@@ -213,8 +213,27 @@ func setEstablished(obj map[string]any, _ *Names, now string) bool {
 	return condition{established, "True", "InitialNamesAccepted", "the initial names have been accepted"}.set(obj, now)
 }
 
+// deletionFailed is the reason of the condition Terminating after the deletion of custom
+// resources failed.
+const deletionFailed = "InstanceDeletionFailed"
+
+// DeletionFailed returns a copy of a definition with the condition that its custom
+// resources are not deleted, and why. It returns nil if obj has the condition already.
+func DeletionFailed(obj map[string]any, cause error, now string) map[string]any {
+	next := object.ShallowCopy(obj)
+	object.Own(next, "status")
+	if !(condition{terminating, "True", deletionFailed, cause.Error()}).set(next, now) {
+		return nil
+	}
+	return next
+}
+
 // setDeletionInProgress updates the condition Terminating while custom resources are deleted.
+// The condition of a deletion that failed stays until a later attempt succeeds.
 func setDeletionInProgress(obj map[string]any, _ *Names, now string) bool {
+	if old := object.Condition(obj, terminating, "True"); old != nil && object.String(old, "reason") == deletionFailed {
+		return false
+	}
 	return IsTerminating(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
 }
 

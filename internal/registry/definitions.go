@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/sortedset"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -130,6 +131,8 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 	if t == nil {
 		return
 	}
+	failed := map[string]bool{}
+	defer func() { g.scheduleFinalization(len(failed) > 0) }()
 	for {
 		g.loadDefinitions(t, changed, decoded)
 		for {
@@ -139,7 +142,7 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 			}
 			g.loadDefinitions(t, []string{name}, next)
 		}
-		name := g.finalizeDefinition(t)
+		name := g.finalizeDefinition(t, failed)
 		if name == "" {
 			return
 		}
@@ -281,12 +284,26 @@ func (g *Registry) definitionsOperation(r Request) *operation {
 }
 
 // finalizeDefinition deletes the objects of the definitions that are being
-// deleted, and then one such definition. It returns the name of the one that it
-// removed, "" if none.
-func (g *Registry) finalizeDefinition(t *resource.Type) string {
+// deleted, and then one such definition. It returns the name of the first one that
+// it wrote, "" if none. It adds those whose objects it could not delete to failed, and
+// skips those that are there already.
+func (g *Registry) finalizeDefinition(t *resource.Type, failed map[string]bool) string {
 	unsettled := g.Surface().definitions.unsettled
 	for _, name := range slices.Sorted(maps.Keys(unsettled)) {
-		if d := unsettled[name]; crd.IsTerminating(d.object) && g.deleteInstances(d) {
+		d := unsettled[name]
+		if failed[name] || !crd.IsTerminating(d.object) {
+			continue
+		}
+		left, err := g.deleteInstances(d)
+		switch {
+		case err != nil:
+			failed[name] = true
+			if next := crd.DeletionFailed(d.object, err, g.now()); next != nil {
+				if _, err := g.writeDefinitionStatus(t, d, next); err == nil {
+					return name
+				}
+			}
+		case !left:
 			g.removeFinalizer(t, d)
 			return name
 		}
@@ -294,24 +311,41 @@ func (g *Registry) finalizeDefinition(t *resource.Type) string {
 	return ""
 }
 
-// deleteInstances deletes the objects of a definition, and reports whether none
-// is left.
-func (g *Registry) deleteInstances(d *definition) bool {
+// deleteInstances deletes the objects of a definition, and reports whether any are
+// left, which wait for their finalizers. Like kube-apiserver it fails, and deletes
+// nothing, if an object cannot be converted to the storage version.
+func (g *Registry) deleteInstances(d *definition) (left bool, err error) {
 	view, err := g.store.View(0)
 	if err != nil {
 		panic("registry: no newest view: " + err.Error()) // unreachable: revision 0 always exists
 	}
 	if len(d.Types) == 0 {
-		return true // it was never established
+		return false, nil // it was never established
 	}
 	t := d.Types[0].Storage()
-	left := false
+	var stored []*storage.Object
 	for item := range view.Range(d.Prefix, mvcc.PrefixEnd(d.Prefix)) {
-		op := g.definitionsOperation(Request{Type: t, Namespace: item.Value.Namespace, Name: item.Value.Name})
-		_, gone, err := op.deleteObject(item.Key, &DeleteOptions{})
-		left = left || err == nil && !gone
+		stored = append(stored, item.Value)
 	}
-	return !left
+	if _, err := storage.In(g.config.Context, t, stored); err != nil {
+		return true, fmt.Errorf("could not list instances: %w", err)
+	}
+	var problems []error
+	for _, o := range stored {
+		op := g.definitionsOperation(Request{Type: t, Namespace: o.Namespace, Name: o.Name})
+		_, gone, err := op.deleteObject(op.key(), &DeleteOptions{})
+		var st *status.Status
+		switch {
+		case err == nil:
+			left = left || !gone
+		case !errors.As(err, &st) || st.Reason != status.ReasonNotFound:
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) > 0 {
+		return true, errors.New("could not issue all deletes: " + status.Aggregate(problems))
+	}
+	return left, nil
 }
 
 // removeFinalizer removes the server's finalizer from a definition, which deletes

@@ -150,9 +150,10 @@ type Registry struct {
 	decoded decodedCache
 	initial *storage.Snapshot // the state of a fresh server, for Reset
 
-	expiries   expiries
-	repairs    repairs
-	compaction *clock.Ticker // nil without a schedule
+	expiries      expiries
+	repairs       repairs
+	finalizations finalizations
+	compaction    *clock.Ticker // nil without a schedule
 }
 
 // New returns a Registry that holds what a fresh cluster does, or Config.State. It
@@ -281,6 +282,7 @@ func (g *Registry) Fork(of Forked) *Registry {
 	out.api().configured.Store(api.configured.Load())
 	out.api().manifests = g.Manifests()
 	out.reloadWebhookConversions()
+	out.copyFinalization()
 	return out
 }
 
@@ -296,6 +298,7 @@ func (g *Registry) Close() {
 	g.store.Close()
 	g.expiries.close()
 	g.repairs.close()
+	g.finalizations.close()
 	if g.compaction != nil {
 		g.compaction.Stop()
 	}

@@ -1,0 +1,65 @@
+//go:build go1.25
+
+package fakeapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A definition whose objects cannot be converted stays, and goes when they can be.
+func TestCustomResourceDeletionFails(t *testing.T) {
+	definition := func(storage string) string {
+		return fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"toys.example.com"},"spec":{
+			"group":"example.com","scope":"Namespaced","names":{"plural":"toys","singular":"toy","kind":"Toy","listKind":"ToyList"},
+			"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"shop","name":"hooks","path":"/convert","port":443}}}},
+			"versions":[{"name":"v1","served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object"}}},{"name":"v2","served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`,
+			storage == "v1", storage == "v2")
+	}
+	const (
+		path = definitionsPath + "/toys.example.com"
+		toys = "/apis/example.com/v1/namespaces/default/toys"
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(admit)})
+	require.NoError(t, err)
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, definition("v1")))
+	require.Equal(t, 201, code(t, srv, "POST", toys, `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"a"}}`))
+	require.Equal(t, 200, code(t, srv, "PATCH", path, definition("v2")))
+	down := inject(t, srv, fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	require.Equal(t, 200, code(t, srv, "DELETE", path, ""))
+
+	c, obj := do(t, srv, "GET", path, "")
+	require.Equal(t, 200, c, "the definition stays")
+	conditions := fmt.Sprint(obj["status"].(map[string]any)["conditions"])
+	assert.Contains(t, conditions, "reason:InstanceDeletionFailed status:True type:Terminating")
+	assert.Contains(t, conditions, "message:could not list instances: conversion webhook for example.com/v1, Kind=Toy failed: ")
+	assert.Equal(t, 200, code(t, srv, "GET", toys+"/a", ""), "so does its object")
+
+	fork := srv.Fork(t)
+	require.NoError(t, srv.Clock().Advance(5*time.Millisecond))
+	eventually(func() bool { return down.Hits() == 2 })
+	down.Remove()
+	eventually(func() bool {
+		require.NoError(t, srv.Clock().Advance(10*time.Millisecond))
+		return code(t, srv, "GET", path, "") == 404
+	})
+	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, definition("v1")))
+	_, obj = do(t, srv, "GET", toys, "")
+	assert.Empty(t, obj["items"])
+
+	_, err = fork.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(admit)})
+	require.NoError(t, err)
+	fork.Injections()[0].Remove()
+	eventually(func() bool {
+		require.NoError(t, fork.Clock().Advance(10*time.Millisecond))
+		return code(t, fork, "GET", path, "") == 404
+	})
+}

@@ -1,0 +1,82 @@
+package registry
+
+import (
+	"sync"
+	"time"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/crd"
+)
+
+// The delays of the attempts to delete the custom resources of a definition after an
+// attempt failed: each is twice the one before, as in kube-apiserver.
+const (
+	minFinalizationDelay = 5 * time.Millisecond
+	maxFinalizationDelay = 1000 * time.Second
+)
+
+// finalizations schedules the next attempt to delete the custom resources of definitions.
+type finalizations struct {
+	mu     sync.Mutex   // guards the fields below
+	timer  *clock.Timer // nil while no attempt is scheduled
+	delay  time.Duration
+	closed bool
+
+	running sync.WaitGroup // of attempts; added to under mu
+}
+
+// scheduleFinalization schedules the next attempt if the last one failed, unless there is
+// one already.
+func (g *Registry) scheduleFinalization(failed bool) {
+	f := &g.finalizations
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case !failed:
+		f.delay = 0
+	case f.timer == nil && !f.closed:
+		f.delay = min(max(minFinalizationDelay, 2*f.delay), maxFinalizationDelay)
+		f.timer = g.clock.AfterFunc(f.delay, g.finalizeAgain)
+	}
+}
+
+// copyFinalization schedules an attempt in a fork if it has a definition that is being
+// deleted.
+func (g *Registry) copyFinalization() {
+	for _, d := range g.Surface().definitions.unsettled {
+		if crd.IsTerminating(d.object) {
+			g.scheduleFinalization(true)
+			return
+		}
+	}
+}
+
+// finalizeAgain starts the next attempt. It does not wait for the attempt: a conversion
+// webhook that hangs must not stop the clock.
+func (g *Registry) finalizeAgain() {
+	f := &g.finalizations
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.timer = nil
+	if f.closed {
+		return
+	}
+	f.running.Add(1)
+	go func() {
+		defer f.running.Done()
+		g.definitionsMu.Lock()
+		defer g.definitionsMu.Unlock()
+		g.reconcileDefinitions(nil, nil)
+	}()
+}
+
+// close ends the attempts, and waits for one that runs.
+func (f *finalizations) close() {
+	f.mu.Lock()
+	f.closed = true
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	f.mu.Unlock()
+	f.running.Wait()
+}
