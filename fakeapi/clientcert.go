@@ -1,9 +1,9 @@
 package fakeapi
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -54,15 +54,14 @@ func (c *config) setClientCAs() error {
 	if c.watched == nil || c.watched.ClientCA == "" {
 		list = append(list, httptest.ClientCA())
 	}
-	var roots []*x509.Certificate
 	for _, text := range list {
 		cas := parseCertificates(text)
 		if cas == nil {
 			return optionError(errors.New("the client CA is not a certificate in PEM"))
 		}
-		roots = append(roots, cas...)
+		c.clientRoots = append(c.clientRoots, cas...)
 	}
-	c.server.Auth.ClientCAs = authn.NewCAs(poolOf(roots))
-	c.http.ClientCAs = poolOf(append(roots, c.proxyCAs...))
+	c.server.Auth.ClientCAs = authn.NewCAs(poolOf(c.clientRoots))
+	c.http.ClientCAs = poolOf(slices.Concat(c.clientRoots, c.proxyCAs))
 	return nil
 }

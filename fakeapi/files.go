@@ -169,16 +169,13 @@ type reloader struct {
 
 // newReloader returns a reloader of the files of c, nil if there are none.
 func (c *config) newReloader() *reloader {
-	r := &reloader{config: c, servers: map[*Server]struct{}{}, proxyCAs: c.proxyCAs}
+	r := &reloader{config: c, servers: map[*Server]struct{}{}, clientCAs: c.clientRoots, proxyCAs: c.proxyCAs}
 	if c.watched != nil {
 		r.files = *c.watched
 	}
 	f := &r.files
 	if c.http.CertDir != "" && c.http.TLS && f.Certificate == "" && len(c.http.Certificate) == 0 {
 		f.Certificate, f.Key = filepath.Join(c.http.CertDir, "apiserver.crt"), filepath.Join(c.http.CertDir, "apiserver.key")
-	}
-	for _, text := range c.clientCAs {
-		r.clientCAs = append(r.clientCAs, parseCertificates(text)...)
 	}
 	r.certs = httptest.Certificates{Certificate: c.http.Certificate, Key: c.http.Key, Named: c.http.Named, ClientCAs: c.http.ClientCAs}
 	if f.ClientCA != "" {
@@ -414,18 +411,18 @@ func (r *reloader) setProxyCA(contents [][]byte) error {
 // setCAs replaces CAs that verify certificates, and their list.
 func (r *reloader) setCAs(verify *authn.CAs, list *[]*x509.Certificate, cas []*x509.Certificate) error {
 	verify.Replace(poolOf(cas))
+	r.mu.Lock()
+	*list = cas
+	servers := slices.Collect(maps.Keys(r.servers))
+	r.mu.Unlock()
 	if r.config.http.TLS && !r.config.http.InMemory {
 		err := r.setCertificates(func(c *httptest.Certificates) {
-			*list = cas
 			c.ClientCAs = poolOf(slices.Concat(r.clientCAs, r.proxyCAs))
 		})
 		if err != nil {
 			return err
 		}
 	}
-	r.mu.Lock()
-	servers := slices.Collect(maps.Keys(r.servers))
-	r.mu.Unlock()
 	for _, s := range servers {
 		if err := r.publish(s); err != nil {
 			return err

@@ -177,6 +177,29 @@ func TestFilesOfCertificates(t *testing.T) {
 	}
 }
 
+// A reload of the CA of proxies leaves that of Server.IssueClient.
+func TestIssueClientAfterReload(t *testing.T) {
+	f := newWatchedFiles(t)
+	srv := fakeapi.Start(t, fakeapi.WithTLS(),
+		fakeapi.WithAuthentication(fakeapi.Authentication{RequestHeader: &fakeapi.RequestHeader{UsernameHeaders: []string{"X-User"}}}),
+		fakeapi.WithFiles(fakeapi.Files{RequestHeaderCA: f.write("proxy.crt", newCA(t, "proxies")), OnReload: f.onReload}))
+	_, before := handshake(t, srv, "")
+	assert.Equal(t, []string{"throwaway CA", "proxies"}, before)
+	require.NoError(t, f.rewrite("proxy.crt", newCA(t, "new proxies")))
+	_, after := handshake(t, srv, "")
+	assert.Equal(t, []string{"throwaway CA", "new proxies"}, after)
+}
+
+// The ConfigMap of a server without a listener has the CAs of a reload.
+func TestFilesInMemory(t *testing.T) {
+	f := newWatchedFiles(t)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFiles(fakeapi.Files{ClientCA: f.write("ca.crt", newCA(t, "first")), OnReload: f.onReload}))
+	require.NoError(t, f.rewrite("ca.crt", newCA(t, "second")))
+	object, err := srv.Get("configmaps", "kube-system", "extension-apiserver-authentication")
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(object["data"].(map[string]any)["client-ca-file"].(string), "BEGIN CERTIFICATE"))
+}
+
 func TestFilesOfCertDir(t *testing.T) {
 	f := newWatchedFiles(t)
 	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(f.dir), fakeapi.WithFiles(fakeapi.Files{OnReload: f.onReload}))

@@ -50,6 +50,7 @@ type config struct {
 	faults      []files
 
 	clientCAs        [][]byte            // in PEM
+	clientRoots      []*x509.Certificate // of clientCAs, and the CA of IssueClient; nil without TLS
 	proxyCAs         []*x509.Certificate // of authentication.RequestHeader
 	proxyCertificate [2][]byte           // and its key, of Files; in PEM
 	authentication   *Authentication
