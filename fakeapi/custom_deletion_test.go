@@ -5,6 +5,7 @@ package fakeapi_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,4 +63,27 @@ func TestCustomResourceDeletionFails(t *testing.T) {
 		require.NoError(t, fork.Clock().Advance(10*time.Millisecond))
 		return code(t, fork, "GET", path, "") == 404
 	})
+}
+
+// Close ends the calls of conversion webhooks of the control endpoint.
+func TestCloseDuringConversion(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), hooked(),
+		fakeapi.WithObjects(`{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"a","namespace":"default"}}`))
+	called := make(chan struct{})
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(called)
+		<-r.Context().Done()
+	})})
+	require.NoError(t, err)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		resp, err := srv.Client().Post(srv.URL+"/debug/fakeapi/status", "application/json", strings.NewReader(`{"resource":"toys","namespace":"default","name":"a","ready":true}`))
+		if err == nil {
+			resp.Body.Close()
+		}
+	}()
+	<-called
+	srv.Close()
+	<-answered
 }

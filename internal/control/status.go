@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -116,7 +115,7 @@ func (t *target) patch(subresource string, change map[string]any) (map[string]an
 	if r.Type.Subresource(subresource) != nil {
 		r.Subresource = subresource
 	}
-	result, err := t.registry.Patch(context.Background(), r, registry.Patch{Type: patch.MergeType, Data: data}, &registry.WriteOptions{})
+	result, err := t.registry.Patch(t.registry.Context(), r, registry.Patch{Type: patch.MergeType, Data: data}, &registry.WriteOptions{})
 	if err != nil || result.Object == nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func (t *target) finishDeletion() error {
 		}
 		object.Set(fresh[0], nil, "spec", "finalizers")
 		r.Subresource = "finalize"
-		if _, err = g.Update(context.Background(), r, registry.Body{Object: fresh[0]}, &registry.WriteOptions{}); err != nil {
+		if _, err = g.Update(g.Context(), r, registry.Body{Object: fresh[0]}, &registry.WriteOptions{}); err != nil {
 			return err
 		}
 		r.Subresource = ""
@@ -151,7 +150,7 @@ func (t *target) finishDeletion() error {
 	zero, uid := int64(0), object.String(t.object, "metadata", "uid")
 	o := &registry.DeleteOptions{GracePeriodSeconds: &zero}
 	o.UID = &uid
-	_, err := g.Delete(context.Background(), r, o)
+	_, err := g.Delete(g.Context(), r, o)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -224,7 +223,7 @@ func (g *Registry) ReadAt(revision mvcc.Revision, resource, namespace, name stri
 			stored = append(stored, item.Value)
 		}
 	}
-	if stored, err = storage.In(context.Background(), t, stored); err != nil {
+	if stored, err = storage.In(g.config.Context, t, stored); err != nil {
 		return nil, err
 	}
 	out := make([]map[string]any, len(stored))

@@ -234,7 +234,7 @@ func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvc
 	if d.Definition == before {
 		d.managers = old.managers
 	} else {
-		d.managers = newFieldManagerCache(r)
+		d.managers = newFieldManagerCache(g.config.Context, r)
 	}
 	return d
 }

@@ -41,12 +41,13 @@ func (m *fieldManagers) action(subresource string, body resource.Codec, p *relea
 // fieldManagerCache makes the fieldManagers of types when they are first needed.
 // It is safe for concurrent use.
 type fieldManagerCache struct {
+	ctx     context.Context // of conversions
 	release *release.Release
 	made    sync.Map // of *resource.Type to func() *fieldManagers
 }
 
-func newFieldManagerCache(p *release.Release) *fieldManagerCache {
-	return &fieldManagerCache{release: p}
+func newFieldManagerCache(ctx context.Context, p *release.Release) *fieldManagerCache {
+	return &fieldManagerCache{ctx: ctx, release: p}
 }
 
 func (c *fieldManagerCache) of(t *resource.Type) *fieldManagers {
@@ -139,7 +140,7 @@ func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any,
 		if to == nil || to.Group != t.Group { // managed fields do not follow a resource to another group
 			return nil, nil, fmt.Errorf("%w: %q", fieldmanager.ErrNoVersion, apiVersion)
 		}
-		objs, err := to.Convert(context.Background(), []map[string]any{object.Copy(obj)})
+		objs, err := to.Convert(c.ctx, []map[string]any{object.Copy(obj)})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -313,6 +313,10 @@ func (g *Registry) Surface() *Surface { return g.front.Surface() }
 // Store returns the objects and their history.
 func (g *Registry) Store() *storage.Store { return g.store }
 
+// Context returns the context of the writes that no client asks for. It ends with the
+// server.
+func (g *Registry) Context() context.Context { return g.config.Context }
+
 // Clock returns the time of the registry.
 func (g *Registry) Clock() *clock.Clock { return g.clock }
 

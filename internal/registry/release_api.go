@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ import (
 // release share it.
 type releaseAPI struct {
 	*base
+	lifetime   context.Context // of the Registry
 	plugins    *plugin.Chain
 	allocator  *allocator.Allocator // of cluster IPs and node ports
 	served     atomic.Pointer[Surface]
@@ -26,7 +28,7 @@ type releaseAPI struct {
 
 // newReleaseAPI returns the API of the release of a Surface, of which it serves a copy.
 func (g *Registry) newReleaseAPI(plugins *plugin.Chain, served *Surface) *releaseAPI {
-	a := &releaseAPI{base: served.base, plugins: plugins, manifests: plugins.Manifests()}
+	a := &releaseAPI{base: served.base, lifetime: g.config.Context, plugins: plugins, manifests: plugins.Manifests()}
 	a.served.Store(served.copyFor(a))
 	a.allocator = g.newAllocator(a)
 	return a

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/kinds"
@@ -52,7 +53,7 @@ func (s *Surface) fieldManagersOf(t *resource.Type) *fieldManagers {
 	if d := s.definitions.of(t); d != nil {
 		return d.managers.of(t)
 	}
-	return newFieldManagerCache(s.base.release).of(t) // of a definition that is gone
+	return newFieldManagerCache(s.api.lifetime, s.base.release).of(t) // of a definition that is gone
 }
 
 // base is what all servers of a release share. It is made once per process.
@@ -73,7 +74,7 @@ func baseOf(p *release.Release) *base {
 	if !ok {
 		once, _ = bases.LoadOrStore(p, sync.OnceValue(func() *base {
 			served := resource.NewTypes(kinds.Types(p))
-			return &base{release: p, types: served, managers: newFieldManagerCache(p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}, definitions: newDefinitions()}
+			return &base{release: p, types: served, managers: newFieldManagerCache(context.Background(), p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}, definitions: newDefinitions()}
 		}))
 	}
 	return once.(func() *base)()
