@@ -116,21 +116,61 @@ func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	stores := f.storesLocked(of)
-	if at := stores[0].CachedRevision(t); lag.Until > 0 && lag.Until < at {
-		return fmt.Errorf("%w: the watch cache is at revision %d, and does not go back to %d", ErrInvalidLag, at, lag.Until)
+	views := f.viewsLocked()
+	stores := f.storesLocked(of, views)
+	if err := checkLag(stores[0], t, lag); err != nil {
+		return err
 	}
-	ends, lags := lag == (mvcc.Lag{}), false
+	if of.UserAgent != "" && stores[0] == f.store {
+		view := clientView{of.UserAgent, of.Matches, f.store.WithOwnCaches()}
+		views, stores = append([]clientView{view}, views...), []*storage.Store{view.store}
+	}
+	lagged := slices.ContainsFunc(stores, lags)
 	for _, s := range stores {
-		lags = lags || len(s.Lags()) > 0
 		if err := s.SetLag(t, lag); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalidLag, err)
+			panic("registry: a lag is not valid: " + err.Error()) // unreachable: checkLag has checked it
 		}
 	}
-	if !ends || lags {
+	f.setViewsLocked(views)
+	if lag != (mvcc.Lag{}) || lagged {
 		f.note(of, t, lag)
 	}
 	return nil
+}
+
+// checkLag fails for a lag that watch caches of s cannot have.
+func checkLag(s *storage.Store, t *resource.Type, lag mvcc.Lag) error {
+	if at := s.CachedRevision(t); lag.Until > 0 && lag.Until < at {
+		return fmt.Errorf("%w: the watch cache is at revision %d, and does not go back to %d", ErrInvalidLag, at, lag.Until)
+	}
+	if err := s.CheckLag(t, lag); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalidLag, err)
+	}
+	return nil
+}
+
+// lags reports whether a watch cache of s lags.
+func lags(s *storage.Store) bool { return len(s.Lags()) > 0 }
+
+func (f *Front) viewsLocked() []clientView {
+	if set := f.clients.Load(); set != nil {
+		return set.views
+	}
+	return nil
+}
+
+// setViewsLocked replaces the views. It drops those that do not lag, unless one of their
+// clients would be served by another view, or by that of all clients, which lags.
+func (f *Front) setViewsLocked(views []clientView) {
+	for n := len(views) - 1; n >= 0 && !lags(f.store) && !lags(views[n].store); n-- {
+		views[n].store.CloseCaches()
+		views = views[:n]
+	}
+	if len(views) == 0 {
+		f.clients.Store(nil)
+		return
+	}
+	f.clients.Store(&clientSet{views})
 }
 
 // note records a lag in the journal.
@@ -149,27 +189,20 @@ func (f *Front) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
 }
 
 // storesLocked returns the stores with the watch caches of some clients: the first is
-// that of the clients named. It makes one if they have none of their own.
-func (f *Front) storesLocked(of Lagging) []*storage.Store {
-	set := f.clients.Load()
-	if set == nil {
-		set = &clientSet{}
-	}
-	if of.UserAgent == "" {
-		stores := []*storage.Store{f.store}
-		for _, v := range set.views {
-			stores = append(stores, v.store)
-		}
-		return stores
-	}
-	for _, v := range set.views {
-		if v.pattern == of.UserAgent {
-			return []*storage.Store{v.store}
+// that of the clients named, or that of all clients if they have none of their own.
+func (f *Front) storesLocked(of Lagging, views []clientView) []*storage.Store {
+	if of.UserAgent != "" {
+		for _, v := range views {
+			if v.pattern == of.UserAgent {
+				return []*storage.Store{v.store}
+			}
 		}
 	}
-	view := clientView{of.UserAgent, of.Matches, f.store.WithOwnCaches()}
-	f.clients.Store(&clientSet{append([]clientView{view}, set.views...)})
-	return []*storage.Store{view.store}
+	stores := []*storage.Store{f.store}
+	for _, v := range views {
+		stores = append(stores, v.store)
+	}
+	return stores
 }
 
 // CachedRevision returns the revision of the watch cache of a resource, for

@@ -114,11 +114,8 @@ func (cs *watchCaches) get(t *resource.Type) *watchCache {
 //
 // It fails with ErrLagTooLong and ErrUncached.
 func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
-	switch {
-	case t != nil && t.NoWatchCache:
-		return fmt.Errorf("%s cannot lag: %w", t.Name, ErrUncached)
-	case s.keep.Age > 0 && lag.By > s.keep.Age:
-		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep.Age)
+	if err := s.CheckLag(t, lag); err != nil {
+		return err
 	}
 	cs := s.caches
 	if t != nil {
@@ -137,6 +134,17 @@ func (s *Store) SetLag(t *resource.Type, lag mvcc.Lag) error {
 	}
 	cs.lagging.Store(cs.anyLagsLocked())
 	cs.notifyLocked()
+	return nil
+}
+
+// CheckLag returns the error of SetLag.
+func (s *Store) CheckLag(t *resource.Type, lag mvcc.Lag) error {
+	switch {
+	case t != nil && t.NoWatchCache:
+		return fmt.Errorf("%s cannot lag: %w", t.Name, ErrUncached)
+	case s.keep.Age > 0 && lag.By > s.keep.Age:
+		return fmt.Errorf("%w: %v instead of at most %v", ErrLagTooLong, lag.By, s.keep.Age)
+	}
 	return nil
 }
 
