@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -200,6 +201,38 @@ func TestControlReplicas(t *testing.T) {
 			assert.Equal(t, http.StatusBadRequest, code)
 		})
 	}
+}
+
+// A server ends while clients start replicas, of which no more start than the limit.
+func TestControlReplicasClose(t *testing.T) {
+	srv := fakeapi.Start(t)
+	var started atomic.Int64
+	start := func() int {
+		resp, err := srv.Client().Post(srv.URL+"/debug/fakeapi/replicas", "", nil)
+		if err != nil {
+			return 0
+		}
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			started.Add(1)
+		}
+		return resp.StatusCode
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for start() == http.StatusOK {
+			}
+		}()
+	}
+	wait.Wait()
+	assert.EqualValues(t, 15, started.Load())
+	assert.Equal(t, http.StatusTooManyRequests, start())
+	srv.Close()
+	_, err := srv.NewReplica()
+	assert.EqualError(t, err, "fakeapi: the server is closed")
 }
 
 // A fault moves a client at a point.

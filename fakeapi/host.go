@@ -174,11 +174,13 @@ func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, er
 const maxReplicas = 16
 
 func (h *host) StartReplica() (control.Replica, error) {
-	if len(h.server.cluster().others())+1 >= maxReplicas {
+	r, err := h.server.newReplica(maxReplicas)
+	switch {
+	case errors.Is(err, errTooManyReplicas):
 		return control.Replica{}, status.TooManyRequests(fmt.Sprintf("the cluster has %d API servers, which is the limit", maxReplicas), 1)
-	}
-	r, err := h.server.NewReplica()
-	if err != nil {
+	case errors.Is(err, errEnding):
+		return control.Replica{}, status.Unavailable("the server is ending")
+	case err != nil:
 		return control.Replica{}, hostError(err)
 	}
 	return r.describe(), nil

@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,11 +34,26 @@ func (s *Server) Replica(t TB) *Server {
 }
 
 // NewReplica is Replica outside of a test. The caller must Close the replica before s.
-// The error is that of net.Listen.
-func (s *Server) NewReplica() (*Server, error) {
+// The error is that of net.Listen, or that the first server of the cluster is closed.
+func (s *Server) NewReplica() (*Server, error) { return s.newReplica(0) }
+
+var (
+	errEnding          = errors.New("fakeapi: the server is closed")
+	errTooManyReplicas = errors.New("fakeapi: too many replicas")
+)
+
+// newReplica is NewReplica for a cluster of at most limit servers; 0 is no limit. It also
+// fails with errTooManyReplicas.
+func (s *Server) newReplica(limit int) (*Server, error) {
 	first := s.cluster()
 	first.mu.Lock()
 	defer first.mu.Unlock()
+	switch {
+	case first.ending:
+		return nil, errEnding
+	case limit > 0 && len(first.replicas)+1 >= limit:
+		return nil, errTooManyReplicas
+	}
 	number := first.started + 2
 	api := first.api.NewReplica(fmt.Sprintf("replica %d", number))
 	r, err := listen(&Server{api: api, config: first.config.elsewhere(), first: first, number: number})
@@ -92,8 +108,11 @@ func (s *Server) replica(id string) *Server {
 	return nil
 }
 
-// closeReplicas closes the replicas of a server.
+// closeReplicas closes the replicas of a server, and lets no further one start.
 func (s *Server) closeReplicas() {
+	s.mu.Lock()
+	s.ending = true
+	s.mu.Unlock()
 	for _, r := range s.others() {
 		r.Close()
 	}

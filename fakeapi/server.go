@@ -30,7 +30,8 @@ type Server struct {
 	mu       sync.Mutex         // guards the fields below
 	hooks    []*httptest.Server // of InstallWebhooks
 	replicas []*Server
-	started  int // number of replicas that were started
+	started  int  // number of replicas that were started
+	ending   bool // no further replica starts
 }
 
 // New starts a server outside of a test. The caller must Close it. A test calls
