@@ -317,7 +317,7 @@ func (op *operation) provisionNamespace(o *WriteOptions) error {
 	if op.store.Newest(t.Key("", op.Namespace)) != nil {
 		return nil
 	}
-	r := Request{Type: t, User: apiserverUser, UserAgent: ownUserAgent}
+	r := Request{Type: t, User: apiserverUser, UserAgent: ownUserAgent, Surface: op.surface}
 	body := Body{Object: map[string]any{"kind": t.Kind, "apiVersion": "v1", "metadata": map[string]any{"name": op.Namespace}}}
 	_, err := op.Create(op.ctx, r, body, &WriteOptions{})
 	var st *status.Status
@@ -395,8 +395,15 @@ func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any
 // classes and limit ranges. It is safe for concurrent use.
 type decodedCache struct {
 	mu      sync.Mutex // guards the fields below
-	objects map[*storage.Object]map[string]any
+	objects map[decodedKey]map[string]any
 	bytes   int64 // of objects, before decoding
+}
+
+// A decodedKey is an object and the type that it is decoded as: API servers of other
+// releases have other types.
+type decodedKey struct {
+	object *storage.Object
+	typ    *resource.Type
 }
 
 // maxDecoded and maxDecodedBytes are the number of objects and their size at which a
@@ -410,13 +417,14 @@ const (
 func (c *decodedCache) get(t *resource.Type, o *storage.Object) map[string]any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	obj, ok := c.objects[o]
+	key := decodedKey{o, t}
+	obj, ok := c.objects[key]
 	if !ok {
 		obj = o.Decode(t)
 		if c.objects == nil || len(c.objects) >= maxDecoded || c.bytes >= maxDecodedBytes {
-			c.objects, c.bytes = map[*storage.Object]map[string]any{}, 0
+			c.objects, c.bytes = map[decodedKey]map[string]any{}, 0
 		}
-		c.objects[o] = obj
+		c.objects[key] = obj
 		c.bytes += o.Size()
 	}
 	return obj
