@@ -174,10 +174,7 @@ func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *st
 
 // loadDefinitionsIn is loadDefinitions for the API of one release.
 func (g *Registry) loadDefinitionsIn(a *releaseAPI, t *resource.Type, names []string, decoded *state) {
-	view, err := g.store.View(0)
-	if err != nil {
-		panic("registry: no newest view: " + err.Error()) // unreachable: revision 0 always exists
-	}
+	view := g.store.NewestView()
 	was := a.served.Load()
 	now, types := was.definitions, was.Types
 	for _, name := range names {
@@ -315,10 +312,7 @@ func (g *Registry) finalizeDefinition(t *resource.Type, failed map[string]bool) 
 // left, which wait for their finalizers. Like kube-apiserver it fails, and deletes
 // nothing, if an object cannot be converted to the storage version.
 func (g *Registry) deleteInstances(d *definition) (left bool, err error) {
-	view, err := g.store.View(0)
-	if err != nil {
-		panic("registry: no newest view: " + err.Error()) // unreachable: revision 0 always exists
-	}
+	view := g.store.NewestView()
 	if len(d.Types) == 0 {
 		return false, nil // it was never established
 	}

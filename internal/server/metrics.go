@@ -140,10 +140,7 @@ func (s *Server) objectsFamilies() []metrics.Family {
 	deprecated := metrics.Family{Name: "apiserver_storage_objects", Type: metrics.Gauge, Stability: metrics.Stable,
 		Help: "(Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects instead] " + help}
 	store := s.registry.Store()
-	view, err := store.View(0)
-	if err != nil {
-		panic("server: no newest view: " + err.Error()) // unreachable: revision 0 always exists
-	}
+	view := store.NewestView()
 	for t := range s.registry.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
 			count := float64(store.Count(view, t.Prefix, mvcc.PrefixEnd(t.Prefix)))

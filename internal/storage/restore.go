@@ -7,7 +7,7 @@ import "github.com/kubefake/kubefake/mvcc"
 type Snapshot struct{ view *mvcc.View[*Object] }
 
 // Snapshot returns the newest state. It takes constant time.
-func (s *Store) Snapshot() *Snapshot { return &Snapshot{s.newestView()} }
+func (s *Store) Snapshot() *Snapshot { return &Snapshot{s.NewestView()} }
 
 // Revision returns the revision of the state.
 func (s *Snapshot) Revision() mvcc.Revision { return s.view.Revision() }

@@ -150,7 +150,7 @@ func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, vers
 // version is "".
 func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (*mvcc.View[*Object], error) {
 	if version == "" {
-		return s.newestView(), nil
+		return s.NewestView(), nil
 	}
 	rev, err := ParseVersion(version)
 	if err != nil {
@@ -172,8 +172,8 @@ func find(view *mvcc.View[*Object], key string) *Object {
 	return item.Value
 }
 
-// newestView returns the current state.
-func (s *Store) newestView() *mvcc.View[*Object] {
+// NewestView returns the current state.
+func (s *Store) NewestView() *mvcc.View[*Object] {
 	view, err := s.View(0)
 	if err != nil {
 		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
@@ -205,7 +205,7 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 			}
 		}
 	}
-	view := s.newestView()
+	view := s.NewestView()
 	return func(yield func(*Object) bool) {
 		for item := range view.Range(prefix, mvcc.PrefixEnd(prefix)) {
 			if !yield(item.Value) {

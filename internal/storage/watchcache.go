@@ -62,7 +62,7 @@ func newWatchCaches(s *mvcc.Store[*Object], c *clock.Clock) *watchCaches {
 
 // cachedView returns the state of the watch cache of t.
 func (s *Store) cachedView(t *resource.Type) *mvcc.View[*Object] {
-	view := s.newestView()
+	view := s.NewestView()
 	if !s.caches.lagging.Load() {
 		return view
 	}
