@@ -167,7 +167,7 @@ func New(c Config) (*Server, error) {
 	if c.Clock == nil {
 		c.Clock = clock.New()
 	}
-	s := newServer(c)
+	s := newServer(context.Background(), c)
 	s.registry, err = registry.New(registry.Config{
 		Context:       s.ctx,
 		Release:       c.Release,
@@ -204,11 +204,11 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// newServer returns a server without a registry.
-func newServer(c Config) *Server {
+// newServer returns a server without a registry, which ends with parent at the latest.
+func newServer(parent context.Context, c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.setImpersonations(c.Release)
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.ctx, s.cancel = context.WithCancel(parent)
 	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
@@ -273,7 +273,7 @@ func (s *Server) Fork() (*Server, error) {
 	config := s.config
 	config.Release = s.registry.Surface().Release()
 	config.Clock = s.config.Clock.Fork()
-	out := newServer(config)
+	out := newServer(context.Background(), config)
 	out.registry = s.registry.Fork(registry.Forked{Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed})
 	out.addAggregator()
 	if s.aggregator.HasRemote() {
@@ -296,9 +296,7 @@ func (s *Server) Fork() (*Server, error) {
 func (s *Server) NewReplica(name string) *Server {
 	config := s.config
 	config.Release = s.registry.Surface().Release()
-	out := newServer(config)
-	out.ctx, out.cancel = context.WithCancel(s.ctx)
-	out.faults = out.newFaults()
+	out := newServer(s.ctx, config)
 	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
