@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
-	"github.com/kubefake/kubefake/internal/selector"
 )
 
 // SetUsage sets how much of a resource each container of the Pods uses: of "cpu", such as
@@ -26,12 +25,12 @@ func (p PodSelection) SetMetric(name, quantity string) error {
 }
 
 func (p PodSelection) measure(m lifecycle.Measurement) error {
-	labels, err := selector.ParseLabels(p.labels)
-	if err == nil {
-		m.Labels, m.Namespace = labels, p.namespace
-		err = p.server.api.Controllers().Lifecycle().Measure(m)
-	}
+	of, err := p.containers()
 	if err != nil {
+		return err
+	}
+	m.Labels, m.Namespace = of.Labels, of.Namespace
+	if err := p.server.api.Controllers().Lifecycle().Measure(m); err != nil {
 		return fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	return nil

@@ -127,11 +127,11 @@ func (p PodSelection) containers() (lifecycle.Containers, error) {
 }
 
 func (p PodSelection) set(b lifecycle.Behavior) error {
-	labels, err := selector.ParseLabels(p.labels)
+	of, err := p.containers()
 	if err != nil {
-		return fmt.Errorf("fakeapi: %w", optionError(err))
+		return err
 	}
-	b.Labels, b.Namespace, b.Container = labels, p.namespace, p.container
+	b.Labels, b.Namespace, b.Container = of.Labels, of.Namespace, of.Container
 	m := p.server.api.Controllers()
 	m.Lifecycle().Add(b)
 	m.Wake()
