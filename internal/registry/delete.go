@@ -191,6 +191,8 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 	}
 }
 
+// deleteOnce deletes an object as deleteObject does, unless another write comes first: it
+// fails with errConflict then.
 func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
 	t := op.Type
 	if err := op.plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
@@ -204,26 +206,16 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 		return nil, false, err
 	}
 	obj := shown.Decode(t)
-	meta := object.Meta(obj)
 	if t.MarkTerminating != nil {
 		if !old.Terminating {
-			exact := *o
-			if exact.UID == nil {
-				exact.UID = &old.UID
-			}
-			if err := op.admitDelete(shown, &exact); err != nil {
-				return nil, false, err
-			}
-			meta["deletionTimestamp"] = op.now()
-			setFinalizers(meta, op.dependentFinalizers(meta, o))
-			t.MarkTerminating(obj)
-			out, err := op.replaceObject(old, obj, o.dryRun())
+			out, err := op.markTerminating(old, shown, obj, o)
 			return out, false, err
 		}
 		if t.ReadyToDelete != nil && !t.ReadyToDelete(obj) {
 			return old, false, nil
 		}
 	}
+	meta := object.Meta(obj)
 	graceful, pending := op.beginGrace(obj, o)
 	if pending {
 		return old, false, nil
@@ -250,14 +242,37 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 	if seconds, _ := object.Int(meta, "deletionGracePeriodSeconds"); len(finalizers) > 0 || seconds > 0 {
 		return out, false, nil
 	}
+	out, err = op.removeAfterMark(out, &timed)
+	return out, err == nil, err
+}
+
+// markTerminating begins the deletion of an object whose type has MarkTerminating. shown is
+// old in the request's version, and obj its generic form, which is changed.
+func (op *operation) markTerminating(old, shown *storage.Object, obj map[string]any, o *DeleteOptions) (*storage.Object, error) {
+	exact := *o
+	if exact.UID == nil {
+		exact.UID = &old.UID
+	}
+	if err := op.admitDelete(shown, &exact); err != nil {
+		return nil, err
+	}
+	meta := object.Meta(obj)
+	meta["deletionTimestamp"] = op.now()
+	setFinalizers(meta, op.dependentFinalizers(meta, o))
+	op.Type.MarkTerminating(obj)
+	return op.replaceObject(old, obj, o.dryRun())
+}
+
+// removeAfterMark removes an object that was marked as being deleted and waits for nothing.
+// Admission counts the removal as another deletion.
+func (op *operation) removeAfterMark(marked *storage.Object, o *DeleteOptions) (*storage.Object, error) {
 	if o.dryRun() {
-		return out, true, nil
+		return marked, nil
 	}
-	if err := op.admitDelete(out, &timed); err != nil { // the removal counts as another one
-		return nil, false, err
+	if err := op.admitDelete(marked, o); err != nil {
+		return nil, err
 	}
-	out, err = op.remove(out, false)
-	return out, true, err
+	return op.remove(marked, false)
 }
 
 // checkPreconditions fails if a deletion was meant for another object, or for
