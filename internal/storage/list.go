@@ -96,19 +96,9 @@ func (p *Page) Empty() bool {
 // *ConversionError, and the context's.
 func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, error) {
 	prefix, exact := q.prefix(t)
-	from := prefix
-	var view *mvcc.View[*Object]
-	var err error
-	if q.Continue != "" && !exact {
-		if from, view, err = s.resume(t, q, prefix); err != nil {
-			return nil, err
-		}
-	} else if view, err = s.resolve(ctx, t, q, exact); err != nil {
+	from, view, err := s.begin(ctx, t, q, prefix, exact)
+	if err != nil {
 		return nil, err
-	} else if q.Continue != "" { // of one object: the token has no effect
-		if _, _, err := decodeContinue(q.Continue, prefix); err != nil {
-			return nil, err
-		}
 	}
 	page := &Page{Revision: view.Revision(), Remaining: -1, Shards: q.Shards}
 	if exact {
@@ -119,26 +109,43 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 		})
 		return page, err
 	}
+	fromCache := q.Version == "0" && !t.NoWatchCache && (q.Continue == "" || !q.EtcdSnapshots)
+	if q.Limit > 0 && !fromCache { // the watch cache returns all items for "any version"
+		return page, s.fill(ctx, t, q, page, view, from, prefix)
+	}
+	page.Items, err = q.walk(ctx, t, view.Range(from, mvcc.PrefixEnd(prefix)))
+	return page, err
+}
+
+// begin returns the state that a query reads and the key at which the page starts. exact
+// reports whether prefix is a complete key.
+func (s *Store) begin(ctx context.Context, t *resource.Type, q Query, prefix string, exact bool) (from string, view *mvcc.View[*Object], err error) {
+	if q.Continue != "" && !exact {
+		return s.resume(t, q, prefix)
+	}
+	if view, err = s.resolve(ctx, t, q, exact); err != nil {
+		return "", nil, err
+	}
+	if q.Continue != "" { // of one object: the token has no effect
+		_, _, err = decodeContinue(q.Continue, prefix)
+	}
+	return prefix, view, err
+}
+
+// fill fills a page with the first q.Limit objects of a view from a key on.
+func (s *Store) fill(ctx context.Context, t *resource.Type, q Query, page *Page, view *mvcc.View[*Object], from, prefix string) error {
 	end := mvcc.PrefixEnd(prefix)
-	limit := q.Limit
-	if q.Version == "0" && !t.NoWatchCache && (q.Continue == "" || !q.EtcdSnapshots) {
-		limit = 0 // the watch cache returns all items for "any version"
-	}
-	if limit <= 0 {
-		page.Items, err = q.walk(ctx, t, view.Range(from, end))
-		return page, err
-	}
-	items := make([]*Object, 0, min(limit, 512))
+	items := make([]*Object, 0, min(q.Limit, 512))
 	var last string
 	more := false
 	for item := range view.Range(from, end) {
-		if int64(len(items)) == limit {
+		if int64(len(items)) == q.Limit {
 			more = true
 			break
 		}
 		o, err := item.Value.In(ctx, t)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if q.matches(o) {
 			items = append(items, o)
@@ -153,7 +160,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 			page.Remaining = int64(s.CountAfter(view, from, next, end, len(items)))
 		}
 	}
-	return page, nil
+	return nil
 }
 
 // walk returns the objects of items that match the selection, in t's version. For a
