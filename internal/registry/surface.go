@@ -100,7 +100,8 @@ func (s *Surface) withDefinitions(d definitions) *Surface {
 	return &out
 }
 
-// restart tells the watches of the Surface to look which one serves them.
+// restart tells the watches of the Surface to look which one serves them. The caller holds
+// definitionsMu.
 func (a *releaseAPI) restart() {
 	was := a.served.Load()
 	a.served.Store(was.copyFor(a))
@@ -108,7 +109,8 @@ func (a *releaseAPI) restart() {
 	close(was.restarted)
 }
 
-// serve replaces the Surface by one of other definitions and types.
+// serve replaces the Surface by one of other definitions and types. The caller holds
+// definitionsMu, unless no other goroutine has a yet.
 func (a *releaseAPI) serve(d definitions, types *resource.Types) {
 	was := a.served.Load()
 	out := was.withDefinitions(d)

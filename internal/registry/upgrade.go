@@ -25,25 +25,23 @@ func (f *Front) Upgrade(to *release.Release) error {
 	if err != nil {
 		return err
 	}
-	was, changed := g.swapAPI(f, to, plugins)
-	if !changed {
+	if !g.swapAPI(f, to, plugins) {
 		return nil
 	}
-	was.restart()
 	g.reloadAdmission()
 	g.changed(nil)
 	g.flows.changed()
 	return g.reconcileBootstrap(f.api.Load())
 }
 
-// swapAPI makes f serve the API of a release. It returns the API before, and whether it is
-// another one.
-func (g *Registry) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) (was *releaseAPI, changed bool) {
+// swapAPI makes f serve the API of a release, and ends the watches of the API before. It
+// reports whether that is another one.
+func (g *Registry) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) bool {
 	g.definitionsMu.Lock()
 	defer g.definitionsMu.Unlock()
-	was = f.api.Load()
+	was := f.api.Load()
 	if was.release == to {
-		return was, false
+		return false
 	}
 	next := g.newReleaseAPI(plugins, builtinSurface(to))
 	for _, a := range g.apis() {
@@ -62,7 +60,8 @@ func (g *Registry) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain)
 		text = f.name + " " + text
 	}
 	g.journal.RecordNote(journal.Note{Kind: journal.Upgrade, Text: text, Revision: g.store.Revision()})
-	return was, true
+	was.restart()
+	return true
 }
 
 // restartCaches makes all watch caches of a Front begin at the present revision.
