@@ -488,7 +488,8 @@ class Fault(TypedDict, total=False):
     probability: float
     # seed determines the random draws of probability; 0 takes the server's seed (--seed). The nth
     # time that a client makes the same request it gets the same draw in every run, whatever other
-    # clients and other faults do.
+    # clients and other faults do. This holds for the first 65536 different requests: further ones
+    # share a sequence of draws.
     seed: int
     # lifetime ends the fault that long after its injection, on the server's clock; 0 is no limit.
     lifetime: str
