@@ -491,7 +491,7 @@ const maxReplaced = 16 << 20
 // Differs from kube-apiserver: results of replace in CEL: kube-apiserver makes a string
 // of any length, and may run out of memory. Here a result of more than 16 MiB is an error
 // of the expression. Request: POST of a custom resource with a rule
-// self.a.replace(”, self.b).
+// self.a.replace("", self.b).
 func limitedReplace(do functions.FunctionOp) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		s, _ := args[0].(types.String)

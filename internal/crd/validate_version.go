@@ -81,7 +81,7 @@ func (c *specValidator) schema(of map[string]any, field string, status bool, pat
 	}
 	check := schema.DefinitionCheck{Status: status, Rules: cel.RuleChecker{Unchanged: c.unchanged(of, props), Context: c.ctx, Version: c.rules.expressions, Options: c.rules.evaluation}}
 	s, errs := check.Check(props, path.Child(field).Child("openAPIV3Schema"))
-	if s != nil {
+	if len(errs) == 0 {
 		validated.put(props, s)
 	}
 	return errs

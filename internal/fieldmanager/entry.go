@@ -76,28 +76,28 @@ func Validate(managedFields []any) error {
 func parseOwners(list []any, p *pacer) (owners, error) {
 	out := make(owners, 0, len(list)+1) // an update adds one
 	entries := make([]entry, len(list))
-	var byID map[string]int // index in out; nil if there are few
+	var places map[string]int // by id, in out and counted from 1; nil if there are few
 	if len(list) > fewElements {
-		byID = make(map[string]int, len(list))
+		places = make(map[string]int, len(list))
 	}
 	for i, v := range list {
 		e := &entries[i]
 		if err := e.parse(v, i, p); err != nil {
 			return nil, err
 		}
-		var at int
-		if byID == nil {
+		at := -1
+		if places == nil {
 			at = out.index(e)
-		} else if known, ok := byID[e.id()]; ok {
-			at = known
 		} else {
-			at = -1
-			byID[e.id()] = len(out)
+			at = places[e.id()] - 1
 		}
 		if at >= 0 {
 			out[at] = e
-		} else {
-			out = append(out, e)
+			continue
+		}
+		out = append(out, e)
+		if places != nil {
+			places[e.id()] = len(out)
 		}
 	}
 	return out, nil

@@ -54,8 +54,8 @@ func ParseJSON(body []byte, strict bool) (*JSONPatch, error) {
 		}
 	}
 	var err error
-	if p.operations, err = jsonpatch.DecodePatch(body); err != nil {
-		return nil, &MalformedError{err.Error()}
+	if p.operations, err = decodeOperations(body); err != nil {
+		return nil, err
 	}
 	if len(p.operations) > maxOperations {
 		return nil, &TooManyError{len(p.operations)}
@@ -88,9 +88,18 @@ func (p *JSONPatch) Apply(doc []byte) (out []byte, err error) {
 //
 // Errors: *MalformedError, *InapplicableError.
 func JSON(doc, body []byte) ([]byte, error) {
+	operations, err := decodeOperations(body)
+	if err != nil {
+		return nil, err
+	}
+	return (&JSONPatch{operations: operations}).Apply(doc)
+}
+
+// decodeOperations decodes a JSON Patch. The error is a *MalformedError.
+func decodeOperations(body []byte) (jsonpatch.Patch, error) {
 	operations, err := jsonpatch.DecodePatch(body)
 	if err != nil {
 		return nil, &MalformedError{err.Error()}
 	}
-	return (&JSONPatch{operations: operations}).Apply(doc)
+	return operations, nil
 }

@@ -221,25 +221,23 @@ func (st *watchStream) writeInitial(initial *storage.Page) error {
 // writeChanges writes the events of all changes that the watch has not seen yet, unless ctx
 // ends. It reports whether there were any, and returns what is closed when there are more.
 func (st *watchStream) writeChanges(ctx context.Context) (wrote bool, changed <-chan struct{}, err error) {
-	for {
+	for more := true; more; more = isClosed(changed) && ctx.Err() == nil {
 		if err := st.follow(); err != nil {
-			return wrote, nil, st.fail(watchError(err))
+			return false, nil, st.fail(watchError(err))
 		}
 		changes, err := st.cursor.Poll(watchBatch)
 		if err != nil {
-			return wrote, nil, st.fail(watchError(err))
+			return false, nil, st.fail(watchError(err))
 		}
 		for _, change := range changes {
 			if err := st.change(change); err != nil {
-				return wrote, nil, err
+				return false, nil, err
 			}
 		}
 		wrote = wrote || len(changes) > 0
-		changed := st.cursor.Wait()
-		if !isClosed(changed) || ctx.Err() != nil {
-			return wrote, changed, nil
-		}
+		changed = st.cursor.Wait()
 	}
+	return wrote, changed, nil
 }
 
 // wakeups are what wakes a watch up beside changes, and what it has to do then.
