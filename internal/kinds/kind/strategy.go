@@ -75,8 +75,12 @@ func (n ValidatedAsNew) in(r *release.Release) int {
 // spec.replicas and status.replicas for it.
 func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strategy {
 	s := k.Strategy
-	if r != nil && k.Released != nil {
-		k.Released(r, &s)
+	gates := r
+	if gates == nil {
+		gates = newestRelease()
+	}
+	if k.Released != nil {
+		k.Released(gates, &s)
 	}
 	s.UpdatesValidatedAsNew = k.UpdatesValidatedAsNew.in(r)
 	if s.Name == nil {
@@ -87,10 +91,6 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	}
 	if k.FieldLabelErrorFor != nil {
 		s.FieldLabelError = k.FieldLabelErrorFor(t)
-	}
-	gates := r
-	if gates == nil {
-		gates = newestRelease()
 	}
 	s.Prepare = dropGated(gates, t, s.Prepare)
 	if len(s.SubresourceStrategies) > 0 {

@@ -189,11 +189,7 @@ var podStrategy = kind.Strategy{
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
 		WarningsBeforeCreate:     warnAppArmorAnnotations,
-		SubresourceStrategies: map[string]resource.SubresourceStrategy{
-			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
-			"resize":              {Prepare: prepareResize, Validate: validateResize},
-		},
-		CheckGracefulDelete: podGrace,
+		CheckGracefulDelete:      podGrace,
 		SelectableFields: []resource.Field{
 			kind.SelectableField("spec.nodeName", "spec", "nodeName"),
 			kind.SelectableField("spec.restartPolicy", "spec", "restartPolicy"),
@@ -209,6 +205,10 @@ var podStrategy = kind.Strategy{
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
+		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{
+			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
+			"resize":              resizeIn(r),
+		}
 		if !r.Enabled("PodLevelResources") {
 			s.Default = defaultPodWithoutResources
 		}

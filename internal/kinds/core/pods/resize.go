@@ -1,0 +1,301 @@
+package pods
+
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/validation"
+)
+
+// A resize has the rules of pods/resize in a release.
+//
+// See
+// https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
+type resize struct {
+	minor    int
+	podLevel bool // the Pod's own resources can change
+	init     bool // init containers other than sidecars can change
+}
+
+func resizeIn(r *release.Release) resource.SubresourceStrategy {
+	z := resize{
+		minor:    r.Minor(),
+		podLevel: r.Enabled("InPlacePodLevelResourcesVerticalScaling"),
+		init:     r.Enabled("InPlacePodVerticalScalingInitContainers"),
+	}
+	return resource.SubresourceStrategy{Prepare: z.prepare, Validate: z.validate}
+}
+
+// prepare replaces only the resources of the Pod and the resources and resizePolicy of
+// containers. If containers are added, removed, renamed or reordered, it keeps the change,
+// and validation reports it.
+func (z resize) prepare(pod, old map[string]any) {
+	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
+	for _, list := range []string{"containers", "initContainers"} {
+		if len(object.List(now, list)) != len(object.List(was, list)) {
+			return
+		}
+	}
+	spec := object.ShallowCopy(was)
+	if z.podLevel {
+		object.Keep(spec, now, "resources")
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
+			spec[list] = containers
+		}
+	}
+	replaceSpec(pod, old, spec)
+}
+
+// withResources returns containers with the resources and resizePolicy of now. If
+// the names differ, it returns now.
+func withResources(containers, now []any) []any {
+	var out []any
+	for i, v := range containers {
+		c, _ := v.(map[string]any)
+		resized, _ := now[i].(map[string]any)
+		if c["name"] != resized["name"] {
+			return now
+		}
+		c = object.ShallowCopy(c)
+		object.Keep(c, resized, "resources")
+		object.Keep(c, resized, "resizePolicy")
+		out = append(out, c)
+	}
+	return out
+}
+
+// validate checks that only CPU and memory change.
+func (z resize) validate(pod, old map[string]any) validation.List {
+	switch {
+	case z.minor < 35 && hasPodResources(pod, old):
+		return validation.List{forbidPod("pods with pod-level resources cannot be resized")}
+	case isMirror(old):
+		return validation.List{forbidPod("static pods cannot be resized")}
+	case object.String(old, "spec", "os", "name") == "windows":
+		return validation.List{forbidPod("windows pods cannot be resized")}
+	}
+	return validation.Collect(pod, nil, checkPodMetadata, checkPod, func(p validation.View) { z.check(p, old) })
+}
+
+// hasPodResources reports whether one of the Pods has resources of its own.
+func hasPodResources(pods ...map[string]any) bool {
+	for _, pod := range pods {
+		resources := object.Map(pod, "spec", "resources")
+		if len(object.Map(resources, "requests"))+len(object.Map(resources, "limits")) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (z resize) check(p validation.View, old map[string]any) {
+	spec, was := p.Field("spec"), object.Map(old, "spec")
+	class := object.String(old, "status", "qosClass")
+	if class == "" {
+		class = qosClass(was)
+	}
+	if class != qosClass(spec.Obj) {
+		p.Add(validation.Invalid(spec.Path, validation.NamedString(object.String(p.Obj, "status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
+	}
+	if !canResize(old) {
+		p.Add(validation.Forbidden(spec.Path, "Pod running on node without support for resize"))
+	}
+	masked := object.ShallowCopy(spec.Obj)
+	if hasPodResources(p.Obj, old) {
+		if !z.podLevel {
+			p.Add(forbidPod("resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"))
+			return
+		}
+		checkPodLevelResize(spec, was, masked)
+	}
+	if len(object.List(old, "status", "nodeAllocatableResourceClaimStatuses")) > 0 {
+		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized"))
+	}
+	if !checkSameContainers(spec, was) {
+		return
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for i, c := range spec.Each(list) {
+			before, _ := object.List(was, list)[i].(map[string]any)
+			if list == "containers" || z.resizes(before) {
+				z.checkContainer(c, before)
+			}
+		}
+	}
+	for i, c := range spec.Each("containers") {
+		before, _ := object.List(was, "containers")[i].(map[string]any)
+		if !validation.Equal(z.withOldCompute(c.Obj, before), before) {
+			p.Add(validation.Forbidden(spec.Path, onlyCompute))
+		}
+	}
+	for i, c := range spec.Each("initContainers") {
+		before, _ := object.List(was, "initContainers")[i].(map[string]any)
+		z.checkInit(spec, c, before)
+	}
+	for _, list := range []string{"containers", "initContainers"} {
+		object.Keep(masked, was, list)
+	}
+	if len(*p.Errs) == 0 && !validation.Equal(masked, was) {
+		p.Add(validation.Forbidden(spec.Path, onlyCompute))
+	}
+}
+
+const onlyCompute = "only cpu and memory resources are mutable"
+
+// resizes reports whether an init container can change.
+func (z resize) resizes(c map[string]any) bool { return z.init || c["restartPolicy"] == "Always" }
+
+// canResize reports whether the Pod's node supports resizing: then it reports the
+// resources of running containers.
+func canResize(pod map[string]any) bool {
+	for c := range object.Each(object.Value(pod, "status", "containerStatuses")) {
+		if object.Value(c, "state", "running") != nil {
+			return c["resources"] != nil
+		}
+	}
+	return true
+}
+
+// checkPodLevelResize validates the change of the pod-level resources, and sets
+// their CPU and memory in masked to the old values.
+func checkPodLevelResize(spec validation.View, was, masked map[string]any) {
+	resources, before := spec.Field("resources"), object.Map(was, "resources")
+	if before != nil && resources.Obj == nil {
+		spec.Forbidden("resources", "pod-level resources cannot be removed")
+		return
+	}
+	if before != nil {
+		checkResourcesKept(resources, before, "pod-level resource requests cannot be removed", "pod-level resource limits cannot be removed")
+	}
+	same := maskCompute(resources.Obj, before)
+	if before == nil && len(same) == 0 {
+		delete(masked, "resources")
+	} else {
+		masked["resources"] = same
+	}
+	if !validation.Equal(masked["resources"], was["resources"]) {
+		spec.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable at pod-level"))
+	}
+}
+
+// checkSameContainers reports added, removed, renamed and reordered containers, and
+// returns whether there are none.
+func checkSameContainers(spec validation.View, was map[string]any) bool {
+	before := len(*spec.Errs)
+	for _, list := range []string{"containers", "initContainers"} {
+		old := object.List(was, list)
+		if spec.Len(list) != len(old) {
+			spec.Forbidden(list, list+" may not be added or removed on resize")
+			continue
+		}
+		for i, c := range spec.Each(list) {
+			same, _ := old[i].(map[string]any)
+			if c.Obj["name"] != same["name"] {
+				c.Forbidden("name", list+" may not be renamed or reordered on resize")
+			}
+		}
+	}
+	return spec.NoErrorsSince(before)
+}
+
+// checkResourcesKept checks that no request or limit is removed.
+func checkResourcesKept(p validation.View, was map[string]any, requests, limits string) {
+	for _, kind := range []struct{ name, why string }{{"requests", requests}, {"limits", limits}} {
+		now := object.Map(p.Obj, kind.name)
+		for name := range object.Map(was, kind.name) {
+			if _, ok := now[name]; !ok {
+				p.Forbidden(kind.name, kind.why)
+				break
+			}
+		}
+	}
+}
+
+// checkContainer checks the resources of a container that can change.
+func (z resize) checkContainer(c validation.View, was map[string]any) {
+	resources := c.Field("resources")
+	checkResourcesKept(resources, object.Map(was, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
+	if z.minor >= 34 || restartsForMemory(c.Obj) {
+		return
+	}
+	memory := resources.At("limits").Key("memory")
+	switch now, before := object.String(resources.Obj, "limits", "memory"), object.String(was, "resources", "limits", "memory"); {
+	case now == "":
+	case before == "": // without a limit, the limit is the memory of the node
+		c.Add(validation.Forbidden(memory, "memory limits cannot be added unless resizePolicy is RestartContainer"))
+	case quantity.Compare(now, before) < 0:
+		c.Add(validation.Forbidden(memory, "memory limits cannot be decreased unless resizePolicy is RestartContainer"))
+	}
+}
+
+// restartsForMemory reports whether a container restarts when its memory changes.
+func restartsForMemory(c map[string]any) bool {
+	for policy := range object.Each(c["resizePolicy"]) {
+		if policy["resourceName"] == "memory" {
+			return policy["restartPolicy"] == "RestartContainer"
+		}
+	}
+	return false
+}
+
+// checkInit checks that only CPU and memory of an init container of spec change.
+func (z resize) checkInit(spec, c validation.View, was map[string]any) {
+	changed := !validation.Equal(c.Obj, was)
+	switch {
+	case !changed:
+		return
+	case !z.resizes(c.Obj):
+		c.Add(validation.Forbidden(spec.Path, "resources for non-sidecar init containers are immutable"))
+		return
+	case validation.Equal(z.withOldCompute(c.Obj, was), was):
+	case z.minor < 36:
+		c.Add(validation.Forbidden(spec.Path, "only cpu and memory resources for sidecar containers are mutable"))
+	default:
+		c.Add(validation.Forbidden(c.Path, "only cpu and memory resources for init or sidecar containers are mutable"))
+	}
+	if c.String("restartPolicy") == "Always" {
+		return
+	}
+	for _, policy := range c.Each("resizePolicy") {
+		if policy.String("restartPolicy") == "RestartContainer" {
+			c.Add(validation.Forbidden(c.Path, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
+		}
+	}
+}
+
+// withOldCompute returns container with the CPU and memory of old and without
+// resource claims. kube-apiserver drops the claims too, so a container with claims
+// cannot be resized.
+//
+// Releases before 1.35 ignore all requests of a container that had none, and all limits.
+func (z resize) withOldCompute(container, old map[string]any) map[string]any {
+	container = object.ShallowCopy(container)
+	was := object.Map(old, "resources")
+	masked := maskCompute(object.Map(container, "resources"), was)
+	delete(masked, "claims")
+	for _, kind := range []string{"requests", "limits"} {
+		if z.minor < 35 && len(object.Map(was, kind)) == 0 {
+			delete(masked, kind)
+		}
+	}
+	container["resources"] = masked
+	return container
+}
+
+// maskCompute returns resources with the CPU and memory of old.
+func maskCompute(resources, old map[string]any) map[string]any {
+	masked := object.ShallowCopy(resources)
+	for _, kind := range []string{"requests", "limits"} {
+		list := object.ShallowCopy(object.Map(resources, kind))
+		for _, name := range []string{"cpu", "memory"} {
+			object.Keep(list, object.Map(old, kind), name)
+		}
+		if masked[kind] = list; len(list) == 0 {
+			delete(masked, kind)
+		}
+	}
+	return masked
+}
