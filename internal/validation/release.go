@@ -92,9 +92,13 @@ func (l List) WithGate(gate string) List { return l.each(func(e *Error) { e.With
 // WithoutGate is [Error.WithoutGate] for all errors.
 func (l List) WithoutGate(gate string) List { return l.each(func(e *Error) { e.WithoutGate(gate) }) }
 
+// each marks all errors. What is marked for all decides before what an error has itself.
 func (l List) each(mark func(*Error)) List {
 	for _, e := range l {
+		own := e.variants
+		e.variants = nil
 		mark(e)
+		e.variants = append(e.variants, own...)
 	}
 	return l
 }

@@ -40,6 +40,16 @@ func TestErrorsOfReleases(t *testing.T) {
 	}
 }
 
+// A gate of a whole list removes an error that another gate would replace.
+func TestGateOfList(t *testing.T) {
+	path := NewPath("spec", "x")
+	errs := func() List {
+		return List{Required(path, "inner on").WithGate("Inner", Required(path, "inner off"))}.WithGate("Outer")
+	}
+	assert.Empty(t, errs().In(oldRelease{minor: 36}, "", "Pod"))
+	assert.Equal(t, "spec.x: Required value: inner off", errs().In(oldRelease{36, map[string]bool{"Outer": true}}, "", "Pod").Message())
+}
+
 // Releases from 1.37 on report equal errors once.
 func TestEqualErrors(t *testing.T) {
 	path := NewPath("metadata", "uid")

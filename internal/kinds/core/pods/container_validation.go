@@ -44,9 +44,11 @@ func (r *podRules) checkInitContainers() {
 		r.checkContainer(c)
 		switch policy := c.String("restartPolicy"); {
 		case c.Has("restartPolicy"):
-			if policy != "Always" {
-				c.Add(validation.NotSupported(c.At("restartPolicy"), policy, []string{"Always"}).WithoutGate(restartRules))
+			if policy == "Always" {
+				checkSidecarRestartRules(c)
+				break
 			}
+			c.Add(validation.NotSupported(c.At("restartPolicy"), policy, []string{"Always"}).WithoutGate(restartRules))
 			checkRestartRules(c)
 		case c.Len("restartPolicyRules") > 0:
 			c.Add(validation.Required(c.At("restartPolicy"), rulesNeedPolicy).Since(35))
@@ -316,12 +318,38 @@ const (
 	// restartRules is the gate of restart policies of containers, but for Always in init
 	// containers.
 	restartRules = "ContainerRestartRules"
+
+	// restartAll is the gate of rules that restart all containers, and of rules of sidecars.
+	restartAll = "RestartAllContainersOnContainerExits"
 )
 
 // checkRestartRules validates restartPolicy and restartPolicyRules of a container.
 func checkRestartRules(c validation.View) {
 	if c.Has("restartPolicy") || c.Len("restartPolicyRules") > 0 {
 		c.AddList(validation.Collect(c.Obj, c.Path, checkGatedRestartRules).WithGate(restartRules))
+	}
+}
+
+// checkSidecarRestartRules is checkRestartRules for a sidecar.
+func checkSidecarRestartRules(c validation.View) {
+	c.AddList(validation.Collect(c.Obj, c.Path, checkRestartRules).WithGate(restartAll))
+	if c.Len("restartPolicyRules") > 0 {
+		c.Add(validation.Forbidden(c.At("restartPolicyRules"), "restartPolicyRules are not allowed for init containers with restart policy Always").
+			WithGate(restartRules, nil).WithoutGate(restartAll))
+	}
+}
+
+// checkRestartAction validates the action of a restart rule.
+func checkRestartAction(rule validation.View) {
+	const one, all = "Restart", "RestartAllContainers"
+	path, action := rule.At("action"), validation.NamedString(rule.String("action"))
+	without := validation.NotSupported(path, action, []string{one})
+	switch action {
+	case one:
+	case all:
+		rule.Add(without.WithoutGate(restartAll))
+	default:
+		rule.Add(validation.NotSupported(path, action, []string{one, all}).WithGate(restartAll, without).Before(36, without))
 	}
 }
 
@@ -335,7 +363,7 @@ func checkGatedRestartRules(c validation.View) {
 		c.Add(validation.TooMany(c.At("restartPolicyRules"), n, maxRestartRules))
 	}
 	for _, rule := range c.Each("restartPolicyRules") {
-		rule.OneOf("action", "Restart", "RestartAllContainers")
+		checkRestartAction(rule)
 		codes, ok := rule.Lookup("exitCodes")
 		if !ok {
 			rule.Required("exitCodes", "must be specified")
