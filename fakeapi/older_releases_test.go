@@ -89,6 +89,12 @@ func TestOlderReleases(t *testing.T) {
 		{"restart rules of a sidecar", "1.36", "POST", pods, "", "application/json",
 			pod(`"containers":[{"name":"c","image":"i"}],"initContainers":[{"name":"s","image":"i","restartPolicy":"Always","restartPolicyRules":[{"action":"A"}]}]`), 422,
 			`initContainers[0].restartPolicyRules[0].action`},
+		{"workload of a Pod", "1.35", "POST", pods + "?fieldValidation=Strict", "", "application/json",
+			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 201, `"f:workloadRef":{".":{},"f:name":{},"f:podGroup":{}}`},
+		{"workload of a Pod", "1.34", "POST", pods + "?fieldValidation=Strict", "", "application/json",
+			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 400, `unknown field \"spec.workloadRef\"`},
+		{"workload of a Pod", "1.36", "POST", pods + "?fieldValidation=Strict", "", "application/json",
+			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 400, `unknown field \"spec.workloadRef\"`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +

@@ -13,7 +13,7 @@ func TestTypesOfReleases(t *testing.T) {
 		group, version, kind string
 		since, until         int
 	}{
-		{"scheduling.k8s.io", "v1alpha2", "Workload", 0, 37},
+		{"scheduling.k8s.io", "v1alpha2", "Workload", 36, 37},
 		{"scheduling.k8s.io", "v1alpha3", "Workload", 37, 99},
 		{"certificates.k8s.io", "v1", "PodCertificateRequest", 37, 99},
 		{"certificates.k8s.io", "v1", "CertificateSigningRequest", 0, 99},

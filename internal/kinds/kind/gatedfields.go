@@ -23,7 +23,8 @@ type gatedField struct {
 	// since is the minor number of the first release that drops the field. Older ones keep it
 	// or, which spares them the search, do not have it.
 	since int
-	// until is the minor number of the first release that keeps the field, whose gate is gone.
+	// until is the minor number of the first release that keeps the field, whose gate is gone,
+	// or that does not have it.
 	until int
 }
 
@@ -38,6 +39,7 @@ var gatedPodFields = []gatedField{
 	{gate: "DynamicResourceAllocation", path: "*.resources.claims"},
 	{gate: "EnvFiles", path: "*.env[].valueFrom.fileKeyRef"},
 	{gate: "GenericWorkload", path: "schedulingGroup"},
+	{gate: "GenericWorkload", path: "workloadRef", until: 36},
 	{gate: "HostnameOverride", path: "hostnameOverride"},
 	{gate: "ImageVolume", path: "volumes[].image"},
 	{gate: "InPlacePodVerticalScaling", path: "*.resizePolicy"},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,10 +69,14 @@ func TestRecordings(t *testing.T) {
 			for _, file := range []string{"version.json", "discovery.json", "stored.json", "openapi.json"} {
 				used[gated+"/"+file] = true
 			}
-			used[version+"/"+typesFile] = true
-			used[version+"/"+unversionedFile] = true
 		}
 		used[columnsFolder(os.DirFS(recordingsDir), version)+"/columns.json"] = true
+	}
+	typed, err := fs.Glob(os.DirFS(recordingsDir), "*/"+typesFile)
+	require.NoError(t, err)
+	for _, file := range typed {
+		used[file] = true
+		used[path.Dir(file)+"/"+unversionedFile] = true
 	}
 	files, err := fs.Glob(os.DirFS(recordingsDir), "*/*")
 	require.NoError(t, err)

@@ -19,7 +19,9 @@ import (
 
 // These files are the recordings of the Go types of a release. This program writes those of
 // release.Newest, which it is built with; when another release takes its place, they say what
-// the older one had. Only releases that were release.Newest have them.
+// the older one had. Those of v1.35.4 were written by this program with the modules of that
+// release, without the packages that it does not have. Older releases have no fields and types
+// that v1.35.4 does not have.
 const (
 	typesFile       = "types.txt"       // of the API, with their deprecations
 	unversionedFile = "unversioned.txt" // of the internal version

@@ -78,6 +78,11 @@ func checkPodSpec(p validation.View, meta podMeta) {
 		resources.CheckRequirements(overhead, resources.ValidateContainerResourceName, nil)
 	}
 	r.checkOS()
+	p.IfPresent("workloadRef", func(ref validation.View) {
+		ref.Format("name", validation.Subdomain)
+		ref.Format("podGroup", validation.DNS1123Label)
+		ref.FormatIfSet("podGroupReplicaKey", validation.DNS1123Label)
+	})
 	p.IfPresent("schedulingGroup", func(group validation.View) {
 		if !group.Has("podGroupName") {
 			group.Invalid("podGroupName", "must specify one of: `podGroupName`")
