@@ -89,12 +89,21 @@ func TestOlderReleases(t *testing.T) {
 		{"restart rules of a sidecar", "1.36", "POST", pods, "", "application/json",
 			pod(`"containers":[{"name":"c","image":"i"}],"initContainers":[{"name":"s","image":"i","restartPolicy":"Always","restartPolicyRules":[{"action":"A"}]}]`), 422,
 			`initContainers[0].restartPolicyRules[0].action`},
-		{"workload of a Pod", "1.35", "POST", pods + "?fieldValidation=Strict", "", "application/json",
+		{"workload of a Pod", "1.35", "POST", pods + "?dryRun=All&fieldValidation=Strict", "", "application/json",
 			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 201, `"f:workloadRef":{".":{},"f:name":{},"f:podGroup":{}}`},
 		{"workload of a Pod", "1.34", "POST", pods + "?fieldValidation=Strict", "", "application/json",
 			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 400, `unknown field \"spec.workloadRef\"`},
 		{"workload of a Pod", "1.36", "POST", pods + "?fieldValidation=Strict", "", "application/json",
 			pod(`"workloadRef":{"name":"w","podGroup":"g"},"containers":[{"name":"c","image":"i"}]`), 400, `unknown field \"spec.workloadRef\"`},
+		{"image volume", "1.34", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"volumes":[{"name":"v","image":{"reference":"r"}},{"name":"w"}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"},{"name":"w","mountPath":"/w"}]}]`), 201,
+			`"volumeMounts":[{"name":"w","mountPath":"/w"}]`},
+		{"only volume is an image", "1.34", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"volumes":[{"name":"v","image":{"reference":"r"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]}]`), 201,
+			`"spec":{"containers":[{"name":"c","image":"i","resources":{},"terminationMessagePath"`},
+		{"image volume", "1.35", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"volumes":[{"name":"v","image":{"reference":"r"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]}]`), 201,
+			`"volumes":[{"name":"v","image":{"reference":"r","pullPolicy":"Always"}}]`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
@@ -140,6 +149,8 @@ func TestOlderReleases(t *testing.T) {
 		{"warning of a version", "1.32", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "", "application/json",
 			`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a"},"spec":{"versions":[{"name":"v1","deprecated":true,"deprecationWarning":""}]}}`, 422,
 			`Invalid value: \"\": must not be an empty string`},
+		{"empty parameters of a StorageClass", "1.35", "PATCH", "/apis/storage.k8s.io/v1/storageclasses/c", "", merge, `{"parameters":{}}`, 422, `parameters: Forbidden: updates to parameters are forbidden.`},
+		{"empty parameters of a StorageClass", "1.36", "PATCH", "/apis/storage.k8s.io/v1/storageclasses/c", "", merge, `{"parameters":{}}`, 200, `"provisioner":"example.com/p"`},
 		{"driver of a CSINode", "1.32", "PATCH", "/apis/storage.k8s.io/v1/csinodes/n", "", merge, `{"spec":{"drivers":[{"name":"d","nodeID":"m","topologyKeys":["zone"]}]}}`, 422,
 			`is invalid: CSINodeDriver: Invalid value: storage.CSINodeDriver{Name:\"d\"`},
 		{"driver of a CSINode", "1.33", "PATCH", "/apis/storage.k8s.io/v1/csinodes/n", "", merge, `{"spec":{"drivers":[{"name":"d","nodeID":"m","topologyKeys":["zone"]}]}}`, 422,
@@ -159,6 +170,7 @@ func TestOlderReleases(t *testing.T) {
 		t.Run(tt.release+" "+tt.name, func(t *testing.T) {
 			if servers[tt.release] == nil {
 				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release), fakeapi.WithObjects(scaledCRD,
+					`{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"c"},"provisioner":"example.com/p"}`,
 					`{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone"]}]}}`,
 					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`))
 				require.NoError(t, err)

@@ -20,6 +20,8 @@ type gatedField struct {
 	// to is the value that the field gets instead of being dropped, nil for none. It does
 	// not count as a value of the old object.
 	to any
+	// drop, if not nil, drops the field from the spec of a Pod, or the object.
+	drop func(obj map[string]any)
 	// since is the minor number of the first release that drops the field. Older ones keep it
 	// or, which spares them the search, do not have it.
 	since int
@@ -41,7 +43,7 @@ var gatedPodFields = []gatedField{
 	{gate: "GenericWorkload", path: "schedulingGroup"},
 	{gate: "GenericWorkload", path: "workloadRef", until: 36},
 	{gate: "HostnameOverride", path: "hostnameOverride"},
-	{gate: "ImageVolume", path: "volumes[].image"},
+	{gate: "ImageVolume", path: "volumes[].image", drop: dropImageVolumes},
 	{gate: "InPlacePodVerticalScaling", path: "*.resizePolicy"},
 	{gate: "PodCertificateRequest", path: "volumes[].projected.sources[].podCertificate"},
 	{gate: "PodLevelResources", path: "resources"},
@@ -193,7 +195,7 @@ func storedKind(group, kind string) resource.Kind {
 func droppedFields(r *release.Release, fields []gatedField) (off []droppedField) {
 	for _, f := range fields {
 		if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-			off = append(off, droppedField{strings.Split(f.path, "."), f.to})
+			off = append(off, droppedField{strings.Split(f.path, "."), f.to, f.drop})
 		}
 	}
 	return off
@@ -226,16 +228,66 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 type droppedField struct {
 	path []string
 	to   any
+	drop func(obj map[string]any)
 }
 
 // dropFields drops the fields that old does not have.
 func dropFields(obj, old map[string]any, fields []droppedField) {
 	for _, f := range fields {
-		if !hasField(old, f.path, f.to) {
+		switch {
+		case hasField(old, f.path, f.to):
+		case f.drop != nil:
+			f.drop(obj)
+		default:
 			removeField(obj, f.path, f.to)
 		}
 	}
 }
+
+// dropImageVolumes drops the volumes with an image, and the mounts of their names.
+func dropImageVolumes(spec map[string]any) {
+	dropped := map[any]bool{}
+	keepItems(spec, "volumes", func(volume map[string]any) bool {
+		if volume["image"] != nil {
+			dropped[volume["name"]] = true
+		}
+		return volume["image"] == nil
+	})
+	if len(dropped) == 0 {
+		return
+	}
+	for _, list := range containerLists {
+		var containers []any
+		for c := range object.Each(spec[list]) {
+			c = object.ShallowCopy(c) // the old object may have it too
+			keepItems(c, "volumeMounts", func(mount map[string]any) bool { return !dropped[mount["name"]] })
+			containers = append(containers, c)
+		}
+		if containers != nil {
+			spec[list] = containers
+		}
+	}
+}
+
+// keepItems removes the items of a list of objects for which keep is false, and a list that
+// has no others.
+func keepItems(obj map[string]any, name string, keep func(item map[string]any) bool) {
+	var kept []any
+	for item := range object.Each(obj[name]) {
+		if keep(item) {
+			kept = append(kept, item)
+		}
+	}
+	if len(kept) == len(object.List(obj, name)) {
+		return
+	}
+	if obj[name] = kept; len(kept) == 0 {
+		delete(obj, name)
+	}
+}
+
+// containerLists are the lists of containers of the spec of a Pod.
+var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
 
 // members returns the objects at the first step of a path.
 func members(obj map[string]any, step string) (found []map[string]any) {
@@ -245,7 +297,7 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 		}
 	}
 	if step == "*" {
-		for _, list := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, list := range containerLists {
 			add(obj[list])
 		}
 		return found

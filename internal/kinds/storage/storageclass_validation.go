@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -22,6 +23,9 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 		return validation.Collect(obj, nil, checkStorageClass)
 	}
 	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
+		if _, empty := p.Obj["parameters"].(object.EmptyMap); empty && old["parameters"] == nil {
+			p.Add(validation.Forbidden(p.At("parameters"), "updates to parameters are forbidden.").Until(36)) // not equal to none
+		}
 		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
 			if !validation.Equal(p.Obj[f.name], old[f.name]) {
 				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(36, validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden.")).
