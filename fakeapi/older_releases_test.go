@@ -104,6 +104,12 @@ func TestOlderReleases(t *testing.T) {
 		{"image volume", "1.35", "POST", pods + "?dryRun=All", "", "application/json",
 			pod(`"volumes":[{"name":"v","image":{"reference":"r"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v"}]}]`), 201,
 			`"volumes":[{"name":"v","image":{"reference":"r","pullPolicy":"Always"}}]`},
+		{"restart policy of an init container", "1.34", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"initContainers":[{"name":"i","image":"i","restartPolicy":"Never"},{"name":"s","image":"i","restartPolicy":"Always"}],"containers":[{"name":"c","image":"i"}]`), 201,
+			`"spec":{"initContainers":[{"name":"i","image":"i","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File","imagePullPolicy":"Always"},{"name":"s","image":"i","resources":{},"restartPolicy":"Always"`},
+		{"restart policy of an init container", "1.33", "POST", pods + "?dryRun=All", "", "application/json",
+			pod(`"initContainers":[{"name":"i","image":"i","restartPolicy":"Never"}],"containers":[{"name":"c","image":"i"}]`), 422,
+			`restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,6 +21,8 @@ type gatedField struct {
 	// to is the value that the field gets instead of being dropped, nil for none. It does
 	// not count as a value of the old object.
 	to any
+	// keeps is a value that is not dropped, nil for none. It does not count either.
+	keeps any
 	// drop, if not nil, drops the field from the spec of a Pod, or the object.
 	drop func(obj map[string]any)
 	// since is the minor number of the first release that drops the field. Older ones keep it
@@ -36,6 +39,7 @@ var gatedPodFields = []gatedField{
 	{gate: "ContainerRestartRules", path: "*.restartPolicyRules"},
 	{gate: "ContainerRestartRules", path: "containers[].restartPolicy", since: 34},
 	{gate: "ContainerRestartRules", path: "ephemeralContainers[].restartPolicy", since: 34},
+	{gate: "ContainerRestartRules", path: "initContainers[].restartPolicy", keeps: "Always", since: 34},
 	{gate: "ContainerStopSignals", path: "*.lifecycle?.stopSignal"},
 	{gate: "DynamicResourceAllocation", path: "resourceClaims"},
 	{gate: "DynamicResourceAllocation", path: "*.resources.claims"},
@@ -195,7 +199,7 @@ func storedKind(group, kind string) resource.Kind {
 func droppedFields(r *release.Release, fields []gatedField) (off []droppedField) {
 	for _, f := range fields {
 		if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-			off = append(off, droppedField{strings.Split(f.path, "."), f.to, f.drop})
+			off = append(off, droppedField{strings.Split(f.path, "."), f.to, f.keeps, f.drop})
 		}
 	}
 	return off
@@ -226,20 +230,21 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 
 // A droppedField is a gatedField whose gate is off, with the steps of its path.
 type droppedField struct {
-	path []string
-	to   any
-	drop func(obj map[string]any)
+	path  []string
+	to    any
+	keeps any
+	drop  func(obj map[string]any)
 }
 
 // dropFields drops the fields that old does not have.
 func dropFields(obj, old map[string]any, fields []droppedField) {
 	for _, f := range fields {
 		switch {
-		case hasField(old, f.path, f.to):
+		case hasField(old, f.path, f.to, f.keeps):
 		case f.drop != nil:
 			f.drop(obj)
 		default:
-			removeField(obj, f.path, f.to)
+			removeField(obj, f.path, f.to, f.keeps)
 		}
 	}
 }
@@ -330,34 +335,39 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 	return found
 }
 
-func hasField(obj map[string]any, path []string, except any) bool {
+// hasField reports whether obj has a field with a value other than those given.
+func hasField(obj map[string]any, path []string, except ...any) bool {
 	if obj == nil {
 		return false
 	}
 	if len(path) == 1 {
 		v := obj[path[0]]
-		return v != nil && v != except
+		return v != nil && !slices.Contains(except, v)
 	}
 	for _, m := range members(obj, path[0]) {
-		if hasField(m, path[1:], except) {
+		if hasField(m, path[1:], except...) {
 			return true
 		}
 	}
 	return false
 }
 
-func removeField(obj map[string]any, path []string, to any) {
+// removeField removes a field of obj, or sets it to a value that is not nil, unless it has the
+// value keeps.
+func removeField(obj map[string]any, path []string, to, keeps any) {
 	if len(path) == 1 {
-		if to == nil {
+		switch v := obj[path[0]]; {
+		case v == nil, v == keeps:
+		case to == nil:
 			delete(obj, path[0])
-		} else if obj[path[0]] != nil {
+		default:
 			obj[path[0]] = to
 		}
 		return
 	}
 	for _, m := range members(obj, path[0]) {
-		had := hasField(m, path[1:], nil)
-		removeField(m, path[1:], to)
+		had := hasField(m, path[1:])
+		removeField(m, path[1:], to, keeps)
 		if name, optional := strings.CutSuffix(path[0], "?"); optional && had && len(m) == 0 {
 			delete(obj, name)
 		}

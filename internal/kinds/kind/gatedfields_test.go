@@ -59,14 +59,14 @@ func TestRemoveField(t *testing.T) {
 		{"empty parent", "a?.b", map[string]any{"a": map[string]any{}}, map[string]any{"a": map[string]any{}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			removeField(tt.obj, strings.Split(tt.path, "."), nil)
+			removeField(tt.obj, strings.Split(tt.path, "."), nil, nil)
 			assert.Equal(t, tt.want, tt.obj)
 		})
 	}
 	t.Run("replaced", func(t *testing.T) {
 		obj := map[string]any{"a": map[string]any{"b": "x"}, "c": map[string]any{}}
-		removeField(obj, []string{"a", "b"}, "y")
-		removeField(obj, []string{"c", "b"}, "y")
+		removeField(obj, []string{"a", "b"}, "y", nil)
+		removeField(obj, []string{"c", "b"}, "y", nil)
 		assert.Equal(t, map[string]any{"a": map[string]any{"b": "y"}, "c": map[string]any{}}, obj)
 		assert.False(t, hasField(obj, []string{"a", "b"}, "y"))
 		assert.True(t, hasField(obj, []string{"a", "b"}, nil))
