@@ -27,7 +27,8 @@
 //	pods/status        the subresource status of pods; pods/* is every subresource
 //	*                  every resource, with every subresource
 //
-// The name is the plural, as in URLs. Short names and kinds are not accepted.
+// The name is the plural, as in URLs. Singulars, short names and kinds are not accepted: the
+// error names the plural.
 // Methods that need one type take the first of that name in the order of
 // discovery. Subresources can be named in faults only.
 //

@@ -31,8 +31,9 @@ var (
 	// ErrInvalidOption is returned by New for an option with an invalid value.
 	ErrInvalidOption = errors.New("invalid option")
 
-	// ErrInvalidFault is returned for a fault that does not make sense, for an ID
-	// that another fault has, and for text that is not a list of faults.
+	// ErrInvalidFault is returned for a fault that does not make sense, for a resource by its
+	// singular, kind or short name, for an ID that another fault has, and for text that is
+	// not a list of faults.
 	ErrInvalidFault = fault.ErrInvalid
 
 	// ErrInvalidLag is returned for a negative lag, for one longer than history is

@@ -38,6 +38,58 @@ func TestConflictOnce(t *testing.T) {
 	assert.Equal(t, 1, conflict.Hits())
 }
 
+func TestFaultOfUnknownResource(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, row := range []struct{ name, resource, meant string }{
+		{"singular", "deployment", "deployments"},
+		{"singular with a group", "deployment.apps", "deployments.apps"},
+		{"kind", "ConfigMap", "configmaps"},
+		{"short name", "cm", "configmaps"},
+		{"upper case", "Pods", "pods"},
+		{"subresource", "pod/status", "pods/status"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := srv.Inject(fakeapi.ConflictOnce(row.resource))
+			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+			message := `resource: no resource "` + row.resource + `"; did you mean "` + row.meant + `"?`
+			assert.ErrorContains(t, err, message)
+			_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.ConflictOnce(row.resource)))
+			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+			code, answer := do(t, srv, "POST", "/debug/fakeapi/faults", `{"resource":"`+row.resource+`","code":409}`)
+			assert.Equal(t, http.StatusBadRequest, code)
+			assert.Contains(t, answer["message"], message)
+		})
+	}
+	for _, resource := range []string{"pods", "tokenreviews", "pods/status", "events.", "*", "dep*"} {
+		assert.NotContains(t, inject(t, srv, fakeapi.ConflictOnce(resource)).String(), "no resource")
+	}
+	_, err := srv.Get("deployment.apps", "default", "a")
+	assert.EqualError(t, err, "not found: resource deployment.apps; did you mean deployments.apps?")
+}
+
+// A fault may be injected before the resource is defined. Until then it has a warning.
+func TestFaultBeforeDefinition(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	early := inject(t, srv, fakeapi.ConflictOnce("widgets"))
+	singular := inject(t, srv, fakeapi.ConflictOnce("widget"))
+	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0 (no resource \"widgets\")\n", early.String())
+	code, answer := do(t, srv, "GET", "/debug/fakeapi/faults", "")
+	require.Equal(t, http.StatusOK, code)
+	assert.Equal(t, `no resource "widgets"`, answer["faults"].([]any)[0].(map[string]any)["warning"])
+
+	_, err := srv.Put(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.x.io}, spec: {group: x.io, scope: Namespaced,
+names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}, versions: [{name: v1, served: true, storage: true,
+schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`)
+	require.NoError(t, err)
+	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0\n", early.String())
+	assert.Contains(t, singular.String(), `(no resource "widget"; did you mean "widgets"?)`)
+	_, err = srv.Inject(fakeapi.ConflictOnce("widget"))
+	require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	assert.Len(t, srv.Fork(t).Injections(), 2, "a fork has the faults of its origin")
+	code, _ = do(t, srv, "PATCH", "/apis/x.io/v1/namespaces/default/widgets/a", `{}`)
+	assert.Equal(t, http.StatusConflict, code)
+}
+
 // The write is stored, though the client does not get a response.
 func TestLoseResponse(t *testing.T) {
 	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {

@@ -10,7 +10,9 @@ import (
 type Injection struct{ rules []*fault.Rule }
 
 // Inject injects faults. They take effect at once, also on open watches. It
-// injects either all faults or none; the error is ErrInvalidFault.
+// injects either all faults or none; the error is ErrInvalidFault, also for the singular,
+// the kind or a short name of a resource that the server serves. A resource that no server
+// serves may be defined later; String names it.
 //
 // Without faults, requests cost nothing more.
 func (s *Server) Inject(faults ...Fault) (*Injection, error) {
@@ -59,11 +61,16 @@ func (i *Injection) Faults() []Fault {
 }
 
 // String returns a line for each fault with its number of hits: "update of pods:
-// 409, once: hit 1 of 3".
+// 409, once: hit 1 of 3". It says which resource the server does not serve: "update of
+// pots: 409, once: hit 0 of 0 (no resource "pots")".
 func (i *Injection) String() string {
 	var text string
 	for _, r := range i.rules {
-		text += fmt.Sprintf("%s: hit %d of %d\n", r.Fault(), r.Hits(), r.Matched())
+		text += fmt.Sprintf("%s: hit %d of %d", r.Fault(), r.Hits(), r.Matched())
+		if warning := r.Warning(); warning != "" {
+			text += " (" + warning + ")"
+		}
+		text += "\n"
 	}
 	return text
 }

@@ -16,6 +16,9 @@ type InjectedFault struct {
 	Matched int `json:"matched"`
 	// Hits is how many it has hit.
 	Hits int `json:"hits"`
+	// Warning names a resource of the fault that the server does not serve now. A
+	// CustomResourceDefinition can define it later.
+	Warning string `json:"warning,omitempty"`
 }
 
 // InjectedFaults are faults in the order of their injection.
@@ -42,7 +45,7 @@ func faultsOf(rules []*fault.Rule) InjectedFaults {
 	out := InjectedFaults{Faults: []InjectedFault{}}
 	for _, r := range rules {
 		f := r.Fault()
-		out.Faults = append(out.Faults, InjectedFault{Fault: f, Summary: f.String(), Matched: r.Matched(), Hits: r.Hits()})
+		out.Faults = append(out.Faults, InjectedFault{Fault: f, Summary: f.String(), Matched: r.Matched(), Hits: r.Hits(), Warning: r.Warning()})
 	}
 	return out
 }

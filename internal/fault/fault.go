@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ErrInvalid is returned for a fault that does not make sense, for an ID that
-// another fault has, and for text that is not a list of faults.
+// ErrInvalid is returned for a fault that does not make sense, for a resource by its
+// singular, kind or short name, for an ID that another fault has, and for text that is not a
+// list of faults.
 var ErrInvalid = errors.New("invalid fault")
 
 // A Fault makes requests fail, wait or break, on purpose. The matcher fields say

@@ -35,6 +35,10 @@ type Options struct {
 	// Both are nil if faults have no actions.
 	Act         func(context.Context, Action) error
 	CheckAction func(Action) error
+	// FindResource reports whether the server serves a resource, such as "pods" or
+	// "deployments.apps", and returns the resource that is meant if the name is a singular, a
+	// kind or a short name, otherwise "". Nil if the resources are not known.
+	FindResource func(name string) (served bool, meant string)
 }
 
 // A Hit is one request, watch or webhook call that a fault has hit.
@@ -99,8 +103,19 @@ func (s *Set) activeRules() []*Rule {
 // watches that are open. It returns a Rule for each fault, in their order.
 //
 // It injects either all faults or none. The error is an [ErrInvalid] if a fault
-// is invalid or has the ID of another fault.
+// is invalid, names a resource by its singular, kind or short name, or has the ID of
+// another fault.
 func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
+	for i := range faults {
+		if err := s.checkResources(&faults[i]); err != nil {
+			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, faults[i], err)
+		}
+	}
+	return s.inject(faults)
+}
+
+// inject is Inject whatever the resources of the faults.
+func (s *Set) inject(faults []Fault) ([]*Rule, error) {
 	rules, open, err := s.add(faults)
 	if err != nil {
 		return nil, err
@@ -211,7 +226,7 @@ func (s *Set) Inherit(from *Set) error {
 			faults = append(faults, r.fault)
 		}
 	}
-	_, err := s.Inject(faults...)
+	_, err := s.inject(faults) // definitions may have changed since
 	return err
 }
 

@@ -191,6 +191,40 @@ func TestInject(t *testing.T) {
 	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "a random seed is reported")
 }
 
+func TestMisnamedResource(t *testing.T) {
+	s := NewSet(Options{Clock: clock.New(), FindResource: func(name string) (bool, string) {
+		return name == "pods" || name == "deployments.apps", map[string]string{"po": "pods", "deploy.apps": "deployments.apps"}[name]
+	}})
+	for _, row := range []struct {
+		name, resource string
+		err            string // its end; "" if there is none
+		warning        string
+	}{
+		{"any", "", "", ""},
+		{"served", "pods, deployments.apps", "", ""},
+		{"subresource", "pods/status", "", ""},
+		{"pattern", "po*,*/status,*", "", ""},
+		{"short name", "pods,po", `resource: no resource "po"; did you mean "pods"?`, ""},
+		{"with a group", "deploy.apps", `resource: no resource "deploy.apps"; did you mean "deployments.apps"?`, ""},
+		{"with a subresource", "po/status", `resource: no resource "po/status"; did you mean "pods/status"?`, ""},
+		{"unknown", "pods,foos,bars", "", `no resource "foos"`},
+		{"unknown and short name", "foos,po", `resource: no resource "po"; did you mean "pods"?`, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			rules, err := s.Inject(Fault{Resource: row.resource, Code: 500})
+			if row.err != "" {
+				require.ErrorIs(t, err, ErrInvalid)
+				assert.ErrorContains(t, err, row.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, row.warning, rules[0].Warning())
+		})
+	}
+	r := inject(t, newTestSet(), Fault{Resource: "po", Code: 500})
+	assert.Empty(t, r.Warning(), "the resources are not known")
+}
+
 func TestMaxRules(t *testing.T) {
 	s := newTestSet()
 	first := inject(t, s, Fault{Code: 500})

@@ -338,12 +338,16 @@ func (g *Registry) Authorizer() authz.Authorizer { return g.authorizer }
 // FreshRevision returns the revision of the fresh server.
 func (g *Registry) FreshRevision() mvcc.Revision { return g.initial.Revision() }
 
-// typeByName returns the stored type that a person means by a name such as
-// "pods", "po" or "deployments.apps". It fails with ErrNotFound.
+// typeByName returns the stored type of a resource, which is named as by
+// resource.Types.Find. It fails with ErrNotFound.
 func (g *Registry) typeByName(name string) (*resource.Type, error) {
-	t := g.Surface().Find(name)
-	if t == nil || t.Virtual() {
-		return nil, notFound("resource " + name)
+	served := g.Surface()
+	t := served.Find(name)
+	switch {
+	case t != nil && !t.Virtual():
+		return t, nil
+	case t == nil && served.Meant(name) != "":
+		return nil, notFound("resource " + name + "; did you mean " + served.Meant(name) + "?")
 	}
-	return t, nil
+	return nil, notFound("resource " + name)
 }

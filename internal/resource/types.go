@@ -181,3 +181,19 @@ func (s *Types) Find(name string) *Type {
 	}
 	return nil
 }
+
+// Meant returns the name of a resource, as Find takes it, that a person means by the
+// singular, the kind or a short name of the resource, or by its name in other case: "pods"
+// for "Pod", "deployments.apps" for "deploy.apps". It returns "" if there is none.
+func (s *Types) Meant(name string) string {
+	word, group, hasGroup := strings.Cut(name, ".")
+	for t := range s.All() {
+		if word == "" || hasGroup && t.Group != group {
+			continue
+		}
+		if strings.EqualFold(word, t.Kind) || strings.EqualFold(word, t.Singular) || strings.EqualFold(word, t.Name) || slices.Contains(t.ShortNames, word) {
+			return t.Name + name[len(word):]
+		}
+	}
+	return ""
+}

@@ -224,8 +224,19 @@ func (s *Server) newFaults() *fault.Set {
 	return fault.NewSet(fault.Options{
 		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
 		Act:         func(ctx context.Context, a fault.Action) error { return s.control.Act(ctx, a) },
-		CheckAction: control.CheckAction,
+		CheckAction: control.CheckAction, FindResource: s.findResource,
 	})
+}
+
+// findResource reports whether a resource is served, and returns the one that is meant if the
+// name is a singular, a kind or a short name. Aggregated API servers may serve any resource.
+func (s *Server) findResource(name string) (served bool, meant string) {
+	surface := s.front.Surface()
+	if surface.Find(name) != nil {
+		return true, ""
+	}
+	meant = surface.Meant(name)
+	return meant == "" && s.aggregator.HasRemote(), meant
 }
 
 // addAggregator adds what forwards requests to other API servers.

@@ -489,6 +489,9 @@ export interface InjectedFault {
 }
 
 /** A UserAgent selects clients. */
+  /** warning names a resource of the fault that the server does not serve now. A
+   * CustomResourceDefinition can define it later. */
+  warning?: string;
 export interface UserAgent {
   /** userAgent matches the User-Agent header of the clients, such as manager/*. */
   userAgent: string;

@@ -555,7 +555,7 @@ class InjectedFaults(TypedDict):
     faults: List[InjectedFault]
 
 
-class InjectedFault(TypedDict):
+class _InjectedFault(TypedDict):
     """An InjectedFault is a fault and its counts."""
     fault: Fault
     # summary describes the fault on one line.
@@ -569,6 +569,13 @@ class InjectedFault(TypedDict):
 class UserAgent(TypedDict):
     """A UserAgent selects clients."""
     # userAgent matches the User-Agent header of the clients, such as manager/*.
+class InjectedFault(_InjectedFault, total=False):
+    """An InjectedFault is a fault and its counts."""
+    # warning names a resource of the fault that the server does not serve now. A
+    # CustomResourceDefinition can define it later.
+    warning: str
+
+
     userAgent: str
 
 
