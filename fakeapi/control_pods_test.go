@@ -67,6 +67,12 @@ func TestControlStatus(t *testing.T) {
 	require.NoError(t, err)
 	assert.Subset(t, o["status"], map[string]any{"availableReplicas": int64(2), "collisionCount": int64(1)})
 
+	code, answer = do(t, srv, "POST", path, `{"resource":"deployments.apps","name":"web","status":{"collisionCount":2}}`)
+	require.Equal(t, http.StatusOK, code, "the default namespace: %v", answer)
+	o, err = srv.Get("deployments.apps", "default", "web")
+	require.NoError(t, err)
+	assert.Subset(t, o["status"], map[string]any{"collisionCount": int64(2)})
+
 	for _, row := range []struct {
 		name, body string
 		code       int

@@ -16,7 +16,7 @@ import (
 type ObjectName struct {
 	// Resource is a resource, such as deployments.apps or pods.
 	Resource string `json:"resource"`
-	// Namespace is empty at cluster scope.
+	// Namespace is that of a namespaced object. The default is the namespace default.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
@@ -32,6 +32,9 @@ type StatusChange struct {
 }
 
 func (c *Control) changeStatus(_ *Request, in StatusChange) (Revision, error) {
+	if t := c.registry.Surface().Find(in.Resource); t != nil && t.Namespaced && in.Namespace == "" {
+		in.Namespace = registry.DefaultNamespace
+	}
 	if in.Ready {
 		if _, err := c.MarkReady(in.ObjectName); err != nil {
 			return Revision{}, lookupError(err)

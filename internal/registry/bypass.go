@@ -42,7 +42,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	}
 	meta := object.Meta(defaulted(t, obj))
 	if t.Namespaced && object.String(meta, "namespace") == "" {
-		meta["namespace"] = defaultNamespace
+		meta["namespace"] = DefaultNamespace
 	}
 	op := g.internal("put", Request{Type: t, Namespace: object.String(meta, "namespace")})
 	if err := op.checkNamespace(object.String(meta, "name"), false); err != nil {
@@ -78,8 +78,8 @@ func (op *operation) sameObject(meta map[string]any) map[string]any {
 	return obj
 }
 
-// defaultNamespace is the namespace of objects that name none.
-const defaultNamespace = "default"
+// DefaultNamespace is the namespace of objects that name none.
+const DefaultNamespace = "default"
 
 // put stores an object, whatever was there.
 func (op *operation) put(obj map[string]any) (*storage.Object, error) {
@@ -171,7 +171,7 @@ func (g *Registry) RemoveObject(body []byte) error {
 	}
 	namespace := object.String(of, "metadata", "namespace")
 	if t.Namespaced && namespace == "" {
-		namespace = defaultNamespace
+		namespace = DefaultNamespace
 	}
 	return g.removeNow(t, namespace, object.String(of, "metadata", "name"))
 }

@@ -584,7 +584,7 @@ export interface Metric {
 export interface StatusChange {
   /** resource is a resource, such as deployments.apps or pods. */
   resource: string;
-  /** namespace is empty at cluster scope. */
+  /** namespace is that of a namespaced object. The default is the namespace default. */
   namespace?: string;
   name: string;
   /** status is a JSON merge patch of the status. */

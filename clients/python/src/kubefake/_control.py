@@ -679,7 +679,7 @@ class _StatusChange(TypedDict):
 
 class StatusChange(_StatusChange, total=False):
     """A StatusChange says what the status of an object becomes."""
-    # namespace is empty at cluster scope.
+    # namespace is that of a namespaced object. The default is the namespace default.
     namespace: str
     # status is a JSON merge patch of the status.
     status: Dict[str, Any]
@@ -933,7 +933,8 @@ class Control:
         """Writes fields of the status of an object, or that it is ready.
 
         :param resource: resource is a resource, such as deployments.apps or pods.
-        :param namespace: namespace is empty at cluster scope.
+        :param namespace: namespace is that of a namespaced object. The default is the namespace
+            default.
         :param status: status is a JSON merge patch of the status.
         :param ready: ready writes the status that the object has when it has reached what its
             spec asks for: of a workload, a Job or a Pod. status is then merged into that.
