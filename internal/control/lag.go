@@ -13,8 +13,9 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Lag says how far the watch caches of a resource are behind. If several fields are
-// set, the one that holds the caches back most counts. Without any there is no lag.
+// A Lag says how far the watch caches of a resource are behind. If several of by,
+// revisions, until and frozen are set, the one that holds the caches back most counts. A
+// request needs one of them; by 0s ends the lag. A request without any field ends all lags.
 type Lag struct {
 	// Resource is the resource, such as pods or deployments.apps. The default, *, is
 	// every resource.
@@ -79,6 +80,9 @@ func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
 }
 
 func (c *Control) lag(r *Request, in Lag) (Lags, error) {
+	if in != (Lag{}) && in.By == "" && in.Revisions == 0 && in.Until == 0 && !in.Frozen {
+		return Lags{}, status.BadRequest("by, revisions, until or frozen: the lag is missing; DELETE " + Prefix + "lag ends one")
+	}
 	lag := mvcc.Lag{Revisions: in.Revisions, Until: in.Until}
 	if in.By != "" {
 		var err error

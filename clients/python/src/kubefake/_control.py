@@ -404,8 +404,9 @@ class Compaction(TypedDict, total=False):
 
 
 class Lag(TypedDict, total=False):
-    """A Lag says how far the watch caches of a resource are behind. If several fields are set, the one
-    that holds the caches back most counts. Without any there is no lag."""
+    """A Lag says how far the watch caches of a resource are behind. If several of by, revisions, until
+    and frozen are set, the one that holds the caches back most counts. A request needs one of them;
+    by 0s ends the lag. A request without any field ends all lags."""
     # resource is the resource, such as pods or deployments.apps. The default, *, is every resource.
     resource: str
     # userAgent selects the clients, such as manager/*. The default is all clients.
