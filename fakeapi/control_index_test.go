@@ -57,11 +57,24 @@ func TestControlIndex(t *testing.T) {
 			}
 		})
 	}
-	code, _ := do(t, srv, "POST", "/debug/fakeapi/", "")
-	assert.Equal(t, http.StatusMethodNotAllowed, code)
-	code, answer := do(t, srv, "GET", "/debug/fakeapi/none", "")
-	assert.Equal(t, http.StatusNotFound, code)
-	assert.Equal(t, "the control endpoint has no /debug/fakeapi/none; GET /debug/fakeapi/ lists its requests", answer["message"])
+	for _, row := range []struct {
+		name, method, path, body string
+		code                     int
+		message                  string
+	}{
+		{"method of the index", "POST", "/debug/fakeapi/", "", 405, "the control endpoint has no POST /debug/fakeapi/; use GET"},
+		{"method", "GET", "/debug/fakeapi/compact", "", 405, "the control endpoint has no GET /debug/fakeapi/compact; use POST"},
+		{"several methods", "PUT", "/debug/fakeapi/clock", "", 405, "the control endpoint has no PUT /debug/fakeapi/clock; use GET or POST"},
+		{"path", "GET", "/debug/fakeapi/none", "", 404, "the control endpoint has no /debug/fakeapi/none; GET /debug/fakeapi/ lists its requests"},
+		{"truncated body", "POST", "/debug/fakeapi/compact", `{"watch`, 400, "the body cannot be decoded: unexpected EOF"},
+		{"unknown field", "POST", "/debug/fakeapi/compact", `{"watch":true}`, 400, `the body cannot be decoded: json: unknown field "watch"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, answer := do(t, srv, row.method, row.path, row.body)
+			assert.Equal(t, row.code, code)
+			assert.Equal(t, row.message, answer["message"])
+		})
+	}
 }
 
 // Each example of the index succeeds.

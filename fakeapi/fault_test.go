@@ -355,7 +355,7 @@ func TestControlFaults(t *testing.T) {
 		{"invalid fault", "POST", path, `{"code":200}`, 400, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599"},
 		{"duplicate ID", "POST", path, `{"id":"late","code":500}`, 400, `invalid fault (anything: 500): id: another fault has the ID "late"`},
 		{"unknown ID", "DELETE", path + "?id=late&id=early", "", 404, `there is no fault "early"`},
-		{"method", "PUT", path, "", 405, "the server does not allow this method on the requested resource"},
+		{"method", "PUT", path, "", 405, "the control endpoint has no PUT /debug/fakeapi/faults; use POST or GET or DELETE"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, answer := do(t, srv, row.method, row.path, row.body)

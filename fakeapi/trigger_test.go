@@ -391,7 +391,7 @@ func TestInvalidActions(t *testing.T) {
 		{`{do: [{explode: {}}]}`, "do: explode: the control endpoint has no operation of that name"},
 		{`{do: [{story: {}}]}`, "do: story: the operation only reads"},
 		{`{do: [{settle: {}}]}`, "do: settle: a fault cannot wait until the server has settled"},
-		{`{do: [{lag: {frosty: true}}]}`, `do: lag: json: unknown field "frosty"`},
+		{`{do: [{lag: {frosty: true}}]}`, `do: lag: the body cannot be decoded: json: unknown field "frosty"`},
 		{`{do: [{removeFaults: {name: a}}]}`, `do: removeFaults: unknown field "name"`},
 		{`{at: never, code: 500}`, `at: "never" is not one of`},
 		{`{at: beforeDelivery, code: 500}`, "at: a response cannot be replaced at beforeDelivery"},

@@ -88,16 +88,17 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	name := strings.TrimPrefix(r.Path, Prefix)
 	if name == "" || !strings.HasPrefix(r.Path, Prefix) {
 		if r.Method != http.MethodGet {
-			return Answer{}, status.MethodNotAllowed()
+			return Answer{}, methodNotAllowed(&r, http.MethodGet)
 		}
 		return c.index(&r)
 	}
-	op, known := find(r.Method, name)
+	op, methods := find(r.Method, name)
 	switch {
-	case !known:
+	case op != nil:
+	case methods == nil:
 		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, Prefix))
-	case op == nil:
-		return Answer{}, status.MethodNotAllowed()
+	default:
+		return Answer{}, methodNotAllowed(&r, methods...)
 	}
 	if err := r.checkContentType(); err != nil {
 		return Answer{}, err
@@ -137,6 +138,12 @@ func (r *Request) checkContentType() error {
 	}
 	return status.Failure(http.StatusUnsupportedMediaType, status.ReasonUnsupportedMediaType, fmt.Sprintf(
 		"the control endpoint reads JSON, and the Content-Type is %q: send the body with curl --json, or with the header Content-Type: application/json", r.ContentType), nil)
+}
+
+// methodNotAllowed is the answer to a request for a path that has other methods.
+func methodNotAllowed(r *Request, methods ...string) error {
+	return status.Failure(http.StatusMethodNotAllowed, status.ReasonMethodNotAllowed,
+		fmt.Sprintf("the control endpoint has no %s %s; use %s", r.Method, r.Path, strings.Join(methods, " or ")), nil)
 }
 
 // notFound is the answer to a name that does not exist.

@@ -63,18 +63,18 @@ var Operations = []Operation{
 	{"GET", "openapi", "openapi", "this list as an OpenAPI document, from which clients can be generated", "", "", serve((*Control).openAPI)},
 }
 
-// find returns the operation of a request. It is nil if there is none; known reports
-// whether there is one with another method.
-func find(method, path string) (op *Operation, known bool) {
+// find returns the operation of a request, nil if there is none, and the methods that the
+// path has.
+func find(method, path string) (op *Operation, methods []string) {
 	for i := range Operations {
 		if Operations[i].Path == path {
-			known = true
+			methods = append(methods, Operations[i].Method)
 			if Operations[i].Method == method {
-				return &Operations[i], true
+				op = &Operations[i]
 			}
 		}
 	}
-	return nil, known
+	return op, methods
 }
 
 // link returns the path of an operation, with its example of a query.
