@@ -228,7 +228,10 @@ func (c *Control) restore(_ *Request, in SnapshotName) (Revision, error) {
 // Objects are objects to put and to delete, in this order. Each is a write of its own.
 // The first error ends the request, and earlier writes stay.
 type Objects struct {
-	// Put are objects that are stored as they are, with their status.
+	// Put are objects to store with their status, in place of those of their names.
+	// Defaults are set, unknown fields are dropped, and metadata and the types of the fields
+	// of built-in kinds are checked. No admission runs, and the spec is validated only for
+	// CustomResourceDefinitions.
 	Put []json.RawMessage `json:"put,omitempty"`
 	// Delete are objects that are removed at once, without finalizers. Each needs only
 	// kind, apiVersion, and the namespace and name in metadata.

@@ -216,7 +216,9 @@ export interface Change {
 /** Objects are objects to put and to delete, in this order. Each is a write of its own. The first
  * error ends the request, and earlier writes stay. */
 export interface Objects {
-  /** put are objects that are stored as they are, with their status. */
+  /** put are objects to store with their status, in place of those of their names. Defaults are set,
+   * unknown fields are dropped, and metadata and the types of the fields of built-in kinds are
+   * checked. No admission runs, and the spec is validated only for CustomResourceDefinitions. */
   put?: Record<string, any>[];
   /** delete are objects that are removed at once, without finalizers. Each needs only kind,
    * apiVersion, and the namespace and name in metadata. */
@@ -487,12 +489,12 @@ export interface InjectedFault {
   matched: number;
   /** hits is how many it has hit. */
   hits: number;
-}
-
-/** A UserAgent selects clients. */
   /** warning names a resource of the fault that the server does not serve now. A
    * CustomResourceDefinition can define it later. */
   warning?: string;
+}
+
+/** A UserAgent selects clients. */
 export interface UserAgent {
   /** userAgent matches the User-Agent header of the clients, such as manager/*. */
   userAgent: string;

@@ -64,7 +64,7 @@ export interface Kube {
   fork(): Promise<Kube>;
   /** The path of a kubeconfig file of a user. The server needs the flag --tls. */
   kubeconfigFor(name: string, groups?: string[]): Promise<string>;
-  /** Stores objects as they are, with their status, without admission. */
+  /** Stores objects with their status, without admission and validation of their spec. */
   put(...objects: KubeObject[]): Promise<Revision>;
   /** Removes objects at once, without finalizers. */
   delete(...objects: KubeObject[]): Promise<Revision>;

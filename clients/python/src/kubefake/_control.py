@@ -284,7 +284,9 @@ class Change(_Change, total=False):
 class Objects(TypedDict, total=False):
     """Objects are objects to put and to delete, in this order. Each is a write of its own. The first
     error ends the request, and earlier writes stay."""
-    # put are objects that are stored as they are, with their status.
+    # put are objects to store with their status, in place of those of their names. Defaults are
+    # set, unknown fields are dropped, and metadata and the types of the fields of built-in kinds
+    # are checked. No admission runs, and the spec is validated only for CustomResourceDefinitions.
     put: List[Dict[str, Any]]
     # delete are objects that are removed at once, without finalizers. Each needs only kind,
     # apiVersion, and the namespace and name in metadata.
@@ -567,9 +569,6 @@ class _InjectedFault(TypedDict):
     hits: int
 
 
-class UserAgent(TypedDict):
-    """A UserAgent selects clients."""
-    # userAgent matches the User-Agent header of the clients, such as manager/*.
 class InjectedFault(_InjectedFault, total=False):
     """An InjectedFault is a fault and its counts."""
     # warning names a resource of the fault that the server does not serve now. A
@@ -577,6 +576,9 @@ class InjectedFault(_InjectedFault, total=False):
     warning: str
 
 
+class UserAgent(TypedDict):
+    """A UserAgent selects clients."""
+    # userAgent matches the User-Agent header of the clients, such as manager/*.
     userAgent: str
 
 
@@ -725,7 +727,10 @@ class Control:
     def change_objects(self, *, put: List[Dict[str, Any]] | None = None, delete: List[Dict[str, Any]] | None = None) -> Revision:
         """Creates, replaces and deletes objects without admission.
 
-        :param put: put are objects that are stored as they are, with their status.
+        :param put: put are objects to store with their status, in place of those of their
+            names. Defaults are set, unknown fields are dropped, and metadata and the types of the
+            fields of built-in kinds are checked. No admission runs, and the spec is validated only
+            for CustomResourceDefinitions.
         :param delete: delete are objects that are removed at once, without finalizers. Each
             needs only kind, apiVersion, and the namespace and name in metadata.
         """

@@ -199,7 +199,7 @@ class Kube:
         return self._write("kubeconfig", self.control.kubeconfig(name=name, groups=list(groups))["kubeconfig"])
 
     def put(self, *objects: Mapping[str, Any]) -> Revision:
-        """Stores objects as they are, with their status, without admission."""
+        """Stores objects with their status, without admission and validation of their spec."""
         return self.control.change_objects(put=[dict(o) for o in objects])
 
     def delete(self, *objects: Mapping[str, Any]) -> Revision:
