@@ -239,8 +239,8 @@ func TestCredentialsOfUsers(t *testing.T) {
 		want string
 	}{
 		{srv, fakeapi.User{}, "fakeapi: the user has no name"},
-		{fakeapi.Start(t), alice, "fakeapi: a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only"},
-		{fakeapi.Start(t, fakeapi.WithInMemory()), alice, "fakeapi: a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only"},
+		{fakeapi.Start(t), alice, "fakeapi: a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only"},
+		{fakeapi.Start(t, fakeapi.WithInMemory()), alice, "fakeapi: a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only"},
 	} {
 		_, err := row.srv.KubeconfigFor(row.user)
 		assert.EqualError(t, err, row.want)

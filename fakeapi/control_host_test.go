@@ -121,7 +121,7 @@ func TestControlKubeconfig(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, code, answer)
 	code, answer = do(t, fakeapi.Start(t), "POST", path, `{"name": "alice"}`)
 	assert.Equal(t, http.StatusBadRequest, code)
-	assert.Contains(t, answer["message"], "needs WithTLS")
+	assert.Contains(t, answer["message"], "needs WithTLS or --tls")
 }
 
 func TestControlWebhooks(t *testing.T) {

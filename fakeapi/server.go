@@ -159,7 +159,7 @@ func (s *Server) KubeconfigFor(user User) ([]byte, error) {
 	var err error
 	switch {
 	case s.CACertificate() == nil:
-		err = errors.New("a kubeconfig of a user needs WithTLS, because kubectl sends credentials over HTTPS only")
+		err = errors.New("a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only")
 	case user.Name == "":
 		err = errors.New("the user has no name")
 	default:
