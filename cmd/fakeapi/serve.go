@@ -358,6 +358,14 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		return nil, &usageError{errors.New("--speed must be positive")}
 	}
 	if errs := c.authz.validate(); len(errs) > 0 {
+	switch {
+	case c.compactKeep != 0 && c.compactEvery == 0:
+		return nil, &usageError{errors.New("--compact-keep needs --compact-every")}
+	case c.speed != 1 && c.reenact == "":
+		return nil, &usageError{errors.New("--speed needs --reenact")}
+	case c.createNamespaces && c.objects == nil:
+		return nil, &usageError{errors.New("--create-namespaces needs --objects")}
+	}
 		return nil, &usageError{errors.New(status.Aggregate(errs))}
 	}
 	authorization, err := c.authz.options()
