@@ -2,6 +2,7 @@ package httptest_test
 
 import (
 	"encoding/base64"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,10 +90,13 @@ func TestKubeconfigWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	require.Error(t, k.WriteFile(filepath.Join(dir, "missing", "config")))
+	missing := filepath.Join(dir, "missing", "config")
+	err = k.WriteFile(missing)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, missing+": ", "the error names the file of the caller")
 	blocked := filepath.Join(dir, "blocked")
 	require.NoError(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
-	require.Error(t, k.WriteFile(blocked))
+	require.ErrorContains(t, k.WriteFile(blocked), blocked+": ")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 2, "no temporary file is left")
