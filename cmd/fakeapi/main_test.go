@@ -83,6 +83,7 @@ func TestRun(t *testing.T) {
 		{"speed of nothing", "serve --speed 2", 2, "", "--speed needs --reenact"},
 		{"namespaces of no objects", "serve --create-namespaces", 2, "", "--create-namespaces needs --objects"},
 		{"kubeconfig in no directory", "serve --listen 127.0.0.1:0 --kubeconfig testdata/none/config", 1, "", "fakeapi serve: write testdata/none/config: no such file"},
+		{"unknown plugin with a profile", "serve --profile testdata/profile.yaml --enable-admission-plugins A", 2, "", `fakeapi serve: --enable-admission-plugins plugin "A" is unknown`},
 		{"lag", "serve --lag slow", 2, "", `"slow" is neither a duration`},
 		{"lag of no resource", "serve --lag =3s", 2, "", `"=3s" is neither a duration`},
 		{"lag of an unknown resource", "serve --listen 127.0.0.1:0 --lag widgets=3s", 2, "", "fakeapi serve: --lag: not found: resource widgets"},

@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -357,7 +358,6 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	if !(c.speed > 0) {
 		return nil, &usageError{errors.New("--speed must be positive")}
 	}
-	if errs := c.authz.validate(); len(errs) > 0 {
 	switch {
 	case c.compactKeep != 0 && c.compactEvery == 0:
 		return nil, &usageError{errors.New("--compact-keep needs --compact-every")}
@@ -366,6 +366,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	case c.createNamespaces && c.objects == nil:
 		return nil, &usageError{errors.New("--create-namespaces needs --objects")}
 	}
+	if errs := c.authz.validate(); len(errs) > 0 {
 		return nil, &usageError{errors.New(status.Aggregate(errs))}
 	}
 	authorization, err := c.authz.options()
@@ -423,13 +424,32 @@ func (c *serveCommand) checkRelease() error {
 	if _, err := c.gates(); err != nil {
 		return fmt.Errorf("--feature-gates: %w", err)
 	}
-	if c.profile != "" { // its release decides
-		return nil
+	if c.profile != "" && c.releaseName == release.Default {
+		if r = profileRelease(c.profile); r == nil {
+			return nil // the start of the server reports the error of the profile
+		}
 	}
 	if errs := (plugin.Selection{Enable: c.enablePlugins, Disable: c.disablePlugins}).Check(r.Minor()); len(errs) > 0 {
 		return errors.New(strings.NewReplacer("enable-admission-", "--enable-admission-", "disable-admission-", "--disable-admission-").Replace(status.Aggregate(errs)))
 	}
 	return nil
+}
+
+// profileRelease returns the release of a profile, nil if the file cannot be read.
+func profileRelease(file string) *release.Release {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	p, err := profile.Parse(text)
+	if err != nil {
+		return nil
+	}
+	r, err := release.Open(p.Release)
+	if err != nil {
+		return nil
+	}
+	return r
 }
 
 // gates returns the feature gates of --feature-gates, or an error if the release cannot
