@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,7 +60,7 @@ The folders have the layout of setup-envtest.`,
 		cmd.AddCommand(sub)
 	}
 	version := func(fs flagSet) {
-		fs.StringVar(&c.version, "version", strings.TrimPrefix(release.Default, "v"), "serve the minor release of `VERSION`, such as 1.36.3, which is the name of the folder")
+		fs.StringVar(&c.version, "version", strings.TrimPrefix(release.Default, "v"), "serve the minor release of `VERSION`, such as 1.36.3, which names the folder, or 1.36.x, ~1.36.1 or latest, as with setup-envtest")
 	}
 	add("install", "write a folder, and print the line that sets KUBEBUILDER_ASSETS", c.install, version)
 	add("env", "print the line that sets KUBEBUILDER_ASSETS, and write the folder if there is none", c.env, version)
@@ -93,10 +95,8 @@ func (c *envtestCommand) folder() (string, error) {
 	if c.dir == "" {
 		return "", &usageError{errors.New("there is no home directory: --dir is needed")}
 	}
-	version := strings.TrimPrefix(c.version, "v")
-	if m := folder.FindStringSubmatch(version + "-"); m == nil {
-		return "", &usageError{fmt.Errorf("--version: %q is not MAJOR.MINOR.PATCH", c.version)}
-	} else if _, err := release.Open("v" + m[1]); err != nil {
+	version, err := folderVersion(c.version)
+	if err != nil {
 		return "", &usageError{fmt.Errorf("--version: %w", err)}
 	}
 	dir, err := filepath.Abs(c.dir)
@@ -104,6 +104,39 @@ func (c *envtestCommand) folder() (string, error) {
 		return "", err
 	}
 	return filepath.Join(dir, "k8s", version+"-"+runtime.GOOS+"-"+runtime.GOARCH), nil
+}
+
+// versionSelector matches the selectors of setup-envtest that choose a version to use.
+var versionSelector = regexp.MustCompile(`^(~?)v?(1\.\d+)(?:\.(\d+|x|\*))?!?$`)
+
+// folderVersion returns the version in the name of the folder that a version or a selector
+// of setup-envtest chooses. 1.36.1 is itself, because every patch release of a minor release
+// is served by the same data. 1.36, 1.36.x and 1.36.* are the patch release of the data,
+// ~1.36.1 is the newer one of the two, and latest is the newest release. A ! at the end, with
+// which setup-envtest looks for newer downloads, has no effect.
+func folderVersion(selector string) (string, error) {
+	if selector == "latest" {
+		return strings.TrimPrefix(release.Newest, "v"), nil
+	}
+	m := versionSelector.FindStringSubmatch(selector)
+	if m == nil {
+		return "", fmt.Errorf("%q is not a version, such as 1.36.3, nor a selector, such as 1.36.x, ~1.36.1 or latest", selector)
+	}
+	tilde, minor, patch := m[1], m[2], m[3]
+	r, err := release.Open("v" + minor)
+	if err != nil {
+		return "", err
+	}
+	served := strings.TrimPrefix(r.Version(), "v")
+	asked, err := strconv.Atoi(patch)
+	if err != nil { // it has no patch release
+		return served, nil
+	}
+	own, err := strconv.Atoi(strings.TrimPrefix(served, minor+"."))
+	if err == nil && tilde != "" && asked <= own {
+		return served, nil
+	}
+	return minor + "." + patch, nil
 }
 
 // install writes the folder.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // runProgram runs the program of an executable until it ends by itself.
@@ -339,10 +340,43 @@ func TestEnvtestFolders(t *testing.T) {
 	assert.NoDirExists(t, folder)
 	assert.DirExists(t, foreign)
 
-	for version, want := range map[string]string{"1.36": "is not MAJOR.MINOR.PATCH", "1.2.3": "unknown release"} {
+	for version, want := range map[string]string{"<1.36": "is not a version, such as 1.36.3, nor a selector", "1.2.3": "unknown release"} {
 		code, _, stderr = fakeapi("install", "--dir", dir, "--version", version)
 		assert.Equal(t, 2, code)
 		assert.Contains(t, stderr, want)
+	}
+}
+
+func TestFolderVersion(t *testing.T) {
+	newest, served := strings.TrimPrefix(release.Newest, "v"), strings.TrimPrefix(release.Default, "v")
+	for _, row := range []struct{ name, selector, want string }{
+		{"patch release", "1.36.1", "1.36.1"},
+		{"newer patch release", "v1.36.99", "1.36.99"},
+		{"minor release", "1.36", served},
+		{"minor release with v", "v1.36", served},
+		{"x", "1.36.x", served},
+		{"asterisk", "1.36.*", served},
+		{"latest download", "1.36.x!", served},
+		{"tilde", "~1.36.1", served},
+		{"tilde of a minor release", "~1.36", served},
+		{"tilde of a newer patch release", "~1.36.99", "1.36.99"},
+		{"latest", "latest", newest},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, err := folderVersion(row.selector)
+			require.NoError(t, err)
+			assert.Equal(t, row.want, got)
+		})
+	}
+	for _, row := range []struct{ name, selector, want string }{
+		{"older", "<1.36", `"<1.36" is not a version, such as 1.36.3, nor a selector, such as 1.36.x, ~1.36.1 or latest`},
+		{"major release", "1", `"1" is not a version`},
+		{"unknown release", "1.2.x", `unknown release "v1.2"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, err := folderVersion(row.selector)
+			assert.ErrorContains(t, err, row.want)
+		})
 	}
 }
 
