@@ -1,17 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/story"
 )
 
@@ -84,16 +84,17 @@ func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
 	}
 	client := &http.Client{Transport: cluster.Transport}
 	resp, err := client.Do(req)
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("%w; start fakeapi serve, or give --server or --kubeconfig", err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w%s", err, c.target.remedy(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1000))
-		return nil, fmt.Errorf("%s has no story: %s: %s", cluster.URL, resp.Status, strings.TrimSpace(string(text)))
+		var failure status.Status
+		if json.Unmarshal(text, &failure) == nil && failure.Message != "" {
+			text = []byte(failure.Message)
+		}
+		return nil, fmt.Errorf("%s has no story: %s: %s%s", cluster.URL, resp.Status, bytes.TrimSpace(text), c.target.remedyOf(resp.StatusCode, cluster.URL))
 	}
 	s, err := story.Read(resp.Body)
 	if err != nil {

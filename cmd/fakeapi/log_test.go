@@ -3,6 +3,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	fakehttptest "github.com/kubefake/kubefake/httptest"
 )
 
 func TestLog(t *testing.T) {
@@ -51,12 +55,23 @@ func TestLogErrors(t *testing.T) {
 		t.Cleanup(srv.Close)
 		return srv.URL
 	}
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	forbidden := answer(403, `{"kind":"Status","message":"forbidden: User cannot get path","code":403}`)
+	config := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, fakehttptest.Kubeconfig{Server: forbidden}.WriteFile(config))
 	for _, row := range []struct {
 		name string
 		args []string
 		code int
 		want string
 	}{
+		{"TLS server over HTTP", []string{"--server", "http://" + secure.Listener.Addr().String()}, 1, "Client sent an HTTP request to an HTTPS server.; give --kubeconfig, or --server with https://, if the server has TLS\n"},
+		{"unknown CA", []string{"--server", secure.URL}, 1, "certificate signed by unknown authority; give --kubeconfig, with the file of serve --kubeconfig, which has the CA certificate of the server\n"},
+		{"no credentials", []string{"--server", forbidden}, 1, "has no story: 403 Forbidden: forbidden: User cannot get path; give --kubeconfig, with the file of a user who may read /debug/fakeapi/, such as that of serve --kubeconfig\n"},
+		{"another user", []string{"--kubeconfig", config}, 1, "has no story: 403 Forbidden: forbidden: User cannot get path\n"},
 		{"no story", []string{"--server", answer(404, "404 page not found\n")}, 1, "has no story: 404 Not Found: 404 page not found"},
 		{"invalid JSON", []string{"--server", answer(200, "<html>")}, 1, " cannot be read: invalid character"},
 		{"another format", []string{"--server", answer(200, `{"format":99}`)}, 1, "the story has format 99, not 1"},

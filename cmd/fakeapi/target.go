@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 )
@@ -45,6 +49,31 @@ func (t target) cluster(ctx context.Context) (*kubeconfig.Cluster, error) {
 		}
 	}
 	return plain, nil
+}
+
+// remedy says which flag helps against an error of a request to the selected server. It
+// begins with a semicolon, and is "" if no flag is known to help.
+func (t target) remedy(err error) string {
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "; start fakeapi serve, or give --server or --kubeconfig"
+	case errors.As(err, &certificate) && t.kubeconfig == "":
+		return "; give --kubeconfig, with the file of serve --kubeconfig, which has the CA certificate of the server"
+	}
+	return ""
+}
+
+// remedyOf is remedy for an answer with a status code.
+func (t target) remedyOf(code int, server string) string {
+	switch {
+	case t.kubeconfig != "":
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return "; give --kubeconfig, with the file of a user who may read /debug/fakeapi/, such as that of serve --kubeconfig"
+	case code == http.StatusBadRequest && strings.HasPrefix(server, "http://"):
+		return "; give --kubeconfig, or --server with https://, if the server has TLS"
+	}
+	return ""
 }
 
 // servedKubeconfig returns the file to which serve writes the kubeconfig of a server
