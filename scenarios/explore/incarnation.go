@@ -85,6 +85,16 @@ func (s *supervisor) run() {
 	}
 }
 
+// isDone reports whether the supervisor starts no more incarnations.
+func (s *supervisor) isDone() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // live runs one incarnation. It reports whether it has ended by a crash.
 func (s *supervisor) live() (crashed bool) {
 	i := &incarnation{over: make(chan struct{})}

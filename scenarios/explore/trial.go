@@ -214,13 +214,20 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	return o, nil
 }
 
-// startTimeout is how long the start of a system may take before its workload begins.
-const startTimeout = time.Minute
+const (
+	// startTimeout is how long the start of a system may take before its workload begins.
+	startTimeout = time.Minute
+	// startNotice is the time after which a reference run outside of a bubble logs that the
+	// system has made no request yet.
+	startNotice = 5 * time.Second
+)
 
-// started waits until the system has started and asks for nothing.
+// started waits until the system has started and asks for nothing. It ends early if the
+// system fails until it is not started again.
 func (t *trial) started() {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
+	began, silent := time.Now(), t.turns == nil && t.plan == nil
 	for {
 		_ = t.srv.Settle(ctx) // a system that polls never settles
 		for t.turns != nil && !t.turns.steps.idle() && ctx.Err() == nil {
@@ -229,8 +236,12 @@ func (t *trial) started() {
 		t.mu.Lock()
 		asked := len(t.requests) > 0
 		t.mu.Unlock()
-		if asked || t.srv.Clock().Sleep(ctx, t.pace.Restart) != nil {
+		if asked || t.life.isDone() || t.srv.Clock().Sleep(ctx, t.pace.Restart) != nil {
 			return
+		}
+		if silent && time.Since(began) >= startNotice {
+			t.system.logf("the system has made no request to its server for %v; a run waits %v for the first one", startNotice, startTimeout)
+			silent = false
 		}
 	}
 }
