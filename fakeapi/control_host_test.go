@@ -5,6 +5,7 @@ package fakeapi_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"sync"
@@ -80,10 +81,11 @@ func TestControlForksLimit(t *testing.T) {
 	forkOver(t, client, srv.URL)
 }
 
-// A server ends while clients start forks.
+// A server ends while clients start forks. Each fork ends with it.
 func TestControlForksClose(t *testing.T) {
 	srv := fakeapi.Start(t)
 	var wait sync.WaitGroup
+	var started sync.Map // URLs of forks
 	for range 4 {
 		wait.Add(1)
 		go func() {
@@ -93,16 +95,24 @@ func TestControlForksClose(t *testing.T) {
 				if err != nil {
 					return
 				}
+				var fork struct{ URL string }
+				err = json.NewDecoder(resp.Body).Decode(&fork)
 				resp.Body.Close()
-				if resp.StatusCode != http.StatusOK {
+				if err != nil || resp.StatusCode != http.StatusOK {
 					return
 				}
+				started.Store(fork.URL, true)
 			}
 		}()
 	}
-	forkOver(t, srv.Client(), srv.URL)
+	_, first := forkOver(t, srv.Client(), srv.URL)
+	started.Store(first, true)
 	srv.Close()
 	wait.Wait()
+	for u := range started.Range {
+		_, err := srv.Client().Get(u.(string) + "/version")
+		assert.Error(t, err, "%s has ended", u)
+	}
 }
 
 func TestControlKubeconfig(t *testing.T) {

@@ -272,24 +272,40 @@ func TestInvalidAuthorizationConfig(t *testing.T) {
 // A request that waits for a webhook ends with its client, and Close waits for no
 // webhook.
 func TestReviewWebhookEndsWithRequest(t *testing.T) {
-	asked, release := make(chan bool, 2), make(chan bool)
-	hook := newReviewWebhook(t, func(map[string]any) (int, string) {
-		asked <- true
-		<-release
-		return 200, `{"allowed":true}`
-	})
-	defer close(release)
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithToken("jane", fakeapi.User{Name: "jane"}),
-		fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}))
-	ctx, cancel := context.WithCancel(t.Context())
-	req := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil).WithContext(ctx)
-	req.Header.Set("Authorization", "Bearer jane")
-	ended := make(chan bool)
-	go func() {
-		defer close(ended)
-		srv.ServeHTTP(httptest.NewRecorder(), req)
-	}()
-	<-asked
-	cancel()
-	<-ended
+	for _, row := range []struct {
+		name string
+		end  func(srv *fakeapi.Server, cancel func())
+	}{
+		{"client", func(_ *fakeapi.Server, cancel func()) { cancel() }},
+		{"server", func(srv *fakeapi.Server, _ func()) { srv.Close() }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			asked, release := make(chan bool, 2), make(chan bool)
+			hook := newReviewWebhook(t, func(map[string]any) (int, string) {
+				asked <- true
+				<-release
+				return 200, `{"allowed":true}`
+			})
+			defer close(release)
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithToken("jane", fakeapi.User{Name: "jane"}),
+				fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			req := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil).WithContext(ctx)
+			req.Header.Set("Authorization", "Bearer jane")
+			answer, ended := httptest.NewRecorder(), make(chan bool)
+			go func() {
+				defer close(ended)
+				srv.ServeHTTP(answer, req)
+			}()
+			<-asked
+			row.end(srv, cancel)
+			select {
+			case <-ended:
+				assert.NotEqual(t, http.StatusOK, answer.Code, "the webhook has not allowed the request")
+			case <-time.After(10 * time.Second):
+				t.Error("the request waits for the webhook")
+			}
+		})
+	}
 }
