@@ -129,7 +129,7 @@ func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, f *Fault, ru
 	case f.Code == http.StatusTooManyRequests && f.Reason == "" && f.Message == "":
 		// API priority and fairness rejects requests in plain text, without a Status.
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(f.RetryAfter))))
-		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
+		http.Error(w, status.TooManyRequestsText, http.StatusTooManyRequests)
 	default:
 		st := f.status(&r.Route)
 		if f.RetryAfter > 0 {
@@ -323,7 +323,7 @@ func statusForCode(code int, r *route.Route) *status.Status {
 	case http.StatusGone:
 		return status.Expired(new(storage.ExpiredError).Error())
 	case http.StatusTooManyRequests:
-		return status.TooManyRequests("Too many requests, please try again later.", 0)
+		return status.TooManyRequests(status.TooManyRequestsText, 0)
 	case http.StatusInternalServerError:
 		return status.Unclassified("etcdserver: request timed out")
 	case http.StatusServiceUnavailable:

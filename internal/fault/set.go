@@ -346,7 +346,7 @@ func (s *Set) hits(r *Request) []hit {
 	responded := false
 	for _, rule := range s.activeRules() {
 		f := &rule.fault
-		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.servesFirst() && r.isStream() || !rule.matcher.request(r) {
+		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.servesFirst() && r.IsLongRunning() || !rule.matcher.request(r) {
 			continue
 		}
 		if rule.expired() {
@@ -363,16 +363,6 @@ func (s *Set) hits(r *Request) []hit {
 		}
 	}
 	return out
-}
-
-// isStream reports whether the response to the request is a watch or a connection: it is
-// not complete when the request is served.
-func (r *Request) isStream() bool {
-	switch r.Subresource {
-	case "attach", "exec", "log", "portforward", "proxy":
-		return true
-	}
-	return r.Verb == "watch" || r.Verb == "proxy"
 }
 
 // hasContinueToken reports whether the request is a list with a continue token.

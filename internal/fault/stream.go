@@ -13,15 +13,12 @@ import (
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // maxQueued is how many bytes of a slowed watch may wait in its queue. Beyond it
 // the backend's Write blocks, as it does for a client that does not read.
 const maxQueued = 16 << 20
-
-// initialEventsEnd is the annotation of the bookmark that ends the initial events.
-// Clients wait for this bookmark, so no fault withholds it.
-const initialEventsEnd = "k8s.io/initial-events-end"
 
 // A stream is the ResponseWriter of a watch. It sends whole events to the client.
 //
@@ -261,13 +258,14 @@ func (st *stream) OnSent(f func()) {
 	st.onSent = f
 }
 
-// withholds reports whether an event is a bookmark that a fault withholds.
+// withholds reports whether an event is a bookmark that a fault withholds. No fault
+// withholds the one that ends the initial events, because clients wait for it.
 func (st *stream) withholds(event []byte) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	for _, e := range st.effects {
 		if e.rule.fault.WithholdBookmarks && !e.rule.expired() &&
-			st.format.EventType(event) == "BOOKMARK" && !bytes.Contains(event, []byte(initialEventsEnd)) {
+			st.format.EventType(event) == "BOOKMARK" && !bytes.Contains(event, []byte(storage.InitialEventsEnd)) {
 			st.hitLocked(e)
 			return true
 		}
@@ -628,8 +626,7 @@ func (st *stream) drain() {
 	case end == ResetWatch:
 		reset(st.ResponseWriter)
 	case end == ExpireWatch:
-		expired := status.Expired("The resourceVersion for the provided watch is too old.")
-		st.ResponseWriter.Write(st.format.AppendError(nil, expired.JSON()))
+		st.ResponseWriter.Write(st.format.AppendError(nil, status.WatchExpired().JSON()))
 	}
 }
 

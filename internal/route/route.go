@@ -76,6 +76,16 @@ func Parse(method string, u *url.URL) Route {
 	return r
 }
 
+// IsLongRunning reports whether a request for a resource has no deadline: the response is a
+// watch or a connection, and not complete when the request is served.
+func (r *Route) IsLongRunning() bool {
+	switch r.Subresource {
+	case "attach", "exec", "log", "portforward", "proxy":
+		return true
+	}
+	return r.Verb == "watch" || r.Verb == "proxy"
+}
+
 // parseResource parses the path below the version.
 func (r *Route) parseResource(path string) {
 	first, tail, deeper := strings.Cut(path, "/")

@@ -102,3 +102,27 @@ func ExampleParse() {
 	fmt.Println(r.Verb, r.Resource, "of group", r.Group, "in", r.Namespace)
 	// Output: watch deployments of group apps in shop
 }
+
+func TestIsLongRunning(t *testing.T) {
+	for _, row := range []struct {
+		name, method, path string
+		want               bool
+	}{
+		{"list", "GET", "/api/v1/pods", false},
+		{"watch", "GET", "/api/v1/pods?watch=1", true},
+		{"object", "GET", "/api/v1/namespaces/ns/pods/a", false},
+		{"log", "GET", "/api/v1/namespaces/ns/pods/a/log", true},
+		{"exec", "POST", "/api/v1/namespaces/ns/pods/a/exec", true},
+		{"proxy", "GET", "/api/v1/namespaces/ns/services/a/proxy/x", true},
+		{"old proxy", "GET", "/api/v1/proxy/namespaces/ns/pods/a", true},
+		{"status", "PUT", "/api/v1/namespaces/ns/pods/a/status", false},
+		{"outside of resources", "GET", "/version", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			u, err := url.Parse(row.path)
+			require.NoError(t, err)
+			r := route.Parse(row.method, u)
+			assert.Equal(t, row.want, r.IsLongRunning())
+		})
+	}
+}

@@ -28,10 +28,8 @@ func (r *request) isLongRunning() bool {
 	if !r.IsResource {
 		return strings.HasPrefix(r.Path, "/debug/pprof/") || r.isControl()
 	}
-	return r.Verb == "watch" || r.Verb == "proxy" || slices.Contains(longRunningSubresources, r.Subresource)
+	return r.IsLongRunning()
 }
-
-var longRunningSubresources = []string{"attach", "exec", "log", "portforward", "proxy"}
 
 // setDeadline starts the time of a request that is not long-running. The parameter
 // timeout shortens it.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // An inflight limits the requests that are served at a time. Each request that is served
@@ -20,7 +21,7 @@ func newInflight(limit int) inflight {
 }
 
 // errTooManyRequests is the error for a request above a limit. The answer is plain text.
-var errTooManyRequests = errors.New("Too many requests, please try again later.")
+var errTooManyRequests = errors.New(status.TooManyRequestsText)
 
 // enter counts the request against its limit until leave. It fails with
 // errTooManyRequests. Long-running requests and those of system:masters have no limit.

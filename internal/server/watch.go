@@ -122,7 +122,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 		return nil, status.Expired(fmt.Sprintf("too old resource version: %d (%d)", version, max(s.Compacted(), s.Began())))
 	}
 	if err != nil {
-		return nil, status.Expired("The resourceVersion for the provided watch is too old.")
+		return nil, status.WatchExpired()
 	}
 	return initial, nil
 }
@@ -327,7 +327,7 @@ func isClosed(c <-chan struct{}) bool {
 // watchError returns the error that a running watch ends with.
 func watchError(err error) error {
 	if errors.As(err, new(*storage.ExpiredError)) {
-		return status.Expired("The resourceVersion for the provided watch is too old.")
+		return status.WatchExpired()
 	}
 	return err
 }

@@ -228,11 +228,20 @@ func Expired(message string) *Status {
 	return Failure(http.StatusGone, ReasonExpired, message, nil)
 }
 
+// WatchExpired is returned for a watch whose next events are compacted.
+func WatchExpired() *Status {
+	return Expired("The resourceVersion for the provided watch is too old.")
+}
+
 // Timeout is returned for a request that could not be completed in time. A
 // retryAfterSeconds of 0 is left out.
 func Timeout(message string, retryAfterSeconds int, causes ...Cause) *Status {
 	return Failure(http.StatusGatewayTimeout, ReasonTimeout, "Timeout: "+message, &Details{RetryAfterSeconds: retryAfterSeconds, Causes: causes})
 }
+
+// TooManyRequestsText is what kube-apiserver answers to a request above a limit of the
+// requests that are served at a time.
+const TooManyRequestsText = "Too many requests, please try again later."
 
 // TooManyRequests is returned for a request that may be allowed later. A
 // retryAfterSeconds of 0 is left out.

@@ -108,7 +108,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint string) *Object {
 	meta := map[string]any{}
 	if initial {
-		annotations := map[string]any{initialEventsEnd: "true"}
+		annotations := map[string]any{InitialEventsEnd: "true"}
 		if blueprint != "" {
 			annotations[initialEventsBlueprint] = base64.StdEncoding.EncodeToString([]byte(blueprint))
 		}
@@ -121,8 +121,8 @@ func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint strin
 	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj), wire.Encoded{})}
 }
 
-// initialEventsEnd is the annotation of the bookmark that ends the initial events.
-const initialEventsEnd = "k8s.io/initial-events-end"
+// InitialEventsEnd is the annotation of the bookmark that ends the initial events.
+const InitialEventsEnd = "k8s.io/initial-events-end"
 
 // initialEventsBlueprint is the annotation of the same bookmark with an empty list of the
 // type, in base64.
@@ -131,7 +131,7 @@ const initialEventsBlueprint = "kubernetes.io/initial-events-list-blueprint"
 // EndsInitialEvents reports whether obj has the annotation of the bookmark that ends
 // the initial events.
 func EndsInitialEvents(obj map[string]any) bool {
-	return object.String(obj, "metadata", "annotations", initialEventsEnd) == "true"
+	return object.String(obj, "metadata", "annotations", InitialEventsEnd) == "true"
 }
 
 // At returns the object as stored at rev: with that resourceVersion.
