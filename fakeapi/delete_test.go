@@ -83,3 +83,31 @@ func TestDeletePreconditions(t *testing.T) {
 		})
 	}
 }
+
+// The PriorityClasses of the system can only be deleted as part of a collection.
+func TestDeleteSystemPriorityClass(t *testing.T) {
+	const (
+		classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+		why     = `priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: this is a system priority class and cannot be deleted`
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"a"},"value":1}`,
+	))
+	for _, tt := range []struct {
+		name, path string
+		code       int
+		want       any
+	}{
+		{"of the system", classes + "/system-node-critical", 403, why},
+		{"dry run", classes + "/system-node-critical?dryRun=All", 403, why},
+		{"of a user", classes + "/a", 200, nil},
+		{"collection", classes, 200, nil},
+		{"of the system, missing", classes + "/system-node-critical", 403, why},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, body := do(t, srv, "DELETE", tt.path, "")
+			assert.Equal(t, tt.code, code)
+			assert.Equal(t, tt.want, body["message"])
+		})
+	}
+}

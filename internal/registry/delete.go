@@ -136,6 +136,11 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 	if err := CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
+	if op.Type.Undeletable != nil {
+		if why := op.Type.Undeletable(op.Name); why != "" {
+			return Result{}, status.Forbidden(op.groupResource(), op.Name, why)
+		}
+	}
 	out, gone, err := op.deleteObject(op.key(), o)
 	result, err := op.result(out, err)
 	result.Deleted = gone

@@ -74,6 +74,10 @@ type Strategy struct {
 	// "" if there is none.
 	OrphanWarning string
 
+	// Undeletable returns why a DELETE of the object with a name is forbidden, "" if it is
+	// not. A nil Undeletable forbids none. It does not apply to the deletion of a collection.
+	Undeletable func(name string) string
+
 	// CheckGracefulDelete returns the grace period of a deletion, in seconds, and
 	// false if obj is deleted at once. requested is the grace period that the
 	// request asks for, or nil. A nil CheckGracefulDelete deletes at once.

@@ -16,6 +16,12 @@ var priorityClassStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultPriorityClass,
 		Validate:                 validatePriorityClass,
+		Undeletable: func(name string) string {
+			if _, ok := systemPriorities[name]; ok {
+				return "this is a system priority class and cannot be deleted"
+			}
+			return ""
+		},
 	},
 	GenerationFields: []string{"value"},
 	Cells: func(r table.Row) []any {
