@@ -18,12 +18,13 @@ const scaledCRD = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourc
 // Writes to the scale subresource of custom resources and of built-in types.
 func TestScaleWrites(t *testing.T) {
 	const (
-		foo   = "/apis/ex.io/v1/namespaces/default/foos/"
-		dep   = "/apis/apps/v1/namespaces/default/deployments/d/scale"
-		apply = "application/apply-patch+yaml"
-		merge = "application/merge-patch+json"
-		scale = `"apiVersion":"autoscaling/v1","kind":"Scale"`
-		ports = `299 - "spec.template.spec.containers[0].ports[1]: duplicate port definition with spec.template.spec.containers[0].ports[0]"`
+		foo    = "/apis/ex.io/v1/namespaces/default/foos/"
+		dep    = "/apis/apps/v1/namespaces/default/deployments/d/scale"
+		apply  = "application/apply-patch+yaml"
+		merge  = "application/merge-patch+json"
+		scale  = `"apiVersion":"autoscaling/v1","kind":"Scale"`
+		noType = `no kind is registered for the type v1.Scale in scheme \"pkg/runtime/scheme.go:111\"`
+		ports  = `299 - "spec.template.spec.containers[0].ports[1]: duplicate port definition with spec.template.spec.containers[0].ports[0]"`
 	)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(scaledCRD,
 		`{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"bare","namespace":"default"},"spec":{"x":1}}`,
@@ -51,6 +52,16 @@ func TestScaleWrites(t *testing.T) {
 			409, `Operation cannot be fulfilled on deployments/scale.apps \"d\": Precondition failed: UID in precondition: zz, UID in object meta: `, ""},
 		{"warning of the template", "PATCH", dep, merge, `{"spec":{"replicas":6}}`, 200, `"replicas":6`, ports},
 		{"no warning without a change", "PATCH", dep, merge, `{"spec":{"replicas":6}}`, 200, `"replicas":6`, ""},
+		{"invalid metadata", "PATCH", dep, merge, `{"metadata":{"uid":"zz","labels":{"a b":"c"},"finalizers":["x"]},"spec":{"replicas":-1}}`,
+			422, `Scale.autoscaling \"d\" is invalid: [metadata.labels: Invalid value: \"a b\": name part must consist of`, ""},
+		{"invalid finalizer", "PATCH", dep, merge, `{"metadata":{"finalizers":["x"]}}`,
+			422, `Scale.autoscaling \"d\" is invalid: metadata.finalizers[0]: Invalid value: \"x\": name is neither a standard finalizer name nor is it fully qualified`, ""},
+		{"invalid metadata of a custom resource", "PATCH", foo + "a/scale", merge, `{"metadata":{"labels":{"a b":"c"}},"spec":{"replicas":5}}`, 200, `"replicas":5`, ""},
+		{"no JSON for a custom resource", "PUT", foo + "a/scale", "application/json", `{`, 400, noType, ""},
+		{"replicas of a wrong type for a custom resource", "PUT", foo + "a/scale", "application/json", `{` + scale + `,"metadata":{"name":"a"},"spec":{"replicas":"x"}}`, 400, noType, ""},
+		{"unknown field for a custom resource", "PUT", foo + "a/scale?fieldValidation=Strict", "application/json", `{` + scale + `,"metadata":{"name":"a"},"spec":{"replicas":5},"x":1}`, 400, noType, ""},
+		{"unknown field for a Deployment", "PUT", dep + "?fieldValidation=Strict", "application/json", `{` + scale + `,"metadata":{"name":"d"},"spec":{"replicas":5},"x":1}`,
+			400, `Scale in version \"v1\" cannot be handled as a Scale: strict decoding error: unknown field \"x\"`, ""},
 		{"negative", "PATCH", dep, merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":-1}}`, 422, `spec.replicas: Invalid value: -1`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,18 +29,24 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 	}
 	doc, err := body.Format.Parse(body.Data)
 	if err != nil {
-		return nil, resource.UnrecognizedBody(c.Kind(), body.Data, err)
+		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}
 	op.sent = sentBody{data: body.Data, format: body.Format}
 	got, err := c.CheckBody(doc, op.isOtherVersion)
-	switch {
-	case err != nil && op.isScale() && op.Type.Scale.CustomPath != "":
-		return nil, status.BadRequest(resource.NoTypeRegistered(op.base.release.Minor(), c.Kind()).Error())
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, op.decodeError(err)
 	}
 	obj, fieldErrors, err := doc.Decode(c, o.strict())
 	return op.checkFields(obj, fieldErrors, err, got, o)
+}
+
+// decodeError returns the error of a body that does not decode. kube-apiserver looks up what
+// the request takes for its text, and does not find the Scales of custom resources.
+func (op *operation) decodeError(err error) error {
+	if op.isScale() && op.Type.Scale.CustomPath != "" {
+		return status.BadRequest(resource.NoTypeRegistered(op.base.release.Minor(), op.bodyCodec().Kind()).Error())
+	}
+	return err
 }
 
 // checkFields returns a decoded object with its kind and its defaults. It fails
@@ -50,7 +56,7 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		err = resource.StrictError(fieldErrors)
 	}
 	if err != nil {
-		return nil, resource.UndecodableBody(got, op.bodyCodec().Kind(), err)
+		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
 	obj = op.defaulted(obj)

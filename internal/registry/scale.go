@@ -51,7 +51,7 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 		return body, nil
 	}
 	replicas, _ := object.Int(body, "spec", "replicas")
-	if err := op.checkScale(object.String(body, "metadata", "uid"), replicas, old); err != nil {
+	if err := op.checkScale(object.Map(body, "metadata"), replicas, old); err != nil {
 		return nil, err
 	}
 	obj := object.Copy(old.object)
@@ -97,19 +97,22 @@ func (r *Request) noScale(minor int) error {
 	return status.NotFound(missing, r.Name)
 }
 
-// checkScale fails for a Scale that the object cannot have. uid and replicas are those
+// checkScale fails for a Scale that the object cannot have. meta and replicas are those
 // of the Scale.
-func (op *operation) checkScale(uid string, replicas int64, old *state) error {
+func (op *operation) checkScale(meta map[string]any, replicas int64, old *state) error {
 	if path := op.Type.Scale.CustomPath; path != "" {
 		if replicas == noReplicas {
 			return status.BadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", path))
 		}
 		return nil
 	}
-	if errs := validation.NonNegative(replicas, validation.NewPath("spec", "replicas")); len(errs) > 0 {
+	errs := validation.ObjectMeta(meta, true, validation.SubdomainName, metadataPath)
+	errs = append(errs, op.validateFinalizerNames(meta)...)
+	errs = append(errs, validation.NonNegative(replicas, validation.NewPath("spec", "replicas"))...)
+	if len(errs) > 0 {
 		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, op.released(errs))
 	}
-	if is := old.stored.UID; uid != "" && uid != is {
+	if is, uid := old.stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
 		return status.Conflict(op.scaleResource(), op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
 	}
 	return nil
