@@ -24,6 +24,7 @@ type Route struct {
 
 	Group, Version string
 	Namespace      string // "" at cluster scope and across namespaces
+	InNamespace    bool   // namespaces/{namespace}/ comes before the resource, maybe with an empty namespace
 	Resource, Name string
 	Subresource    string
 	Rest           string // the path below the subresource
@@ -93,13 +94,13 @@ func (r *Route) parseResource(path string) {
 		ns, tail, deeper := strings.Cut(tail, "/")
 		switch {
 		case ns == "" && deeper: // an empty namespace means all namespaces
-			path = tail
+			path, r.InNamespace = tail, true
 		case !deeper, tail == "status", tail == "finalize":
 			// A Namespace object is in the namespace of its name.
 			r.Resource, r.Namespace, r.Name, r.Subresource = first, ns, ns, tail
 			return
 		default:
-			r.Namespace, path = ns, tail
+			r.Namespace, path, r.InNamespace = ns, tail, true
 		}
 	}
 	r.Resource, tail, _ = strings.Cut(path, "/")

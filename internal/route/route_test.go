@@ -13,7 +13,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	pods := route.Route{IsResource: true, Version: "v1", Namespace: "ns", Resource: "pods"}
+	pods := route.Route{IsResource: true, Version: "v1", Namespace: "ns", InNamespace: true, Resource: "pods"}
 	with := func(r route.Route, change func(*route.Route)) route.Route {
 		change(&r)
 		return r
@@ -27,7 +27,9 @@ func TestParse(t *testing.T) {
 		{"all namespaces", "GET", "/apis/apps/v1/deployments",
 			route.Route{IsResource: true, Verb: "list", Group: "apps", Version: "v1", Resource: "deployments"}},
 		{"empty namespace", "GET", "/api/v1/namespaces//pods",
-			route.Route{IsResource: true, Verb: "list", Version: "v1", Resource: "pods"}},
+			route.Route{IsResource: true, Verb: "list", Version: "v1", InNamespace: true, Resource: "pods"}},
+		{"namespaces in a namespace", "GET", "/api/v1/namespaces/ns/namespaces",
+			route.Route{IsResource: true, Verb: "list", Version: "v1", Namespace: "ns", InNamespace: true, Resource: "namespaces"}},
 		{"object", "GET", "/api/v1/namespaces/ns/pods/a",
 			with(pods, func(r *route.Route) { r.Verb, r.Name = "get", "a" })},
 		{"object, its header alone", "HEAD", "/api/v1/namespaces/ns/pods/a",
@@ -35,7 +37,7 @@ func TestParse(t *testing.T) {
 		{"object, watched", "GET", "/api/v1/namespaces/ns/pods/a?watch=1",
 			with(pods, func(r *route.Route) { r.Verb, r.Name = "get", "a" })},
 		{"subresource", "PUT", "/apis/apps/v1/namespaces/ns/deployments/d/scale",
-			route.Route{IsResource: true, Verb: "update", Group: "apps", Version: "v1", Namespace: "ns", Resource: "deployments", Name: "d", Subresource: "scale"}},
+			route.Route{IsResource: true, Verb: "update", Group: "apps", Version: "v1", Namespace: "ns", InNamespace: true, Resource: "deployments", Name: "d", Subresource: "scale"}},
 		{"below a subresource", "GET", "/api/v1/namespaces/ns/pods/a/proxy/x/y",
 			with(pods, func(r *route.Route) { r.Verb, r.Name, r.Subresource, r.Rest = "get", "a", "proxy", "x/y" })},
 		{"cluster scope", "DELETE", "/api/v1/nodes/n",

@@ -45,8 +45,11 @@ func (r *request) componentStatuses() error {
 		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.Name)
 	}
 	o, err := r.listOptions()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case r.Verb == "watch":
+		return status.MethodNotSupported(r.groupResource(), "watch")
 	}
 	shape, err := r.representation(r.typ, true)
 	if err != nil {

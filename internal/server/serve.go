@@ -301,13 +301,12 @@ func (r *request) resolveDynamic() error {
 var dynamicVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 
 // inScope reports whether the path fits the scope of the type. A path without a
-// namespace lists and watches a namespaced type across namespaces. The path of a
-// Namespace names it as its own namespace.
+// namespace lists and watches a namespaced type across namespaces.
 func (r *request) inScope() bool {
 	if r.typ.Namespaced {
 		return r.Namespace != "" || r.Name == "" && (r.Verb != "create" || !r.typ.Virtual())
 	}
-	return r.Namespace == "" || r.Resource == "namespaces"
+	return !r.InNamespace
 }
 
 // routed reports whether the path, which names no subresource, takes the method.
@@ -432,10 +431,10 @@ func (r *request) bodyFormat() (codec.Format, error) {
 // serveResource dispatches by verb.
 func (r *request) serveResource() error {
 	switch {
-	case r.Verb == "watch" && !r.typ.Allows("watch"):
-		return status.MethodNotSupported(r.groupResource(), "watch")
 	case r.Group == "" && r.Resource == "componentstatuses":
 		return r.componentStatuses()
+	case r.Verb == "watch" && !r.typ.Allows("watch"):
+		return status.MethodNotSupported(r.groupResource(), "watch")
 	case !r.typ.Virtual() && r.typ.Stored != r.typ.GroupVersion && r.typ.Versions == nil:
 		return status.NotImplemented(fmt.Sprintf("conversion of %s between %s and %s", r.Resource, r.typ.Stored, r.typ.GroupVersion))
 	}
