@@ -48,3 +48,35 @@ func TestRepresentations(t *testing.T) {
 		})
 	}
 }
+
+// Tables show objects as they are stored, whatever version the client asks for, and
+// FlowSchemas by precedence.
+func TestTablesOfStoredObjects(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		`{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"name":"a","namespace":"default"},"spec":{"scaleTargetRef":{"kind":"D","name":"d"},"maxReplicas":3,"metrics":[
+			{"type":"Pods","pods":{"metric":{"name":"rps"},"target":{"type":"AverageValue","averageValue":"10"}}},
+			{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":50}}}]},
+			"status":{"currentMetrics":[{"type":"Pods","pods":{"metric":{"name":"rps"},"current":{"averageValue":"7"}}},{"type":"Resource","resource":{"name":"cpu","current":{"averageUtilization":20,"averageValue":"1"}}}]}}`,
+		`{"apiVersion":"flowcontrol.apiserver.k8s.io/v1","kind":"FlowSchema","metadata":{"name":"a"},"spec":{"priorityLevelConfiguration":{"name":"exempt"},"matchingPrecedence":2}}`,
+	))
+	const autoscalers = "/namespaces/default/horizontalpodautoscalers"
+	for _, row := range []struct {
+		name, path string
+		column     int
+		want       []any // the first cells of the column
+	}{
+		{"storage version", "/apis/autoscaling/v2" + autoscalers, 2, []any{"7/10, cpu: 20%/50%"}},
+		{"another version", "/apis/autoscaling/v1" + autoscalers, 2, []any{"7/10, cpu: 20%/50%"}},
+		{"one object in another version", "/apis/autoscaling/v1" + autoscalers + "/a", 2, []any{"7/10, cpu: 20%/50%"}},
+		{"FlowSchemas", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", 0, []any{"exempt", "a", "probes", "system-leader-election"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, body := askWith(t, srv, "GET", row.path, "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+			rows, _ := body["rows"].([]any)
+			require.GreaterOrEqual(t, len(rows), len(row.want))
+			for i, want := range row.want {
+				assert.Equal(t, want, rows[i].(map[string]any)["cells"].([]any)[row.column])
+			}
+		})
+	}
+}

@@ -3,8 +3,11 @@ package server
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/clock"
@@ -181,6 +184,7 @@ func underived(t *resource.Type, metadata []byte) []byte {
 
 // tableRows represents objects as the rows of a Table. It belongs to one answer.
 type tableRows struct {
+	ctx        context.Context
 	apiVersion string
 	typ        *resource.Type
 	layout     *table.Layout
@@ -189,12 +193,23 @@ type tableRows struct {
 	begun      bool // the columns were written; a watch writes them once
 }
 
-func (r *request) tableRows(t *resource.Type, apiVersion string) (representation, error) {
+// includeObject returns the parameter of that name, which every answer to a client that
+// accepts Tables depends on. It fails for an invalid one.
+func (r *request) includeObject() (string, error) {
 	include := r.query().Get("includeObject")
 	if errs := validation.IncludeObject(include); len(errs) > 0 {
-		return nil, status.BadRequest("Unable to convert to Table as requested: " + errs.Message())
+		return "", status.BadRequest("Unable to convert to Table as requested: " + errs.Message())
+	}
+	return include, nil
+}
+
+func (r *request) tableRows(t *resource.Type, apiVersion string) (representation, error) {
+	include, err := r.includeObject()
+	if err != nil {
+		return nil, err
 	}
 	return &tableRows{
+		ctx:        r.ctx(),
 		apiVersion: apiVersion,
 		typ:        t,
 		layout:     cmp.Or(t.Layout, table.Default),
@@ -257,14 +272,41 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 		_, err := w.WriteString("null}")
 		return err
 	}
+	if s.layout.Compare != nil {
+		page.Items = s.sorted(page.Items)
+	}
 	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o) }); err != nil {
 		return err
 	}
 	return w.WriteByte('}')
 }
 
+// sorted returns the items of a page in the order of the layout.
+func (s *tableRows) sorted(items iter.Seq[*storage.Object]) iter.Seq[*storage.Object] {
+	return slices.Values(slices.SortedFunc(items, func(a, b *storage.Object) int {
+		return s.layout.Compare(a.Decode(s.typ), b.Decode(s.typ))
+	}))
+}
+
+// printed returns what the row of an object shows.
+func (s *tableRows) printed(o *storage.Object) (map[string]any, error) {
+	from := o.Unconverted()
+	if !s.layout.Stored || from == o {
+		return o.Decode(s.typ), nil
+	}
+	stored := s.typ.Storage()
+	from, err := from.In(s.ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return from.Decode(stored), nil
+}
+
 func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
-	obj := o.Decode(s.typ)
+	obj, err := s.printed(o)
+	if err != nil {
+		return err
+	}
 	var shown []byte
 	switch {
 	case s.include == "None" && !storage.EndsInitialEvents(obj):
@@ -274,6 +316,6 @@ func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
 	default:
 		shown = partialMetadata(s.apiVersion, s.typ, o)
 	}
-	_, err := w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now()}, shown))
+	_, err = w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now()}, shown))
 	return err
 }

@@ -16,6 +16,7 @@ import (
 
 // conversions caches an object in other versions than the stored one.
 type conversions struct {
+	from      *Object // the object itself
 	mu        sync.Mutex
 	byVersion map[resource.GroupVersion]*Object
 }
@@ -32,13 +33,21 @@ func (o *Object) cachedIn(t *resource.Type) *Object {
 func (o *Object) cache(t *resource.Type, converted *Object) {
 	c := o.conversions.Load()
 	if c == nil {
-		c = &conversions{}
+		c = &conversions{from: o}
 		if !o.conversions.CompareAndSwap(nil, c) {
 			c = o.conversions.Load()
 		}
 	}
 	converted.conversions.Store(c)
 	c.put(t, converted)
+}
+
+// Unconverted returns the object that o was converted from, or o itself.
+func (o *Object) Unconverted() *Object {
+	if c := o.conversions.Load(); c != nil {
+		return c.from
+	}
+	return o
 }
 
 func (c *conversions) get(t *resource.Type) *Object {

@@ -20,6 +20,9 @@ type Column struct {
 
 // A Layout defines how the objects of one type are printed. It is immutable.
 type Layout struct {
+	// Stored is set if the functions below read objects in the storage version, and not in
+	// the version of the request.
+	Stored bool
 	// Columns returns the columns. The caller must not change them.
 	Columns func() []Column
 	// Cells returns the cells of an object, one for each column.
@@ -27,6 +30,8 @@ type Layout struct {
 	// Conditions returns the conditions of an object's row; nil for types without
 	// conditions.
 	Conditions func(obj map[string]any) []Condition
+	// Compare orders the rows of a list. nil keeps the order of the list.
+	Compare func(a, b map[string]any) int
 }
 
 // A Condition is a property of a whole row.

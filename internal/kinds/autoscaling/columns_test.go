@@ -10,7 +10,5 @@ func TestCells(t *testing.T) {
 	kindtest.TestCells(t, "horizontalpodautoscalers.autoscaling", []kindtest.CellsRow{
 		{"autoscaler", `{spec: {scaleTargetRef: {kind: D, name: d}, maxReplicas: 3, metrics: [{type: Resource, resource: {name: cpu, target: {averageUtilization: 80}}}, {type: External, external: {target: {averageValue: "5"}}}, {type: Pods}]}, status: {currentMetrics: [{type: Resource, resource: {name: cpu, current: {averageUtilization: 42}}}]}}`,
 			[]any{"a", "D/d", "cpu: 42%/80%, <unknown>/5 (avg) + 1 more...", "<unset>", int64(3), int64(0), "60m"}},
-		{"autoscaler of version 1", `{apiVersion: autoscaling/v1, metadata: {annotations: {autoscaling.alpha.kubernetes.io/metrics: '[{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"10"}}]'}}, spec: {minReplicas: 1, targetCPUUtilizationPercentage: 60}, status: {currentCPUUtilizationPercentage: 7}}`,
-			[]any{"a", "/", "cpu: 7%/60%, <unknown>/10", "1", int64(0), int64(0), "60m"}},
 	})
 }

@@ -2,14 +2,13 @@ package autoscaling
 
 import (
 	"cmp"
-	"encoding/json"
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
-// autoscalerCells returns the cells of a HorizontalPodAutoscaler of either version.
+// autoscalerCells returns the cells of a HorizontalPodAutoscaler.
 func autoscalerCells(r table.Row) []any {
 	minimum := table.Unset
 	if r.Has("spec", "minReplicas") {
@@ -24,10 +23,6 @@ func autoscalerCells(r table.Row) []any {
 // scalingTargets returns the first two metrics, as current/target.
 func scalingTargets(r table.Row) string {
 	specs, statuses := r.Objects("spec", "metrics"), r.Objects("status", "currentMetrics")
-	if r.String("apiVersion") == "autoscaling/v1" {
-		specs = v1Metrics(r, "spec", "targetCPUUtilizationPercentage", "metrics", "target")
-		statuses = v1Metrics(r, "status", "currentCPUUtilizationPercentage", "current-metrics", "current")
-	}
 	if len(specs) == 0 {
 		return table.None
 	}
@@ -91,41 +86,4 @@ func currentValue(known bool, current map[string]any, name string) string {
 // quantityText returns a quantity, "<nil>" if there is none.
 func quantityText(obj map[string]any, name string) string {
 	return cmp.Or(object.String(obj, name), "<nil>")
-}
-
-// v1Metrics converts the metrics of version 1 to version 2: the CPU metric has
-// a field, the others are JSON in an annotation. side is target or current, the
-// prefix of value names in version 1.
-func v1Metrics(r table.Row, part, cpu, annotation, side string) []map[string]any {
-	var out []map[string]any
-	if r.Has(part, cpu) {
-		out = append(out, map[string]any{"type": "Resource", "resource": map[string]any{
-			"name": "cpu", side: map[string]any{"averageUtilization": r.Int(part, cpu)},
-		}})
-	}
-	var list []any
-	if json.Unmarshal([]byte(r.Annotation("autoscaling.alpha.kubernetes.io/"+annotation)), &list) != nil {
-		return out
-	}
-	for m := range object.Each(list) {
-		typ := object.String(m, "type")
-		old := object.Map(m, metricFields[typ])
-		values := map[string]any{}
-		for name, from := range map[string][]string{
-			"value":              {side + "Value"},
-			"averageValue":       {side + "AverageValue", "averageValue"},
-			"averageUtilization": {side + "AverageUtilization"},
-		} {
-			for _, f := range from {
-				switch v := old[f].(type) {
-				case string:
-					values[name] = v
-				case float64:
-					values[name] = int64(v)
-				}
-			}
-		}
-		out = append(out, map[string]any{"type": typ, metricFields[typ]: map[string]any{"name": old["name"], side: values}})
-	}
-	return out
 }

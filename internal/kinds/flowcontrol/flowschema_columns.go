@@ -1,6 +1,7 @@
 package flowcontrol
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -19,4 +20,11 @@ func flowSchemaCells(r table.Row) []any {
 		r.Name(), r.String("spec", "priorityLevelConfiguration", "name"), r.Int("spec", "matchingPrecedence"),
 		r.Or(table.None, "spec", "distinguisherMethod", "type"), r.Age(), dangling,
 	}
+}
+
+// compareFlowSchemas orders FlowSchemas as requests are matched with them.
+func compareFlowSchemas(a, b map[string]any) int {
+	precedence := func(obj map[string]any) int64 { return table.Int(obj, "spec", "matchingPrecedence") }
+	name := func(obj map[string]any) string { return object.String(obj, "metadata", "name") }
+	return cmp.Or(cmp.Compare(precedence(a), precedence(b)), cmp.Compare(name(a), name(b)))
 }

@@ -22,5 +22,6 @@ var flowSchemaStrategy = kind.Strategy{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateFlowStatus,
 	},
-	Cells: flowSchemaCells,
+	Cells:       flowSchemaCells,
+	CompareRows: compareFlowSchemas,
 }

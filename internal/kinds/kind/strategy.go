@@ -42,6 +42,8 @@ type Strategy struct {
 	CellsSince int
 	// RowConditions, if not nil, returns the conditions of an object's row.
 	RowConditions func(obj map[string]any) []table.Condition
+	// CompareRows, if not nil, orders the rows of a list.
+	CompareRows func(a, b map[string]any) int
 
 	// Status describes the status subresource, where the resource has one.
 	Status Status
@@ -121,7 +123,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 			Status:   []string{"status", "replicas"},
 			Selector: selectorText,
 			Codec:    resource.BuiltinCodecIn(gates.Minor(), sub.Kind),
-			Layout:   layout(gates, sub.Kind, table.Row.ScaleCells, nil),
+			Layout:   layout(gates, sub.Kind, table.Row.ScaleCells),
 		}
 	}
 	released(&s, r, t)
@@ -170,10 +172,12 @@ func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 	if r.Minor() < k.CellsSince {
 		return nil
 	}
-	return layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells, k.RowConditions)
+	out := layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells)
+	out.Stored, out.Conditions, out.Compare = true, k.RowConditions, k.CompareRows
+	return out
 }
 
-func layout(r *release.Release, kind resource.Kind, cells func(table.Row) []any, conditions func(obj map[string]any) []table.Condition) *table.Layout {
+func layout(r *release.Release, kind resource.Kind, cells func(table.Row) []any) *table.Layout {
 	minor := r.Minor()
 	return &table.Layout{
 		Columns: func() []table.Column { return r.Columns(kind.Group, kind.Kind) },
@@ -181,7 +185,6 @@ func layout(r *release.Release, kind resource.Kind, cells func(table.Row) []any,
 			row.Minor = minor
 			return cells(row)
 		},
-		Conditions: conditions,
 	}
 }
 
