@@ -49,6 +49,38 @@ func TestRepresentations(t *testing.T) {
 	}
 }
 
+// A representation that the client cannot have fails a write after it is done, and a list after
+// its other errors.
+func TestRefusedRepresentations(t *testing.T) {
+	const (
+		table    = "application/json;as=Table;v=v1;g=meta.k8s.io"
+		metadata = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+		include  = "Unable to convert to Table as requested: includeObject: Invalid value: \"x\": must be 'Metadata', 'Object', 'None', or empty"
+	)
+	for _, row := range []struct {
+		name, method, path, accept string
+		code                       int
+		want                       string
+		gone                       bool // the ConfigMap a
+	}{
+		{"deletion of a collection", "DELETE", configMapsPath, metadata, 406, "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)", true},
+		{"deletion of a collection as a Table", "DELETE", configMapsPath + "?includeObject=x", table, 400, include, true},
+		{"deletion of an object as a Table", "DELETE", configMapsPath + "/a?includeObject=x", table, 400, include, true},
+		{"list with another error", "GET", configMapsPath + "?continue=x", metadata, 400, "invalid continue token: continue key is not valid: illegal base64 data at input byte 0", false},
+		{"watch with another error", "GET", configMapsPath + "?watch=1&includeObject=x&resourceVersion=x", table, 500, `resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax`, false},
+		{"watch", "GET", configMapsPath + "?watch=1&includeObject=x", table, 400, include, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"}}`))
+			code, body := askWith(t, srv, row.method, row.path, "", "Accept", row.accept)
+			assert.Equal(t, row.code, code)
+			assert.Equal(t, row.want, body["message"])
+			code, _ = do(t, srv, "GET", configMapsPath+"/a", "")
+			assert.Equal(t, row.gone, code == http.StatusNotFound)
+		})
+	}
+}
+
 // Tables show objects as they are stored, whatever version the client asks for, and
 // FlowSchemas by precedence.
 func TestTablesOfStoredObjects(t *testing.T) {

@@ -39,15 +39,15 @@ func (r *request) list() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(r.typ, true)
-	if err != nil {
-		return err
-	}
 	page, err := r.store().List(r.ctx(), r.typ, o.Query)
 	if err != nil {
 		return err
 	}
 	r.revision = page.Revision
+	shape, err := r.representation(r.typ, true)
+	if err != nil {
+		return err
+	}
 	return r.answerList(shape, page)
 }
 

@@ -44,13 +44,13 @@ func (r *request) watch() error {
 	if err != nil {
 		return err
 	}
-	shape, err := r.representation(r.typ, false)
-	if err != nil {
-		return err
-	}
 	version, err := storage.ParseVersion(o.Version)
 	if err != nil {
 		return &storage.VersionError{Value: o.Version, Err: err}
+	}
+	shape, err := r.representation(r.typ, false)
+	if err != nil {
+		return err
 	}
 	if r.out, err = r.offer().Stream(r.out); err != nil {
 		return err

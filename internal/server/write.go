@@ -211,6 +211,11 @@ func (r *request) delete() error {
 		code = http.StatusAccepted
 	}
 	if out := result.Object; result.Deleted && !r.typ.ReturnDeletedObject {
+		if r.out.View == codec.Table {
+			if _, err := r.includeObject(); err != nil {
+				return err
+			}
+		}
 		return r.answerStatus(code, status.Success(&status.Details{Name: out.Name, Group: r.Group, Kind: r.Resource, UID: out.UID}))
 	}
 	return r.answer(code, result.Object)
@@ -229,12 +234,12 @@ func (r *request) deleteCollection() error {
 	if errs := r.released(o.ValidateForCollection()); len(errs) > 0 {
 		return status.InvalidOptions("DeleteOptions", errs)
 	}
-	shape, err := r.representation(r.typ, true)
+	page, rev, err := r.server.registry.DeleteCollection(r.ctx(), r.target(), list.Query, o)
+	r.revision = rev
 	if err != nil {
 		return err
 	}
-	page, rev, err := r.server.registry.DeleteCollection(r.ctx(), r.target(), list.Query, o)
-	r.revision = rev
+	shape, err := r.representation(r.typ, true)
 	if err != nil {
 		return err
 	}
