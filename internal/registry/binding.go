@@ -18,19 +18,20 @@ import (
 // Binding, an Eviction, a TokenRequest, a review.
 type action func(op *operation, body Body, o *WriteOptions) (Result, error)
 
-// actions are the actions at subresources.
-var actions = map[[2]string]action{
-	{"pods", "binding"}:          (*operation).bind,
-	{"pods", "eviction"}:         (*operation).evict,
-	{"serviceaccounts", "token"}: (*operation).createToken,
-}
-
 // action returns the action that the request is for, nil for a request that
 // stores its body.
 func (op *operation) action() action {
 	switch {
 	case op.sub != nil && op.Type.Group == "":
-		return actions[[2]string{op.Type.Name, op.Subresource}]
+		switch op.Type.Name + "/" + op.Subresource {
+		case "pods/binding":
+			return (*operation).bind
+		case "pods/eviction":
+			return (*operation).evict
+		case "serviceaccounts/token":
+			return (*operation).createToken
+		}
+		return nil
 	case op.sub != nil:
 		return nil
 	case op.Type.Group == "" && op.Type.Name == "bindings":

@@ -25,9 +25,21 @@ const (
 // reconcileBootstrap brings the server's own objects in line with a release. The errors are
 // those of writes, which a user's objects can cause.
 func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
+	if err := g.reconcileSeeds(a, ""); err != nil {
+		return err
+	}
+	return g.createMissingIPAddresses(a)
+}
+
+// reconcileSeeds brings the server's own objects of a group in line with a release, "" being
+// all groups.
+func (g *Registry) reconcileSeeds(a *releaseAPI, group string) error {
 	values, surface := g.seedValues(), a.served.Load()
 	expected := map[string]bool{}
 	for _, s := range slices.Concat(a.seeds.shared, a.seeds.own) {
+		if group != "" && s.Group != group {
+			continue
+		}
 		draft := s.draft(values, nil)
 		key := s.typ.Key(draft.Namespace, draft.Name)
 		expected[key] = true
@@ -42,8 +54,8 @@ func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
 			return fmt.Errorf("%s %s: %w", s.Resource, draft.Name, err)
 		}
 	}
-	g.removeUnexpected(surface, expected)
-	return g.createMissingIPAddresses(a)
+	g.removeUnexpected(surface, group, expected)
+	return nil
 }
 
 // splitBindings are the ClusterRoleBindings, by name, that were once part of another one.
@@ -173,10 +185,13 @@ func appendMissing(obj, expected map[string]any, list string) bool {
 }
 
 // removeUnexpected removes what another release has made as it started and the release does
-// not have: APIServices, FlowSchemas and PriorityLevelConfigurations.
-func (g *Registry) removeUnexpected(surface *Surface, expected map[string]bool) {
+// not have: APIServices, FlowSchemas and PriorityLevelConfigurations. group "" is all groups.
+func (g *Registry) removeUnexpected(surface *Surface, group string, expected map[string]bool) {
 	for _, name := range []string{"apiservices.apiregistration.k8s.io", "flowschemas." + flowcontrol.Group, "prioritylevelconfigurations." + flowcontrol.Group} {
 		t := surface.Find(name)
+		if group != "" && t.Group != group {
+			continue
+		}
 		for o := range g.store.All(t.Prefix) {
 			managed := o.Labels[autoManaged] == "onstart"
 			if t.Group == flowcontrol.Group {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/object"
@@ -15,49 +16,45 @@ import (
 
 // The server creates some of its own objects again after somebody deleted them:
 // the Service kubernetes with its address and endpoints, the ServiceCIDR
-// kubernetes, and the system namespaces.
+// kubernetes, and the system namespaces. It brings its own FlowSchemas and
+// PriorityLevelConfigurations in line after somebody wrote any.
 
-// repairInterval is the delay of that. The controllers of kube-apiserver look
-// every ten seconds, for namespaces every minute.
-const repairInterval = 10 * time.Second
+// The delays of that. The controllers of kube-apiserver look every ten seconds, for
+// namespaces, FlowSchemas and PriorityLevelConfigurations every minute.
+const (
+	repairInterval     = 10 * time.Second
+	flowRepairInterval = time.Minute
+)
 
-// repairs schedules the repair of missing objects.
-type repairs struct {
+// A repairTimer schedules a repair, once at a time.
+type repairTimer struct {
 	mu     sync.Mutex   // guards the fields below
-	timer  *clock.Timer // nil while no object is missing
+	timer  *clock.Timer // nil while no repair is scheduled
 	closed bool
 }
 
-// scheduleRepair schedules a repair if the object at key, which was deleted, is
-// one that the server creates again.
-func (g *Registry) scheduleRepair(key string) {
-	if !g.api().seeds.repaired[key] {
+// schedule calls repair after the interval, unless a repair is scheduled already.
+func (r *repairTimer) schedule(c *clock.Clock, interval time.Duration, repair func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.timer != nil || r.closed {
 		return
 	}
-	g.repairs.mu.Lock()
-	defer g.repairs.mu.Unlock()
-	g.startRepairTimerLocked()
+	r.timer = c.AfterFunc(interval, func() {
+		r.mu.Lock()
+		r.timer = nil
+		r.mu.Unlock()
+		repair()
+	})
 }
 
-func (g *Registry) startRepairTimerLocked() {
-	if r := &g.repairs; r.timer == nil && !r.closed {
-		r.timer = g.clock.AfterFunc(repairInterval, g.repair)
-	}
+func (r *repairTimer) scheduled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.timer != nil
 }
 
-// copyRepairs schedules a repair in a fork if its parent has one scheduled.
-func (g *Registry) copyRepairs(parent *Registry) {
-	parent.repairs.mu.Lock()
-	scheduled := parent.repairs.timer != nil
-	parent.repairs.mu.Unlock()
-	if scheduled {
-		g.repairs.mu.Lock()
-		defer g.repairs.mu.Unlock()
-		g.startRepairTimerLocked()
-	}
-}
-
-func (r *repairs) close() {
+func (r *repairTimer) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
@@ -66,17 +63,44 @@ func (r *repairs) close() {
 	}
 }
 
+// scheduleRepair schedules a repair if the object at key, which was deleted, is
+// one that the server creates again.
+func (g *Registry) scheduleRepair(key string) {
+	if g.api().seeds.repaired[key] {
+		g.repairs.schedule(g.clock, repairInterval, g.repair)
+	}
+}
+
+// scheduleFlowRepair schedules a repair of FlowSchemas and PriorityLevelConfigurations.
+func (g *Registry) scheduleFlowRepair() {
+	g.flowRepairs.schedule(g.clock, flowRepairInterval, g.repairFlows)
+}
+
+// copyRepairs schedules the repairs in a fork that its parent has scheduled.
+func (g *Registry) copyRepairs(parent *Registry) {
+	if parent.repairs.scheduled() {
+		g.repairs.schedule(g.clock, repairInterval, g.repair)
+	}
+	if parent.flowRepairs.scheduled() {
+		g.scheduleFlowRepair()
+	}
+}
+
 // repair creates the objects that are missing.
 func (g *Registry) repair() {
-	g.repairs.mu.Lock()
-	g.repairs.timer = nil
-	g.repairs.mu.Unlock()
 	seeds, values := g.api().seeds, g.seedValues()
 	for _, seed := range seeds.own {
 		key := seed.typ.Key(seed.Namespace, seed.Name)
 		if seeds.repaired[key] && g.store.Newest(key) == nil {
 			g.createAgain(g.Surface(), seed.typ, key, seed.draft(values, nil))
 		}
+	}
+}
+
+// repairFlows brings the server's own FlowSchemas and PriorityLevelConfigurations in line.
+func (g *Registry) repairFlows() {
+	if err := g.reconcileSeeds(g.api(), flowcontrol.Group); err != nil {
+		g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "a FlowSchema or PriorityLevelConfiguration is not repaired: " + err.Error(), Resource: "flowschemas." + flowcontrol.Group})
 	}
 }
 

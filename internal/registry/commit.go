@@ -66,6 +66,10 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		op.reloadAdmission()
 	case flowcontrol.Group:
 		op.flows.changed()
+		if !op.reconciling {
+			op.reconcileFlowSchemas()
+			op.scheduleFlowRepair()
+		}
 	}
 	if reconciles {
 		op.reconcileDefinitions(changed, op.inserted)

@@ -1,11 +1,19 @@
 package registry
 
 import (
+	"encoding/json"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // A flowClassifier keeps the Classifier of the FlowSchemas in the store. It is
@@ -38,4 +46,75 @@ func (g *Registry) Classify(u *authn.User, at *authz.Attributes) *flowcontrol.Cl
 		g.flows.made.Store(c)
 	}
 	return c.Classify(u, at)
+}
+
+// flowManager is the field manager of the condition Dangling of FlowSchemas.
+const flowManager = "api-priority-and-fairness-config-consumer-v1"
+
+// reconcileFlowSchemas applies the condition Dangling of FlowSchemas, which says whether their
+// priority levels exist, where it has changed. kube-apiserver does so some milliseconds after
+// the write of the FlowSchema or the priority level.
+func (op *operation) reconcileFlowSchemas() {
+	schemas, levels := op.surface.Find("flowschemas."+flowcontrol.Group), op.surface.Find("prioritylevelconfigurations."+flowcontrol.Group)
+	if schemas == nil || levels == nil {
+		return
+	}
+	t := schemas.Storage()
+	for o := range op.store.All(t.Prefix) {
+		stored, err := o.In(op.config.Context, t)
+		if err != nil {
+			continue // no conversion of FlowSchemas fails
+		}
+		obj := stored.Decode(t)
+		level := object.String(obj, "spec", "priorityLevelConfiguration", "name")
+		condition := danglingCondition(level, op.store.Newest(levels.Key("", level)) != nil)
+		if !hasCondition(obj, condition) {
+			condition["lastTransitionTime"] = op.now()
+			op.applyCondition(t, o, condition)
+		}
+	}
+}
+
+// danglingCondition returns the condition of a FlowSchema whose priority level exists or not,
+// without a time.
+func danglingCondition(level string, exists bool) map[string]any {
+	condition := map[string]any{"type": "Dangling", "status": "True", "reason": "NotFound",
+		"message": fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q but there is no such object", level)}
+	if exists {
+		condition["status"], condition["reason"] = "False", "Found"
+		condition["message"] = fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q and it exists", level)
+	}
+	return condition
+}
+
+// hasCondition reports whether an object has a condition, at any time.
+func hasCondition(obj, condition map[string]any) bool {
+	for c := range object.Each(object.List(obj, "status", "conditions")) {
+		if c["type"] == condition["type"] {
+			return c["status"] == condition["status"] && c["reason"] == condition["reason"] && c["message"] == condition["message"]
+		}
+	}
+	return false
+}
+
+// applyCondition applies a condition to a FlowSchema, unless it is gone or admission refuses
+// that.
+func (op *operation) applyCondition(t *resource.Type, o *storage.Object, condition map[string]any) {
+	config, err := json.Marshal(map[string]any{
+		"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": map[string]any{"name": o.Name},
+		"status": map[string]any{"conditions": []any{condition}},
+	})
+	if err != nil {
+		panic("registry: " + err.Error()) // unreachable: the values are strings
+	}
+	write := op.internal("patch", Request{Type: t, Name: o.Name, Subresource: "status", User: apiserverUser, UserAgent: ownUserAgent})
+	write.reconciling, write.applies = true, true
+	options := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
+	apply := write.applied(Patch{Type: patch.ApplyType, Data: config}, options)
+	_, _ = write.change(change{options: options, uid: o.UID, update: func(old *state) (map[string]any, error) {
+		if old == nil {
+			return nil, status.NotFound(write.groupResource(), o.Name)
+		}
+		return apply(old)
+	}})
 }

@@ -151,7 +151,8 @@ type Registry struct {
 	initial *storage.Snapshot // the state of a fresh server, for Reset
 
 	expiries      expiries
-	repairs       repairs
+	repairs       repairTimer
+	flowRepairs   repairTimer
 	finalizations finalizations
 	compaction    *clock.Ticker // nil without a schedule
 }
@@ -298,6 +299,7 @@ func (g *Registry) Close() {
 	g.store.Close()
 	g.expiries.close()
 	g.repairs.close()
+	g.flowRepairs.close()
 	g.finalizations.close()
 	if g.compaction != nil {
 		g.compaction.Stop()
