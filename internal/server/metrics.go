@@ -125,8 +125,8 @@ func (r *request) serveHealthMetrics() error {
 }
 
 func (r *request) answerMetrics(families ...metrics.Family) error {
-	if r.http.Method != http.MethodGet {
-		return status.MethodNotAllowed()
+	if r.http.Method == http.MethodDelete {
+		return status.NotImplemented("reset of metrics")
 	}
 	r.write(http.StatusOK, metrics.ContentType(r.surface.Release().Minor()), metrics.Encode(families...))
 	return nil

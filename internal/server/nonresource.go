@@ -14,13 +14,13 @@ import (
 // serveNonResource serves the paths below no group version: health, version,
 // discovery, OpenAPI, metrics and the pages about the process.
 //
-// Differs from kube-apiserver: debugging: the verbosity of the log is not set. Request: PUT
-// /debug/flags/v.
+// Differs from kube-apiserver: debugging: profiles are not served, and the verbosity of the log
+// is neither shown nor set. Request: GET /debug/pprof/.
 func (r *request) serveNonResource() error {
 	switch {
 	case r.serveHealth():
 		return nil
-	case strings.TrimSuffix(r.Path, "/") == "/version":
+	case strings.TrimRight(r.Path, "/") == versionPath:
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
@@ -43,17 +43,25 @@ func (r *request) serveNonResource() error {
 	if found, err := r.server.documentsOf(r.surface).discovery.Serve(r.w, r.http, r.Path); found || err != nil {
 		return err
 	}
-	if serve, ok := selfPaths[r.Path]; ok || issuerPaths[strings.TrimSuffix(r.Path, "/")] {
-		if !ok {
-			serve = selfPaths[strings.TrimSuffix(r.Path, "/")]
-		}
+	serve := selfPaths[r.Path]
+	if trimmed := strings.TrimRight(r.Path, "/"); serve == nil && servicePaths[trimmed] {
+		serve = selfPaths[trimmed]
+	}
+	if serve != nil {
 		return serve(r)
 	}
 	if servesZpage(r.surface.Release(), r.Path) {
 		return r.serveZpage(zpages[r.Path])
 	}
-	if r.Path == "/debug/flags/v" {
-		return status.NotImplemented(r.Path)
+	for _, path := range []string{"/debug/flags", "/debug/pprof"} {
+		if r.Path == path || strings.HasPrefix(r.Path, path+"/") {
+			return status.NotImplemented(r.Path)
+		}
+	}
+	for path := range servicePaths {
+		if strings.HasPrefix(r.Path, path+"/") {
+			return status.NoResource()
+		}
 	}
 	// Below a group that it serves, kube-apiserver answers with a Status, elsewhere
 	// in plain text.
@@ -66,22 +74,28 @@ func (r *request) serveNonResource() error {
 	return errNoPage
 }
 
+const (
+	versionPath             = "/version"
+	openIDConfigurationPath = "/.well-known/openid-configuration"
+)
+
 // selfPaths serve metrics and the keys of service account tokens.
 var selfPaths = map[string]func(*request) error{
-	"/metrics":                          (*request).serveMetrics,
-	"/metrics/slis":                     (*request).serveHealthMetrics,
-	"/.well-known/openid-configuration": (*request).serveOpenIDConfiguration,
-	serviceaccount.KeySetPath:           (*request).serveKeySet,
+	"/metrics":                (*request).serveMetrics,
+	"/metrics/slis":           (*request).serveHealthMetrics,
+	openIDConfigurationPath:   (*request).serveOpenIDConfiguration,
+	serviceaccount.KeySetPath: (*request).serveKeySet,
 }
 
-// issuerPaths are the selfPaths that a slash may follow.
-var issuerPaths = map[string]bool{"/.well-known/openid-configuration": true, serviceaccount.KeySetPath: true}
+// servicePaths are the paths that slashes may follow. kube-apiserver serves them as it serves
+// groups, with a Status for the paths below.
+var servicePaths = map[string]bool{versionPath: true, openIDConfigurationPath: true, serviceaccount.KeySetPath: true}
 
 // rootPaths returns the paths that / lists beside those of discovery.
 func rootPaths(r *release.Release) []string {
 	paths := []string{
-		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version",
-		"/metrics", "/metrics/slis", "/.well-known/openid-configuration", serviceaccount.KeySetPath,
+		"/healthz", "/livez", "/readyz", "/openapi/v2", "/openapi/v3", "/openapi/v3/", versionPath,
+		"/metrics", "/metrics/slis", openIDConfigurationPath, serviceaccount.KeySetPath,
 	}
 	for _, path := range []string{flagzPath, statuszPath} {
 		if servesZpage(r, path) {
