@@ -197,3 +197,27 @@ func TestEventsExpire(t *testing.T) {
 }
 
 func TestTenMinutes(t *testing.T) { synctest.Test(t, tenMinutes) }
+
+// A watch of Events, which have no watch cache, has a bookmark every ten minutes and none before
+// its end.
+func TestBookmarksWithoutWatchCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
+		url := fmt.Sprintf("%s/api/v1/events?watch=1&allowWatchBookmarks=1&timeoutSeconds=900&resourceVersion=%d", srv.URL, srv.Revision())
+		resp, err := srv.Client().Get(url)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		w := &stream{t, resp.Body, bufio.NewReader(resp.Body)}
+		synctest.Wait()
+		require.NoError(t, srv.Clock().Advance(9*time.Minute+59*time.Second))
+		_, err = srv.Put(`{apiVersion: v1, kind: Event, metadata: {name: a, namespace: default}, involvedObject: {namespace: default}}`)
+		require.NoError(t, err)
+		w.expect("ADDED")
+		require.NoError(t, srv.Clock().Advance(time.Second))
+		assert.Equal(t, fmt.Sprint(srv.Revision()), w.expect("BOOKMARK").ResourceVersion())
+		synctest.Wait()
+		require.NoError(t, srv.Clock().Advance(5*time.Minute))
+		e, more := w.next()
+		assert.False(t, more, "%v", e)
+	})
+}

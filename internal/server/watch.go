@@ -30,6 +30,10 @@ const (
 	bookmarkInterval = time.Minute
 	bookmarkLead     = 2 * time.Second
 
+	// progressInterval is the time between the bookmarks of a watch of a resource without a
+	// watch cache: that of etcd's progress notifications.
+	progressInterval = 10 * time.Minute
+
 	// watchBatch is about the number of events that are written before the watch
 	// checks whether it is over.
 	watchBatch = 256
@@ -343,11 +347,14 @@ func (r *request) watchTimeout(o *listOptions) time.Duration {
 
 // nextBookmark returns a timer that fires when the next bookmark is due: shortly
 // before the end, or after the interval. It never fires if the client does not
-// allow bookmarks.
+// allow bookmarks. Without a watch cache there is none before the end.
 func (st *watchStream) nextBookmark() *clock.Timer {
 	c := st.server.config.Clock
 	if !st.options.bookmarks {
 		return clock.Never()
+	}
+	if st.typ.NoWatchCache {
+		return c.After(progressInterval)
 	}
 	wait := bookmarkInterval
 	if last := st.deadline.Sub(c.Now()) - bookmarkLead; last > 0 {
