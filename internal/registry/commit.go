@@ -40,7 +40,8 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		op.definitionsMu.Lock()
 		defer op.definitionsMu.Unlock()
 	}
-	var changed []string // definitions
+	var changed []string // the names of definitions or APIServices
+	registers := !op.reconciling && t.Group == "apiregistration.k8s.io"
 	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 		if err := fn(tx); err != nil {
 			return err
@@ -50,7 +51,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 			op.expireAfterTTL(t, tx)
 		}
 		for _, e := range tx.Events() {
-			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && defines {
+			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && (defines || registers) {
 				changed = append(changed, name)
 			}
 		}
@@ -71,8 +72,14 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 			op.scheduleFlowRepair()
 		}
 	}
-	if reconciles {
+	switch {
+	case reconciles:
 		op.reconcileDefinitions(changed, op.inserted)
+	case registers:
+		for _, name := range changed {
+			version, group, _ := strings.Cut(name, ".")
+			op.registerGroupVersion(resource.GroupVersion{Group: group, Version: version})
+		}
 	}
 	return nil
 }

@@ -41,8 +41,9 @@ type definition struct {
 // definitions is the set of definitions that are served. It is immutable, and a
 // change takes time in the order of the logarithm of their number.
 type definitions struct {
-	all   *sortedset.Set[namedDefinition]
-	names *crd.Names // accepted ones
+	all      *sortedset.Set[namedDefinition]
+	names    *crd.Names // accepted ones
+	versions *crd.ServedVersions
 
 	// unsettled are the definitions whose status may change without a write to
 	// them: it is not complete, another definition has the names, or custom resources
@@ -60,8 +61,9 @@ type namedDefinition struct {
 
 func newDefinitions() definitions {
 	return definitions{
-		all:   sortedset.New(func(a, b namedDefinition) bool { return a.name < b.name }),
-		names: crd.NewNames(),
+		all:      sortedset.New(func(a, b namedDefinition) bool { return a.name < b.name }),
+		names:    crd.NewNames(),
+		versions: crd.NewServedVersions(),
 	}
 }
 
@@ -88,6 +90,7 @@ func (d *definitions) with(name string, replacement *definition) definitions {
 		out.all = d.all.With(nil, []namedDefinition{{name, replacement}})
 	}
 	out.names = d.names.Replace(before, after)
+	out.versions = d.versions.Replace(before, after)
 	out.unsettled = withEntry(d.unsettled, name, replacement, replacement != nil)
 	out.webhooks = withEntry(d.webhooks, name, replacement, after != nil && object.String(after, "spec", "conversion", "strategy") == "Webhook")
 	return out
@@ -121,8 +124,9 @@ func (g *Registry) definitionsType() *resource.Type {
 	return g.api().types.Lookup("apiextensions.k8s.io", "v1", "customresourcedefinitions")
 }
 
-// reconcileDefinitions completes the status of definitions, serves their types, and
-// deletes the objects of definitions that are being deleted. changed has the names of
+// reconcileDefinitions completes the status of definitions, serves their types, registers
+// their group versions, and deletes the objects of definitions that are being deleted. changed
+// has the names of
 // those that were written since the last call. decoded saves the decoding of one that
 // was just stored; it may be nil. The caller holds g.definitionsMu since before the
 // writes.
@@ -132,7 +136,7 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 		return
 	}
 	failed := map[string]bool{}
-	defer func() { g.scheduleFinalization(len(failed) > 0) }()
+	was, written := g.Surface().definitions, slices.Clone(changed)
 	for {
 		g.loadDefinitions(t, changed, decoded)
 		for {
@@ -144,10 +148,13 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 		}
 		name := g.finalizeDefinition(t, failed)
 		if name == "" {
-			return
+			break
 		}
 		changed, decoded = []string{name}, nil
+		written = append(written, name)
 	}
+	g.registerVersionsOf(written, was)
+	g.scheduleFinalization(len(failed) > 0)
 }
 
 // allDefinitions returns the names of the definitions that are served or in the store.
@@ -262,7 +269,7 @@ func (g *Registry) reconcileStatus(t *resource.Type) (string, *state) {
 }
 
 func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next map[string]any) (*state, error) {
-	op, o := g.definitionsOperation(Request{Type: t, Name: d.stored.Name, Subresource: "status"}), &WriteOptions{}
+	op, o := g.ownOperation("update", Request{Type: t, Name: d.stored.Name, Subresource: "status"}), &WriteOptions{}
 	return op.changeOnce(change{options: o, update: func(old *state) (map[string]any, error) {
 		return op.withManagedFields(next, old, o), nil
 	}}, d.stored, &state{d.stored, d.object})
@@ -271,11 +278,11 @@ func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next m
 // apiserverUser is the user that kube-apiserver reconciles definitions as.
 var apiserverUser = &authn.User{Name: authn.APIServerUser, Groups: []string{authn.MastersGroup}}
 
-// definitionsOperation begins a write of reconcileDefinitions, which must not
-// call it again.
-func (g *Registry) definitionsOperation(r Request) *operation {
+// ownOperation begins a write of reconcileDefinitions or registerGroupVersion, which must not
+// call them again.
+func (g *Registry) ownOperation(verb string, r Request) *operation {
 	r.User, r.UserAgent = apiserverUser, ownUserAgent
-	op := g.internal("update", r)
+	op := g.internal(verb, r)
 	op.reconciling = true
 	return op
 }
@@ -326,7 +333,7 @@ func (g *Registry) deleteInstances(d *definition) (left bool, err error) {
 	}
 	var problems []error
 	for _, o := range stored {
-		op := g.definitionsOperation(Request{Type: t, Namespace: o.Namespace, Name: o.Name})
+		op := g.ownOperation("update", Request{Type: t, Namespace: o.Namespace, Name: o.Name})
 		_, gone, err := op.deleteObject(op.key(), &DeleteOptions{})
 		var st *status.Status
 		switch {

@@ -140,6 +140,9 @@ type Registry struct {
 	// line with it. It is acquired before the locks of the store.
 	definitionsMu sync.Mutex
 
+	// apiServicesMu is held while an APIService is brought in line with the definitions.
+	apiServicesMu sync.Mutex
+
 	// fronts are those of all API servers, the first one first. The slice is replaced under
 	// definitionsMu.
 	fronts atomic.Pointer[[]*Front]

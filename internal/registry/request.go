@@ -151,7 +151,7 @@ type operation struct {
 	sent         sentBody              // what older releases quote in errors
 	applies      bool                  // the write is a server-side apply
 	empties      bool                  // emptiesMetadata of the apply
-	reconciling  bool                  // the write is one of reconcileDefinitions
+	reconciling  bool                  // the write follows from another one, and nothing from it
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it
 	revision     mvcc.Revision         // of the last commit; 0 before
