@@ -110,6 +110,31 @@ func TestOlderReleases(t *testing.T) {
 		{"restart policy of an init container", "1.33", "POST", pods + "?dryRun=All", "", "application/json",
 			pod(`"initContainers":[{"name":"i","image":"i","restartPolicy":"Never"}],"containers":[{"name":"c","image":"i"}]`), 422,
 			`restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"`},
+		{"health of devices", "1.35", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"containerStatuses":[{"name":"c","image":"i","imageID":"","ready":true,"restartCount":0,"allocatedResourcesStatus":[{"name":"a.b/c"}]}]}}`, 200, `"image":"i","imageID":""}]`},
+		{"health of devices", "1.36", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"containerStatuses":[{"name":"c","image":"i","imageID":"","ready":true,"restartCount":0,"allocatedResourcesStatus":[{"name":"a.b/c"}]}]}}`, 422,
+			`containerStatuses[0].allocatedResourcesStatus[0].name: Invalid value`},
+		{"generation in the status of a Pod", "1.33", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"observedGeneration":3,"conditions":[{"type":"A","status":"True","observedGeneration":2}]}}`, 200, `"status":{"phase":"Pending","conditions":[{"type":"A","status":"True"`},
+		{"claim for extended resources", "1.35", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"extendedResourceClaimStatus":{"resourceClaimName":"A_"}}}`, 200, `"status":{"phase":"Pending"`},
+		{"resources in the status of a Pod", "1.35", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"resources":{"limits":{"cpu":"1"}}}}`, 200, `"status":{"phase":"Pending","qosClass":"BestEffort"}`},
+		{"claims in the status of a Pod", "1.33", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"resourceClaimStatuses":[{"name":"a"}]}}`, 200, `"status":{"phase":"Pending"`},
+		{"user of a container", "1.32", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"containerStatuses":[{"name":"c","image":"i","imageID":"","ready":true,"restartCount":0,"user":{"linux":{"uid":1,"gid":1}},"resources":{}}]}}`, 200, `"resources":{},"user":{"linux":{"uid":1,"gid":1}}}]`},
+		{"user of a container that cannot be", "1.32", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
+			`{"status":{"containerStatuses":[{"name":"c","image":"i","imageID":"","ready":true,"restartCount":0,"user":{"linux":{"uid":-1,"gid":1}}}]}}`, 422, `status.containerStatuses[0].linux.uid: Invalid value: -1`},
+		{"terminating replicas", "1.34", "PATCH", "/apis/apps/v1/namespaces/default/replicasets/r/status?dryRun=All", "", merge, `{"status":{"terminatingReplicas":-1}}`, 200, `"status":{"replicas":0}`},
+		{"terminating replicas", "1.35", "PATCH", "/apis/apps/v1/namespaces/default/replicasets/r/status?dryRun=All", "", merge, `{"status":{"terminatingReplicas":-1}}`, 422,
+			`status.terminatingReplicas: Invalid value: -1`},
+		{"features that a Node declares", "1.35", "POST", "/api/v1/nodes?dryRun=All", "", "application/json", `{"metadata":{"name":"n"},"status":{"declaredFeatures":["b","a"]}}`, 201, `"nodeInfo"`},
+		{"features that a Node declares", "1.36", "POST", "/api/v1/nodes?dryRun=All", "", "application/json", `{"metadata":{"name":"n"},"status":{"declaredFeatures":["b","a"]}}`, 422,
+			`status.declaredFeatures[1]: Invalid value: \"a\": list must be sorted alphabetically`},
+		{"hints for Nodes", "1.33", "POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?dryRun=All", "", "application/json",
+			`{"metadata":{"name":"a"},"addressType":"IPv4","endpoints":[{"addresses":["10.0.0.1"],"hints":{"forNodes":[{"name":"n"}]}}]}`, 201, `"hints":{}`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
@@ -178,7 +203,9 @@ func TestOlderReleases(t *testing.T) {
 				srv, err := fakeapi.New(fakeapi.WithRelease(tt.release), fakeapi.WithObjects(scaledCRD,
 					`{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"c"},"provisioner":"example.com/p"}`,
 					`{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone"]}]}}`,
-					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`))
+					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`,
+					`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bound","namespace":"default"},"spec":{"nodeName":"n","resourceClaims":[{"name":"x","resourceClaimName":"y"}],"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`,
+					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`))
 				require.NoError(t, err)
 				servers[tt.release] = srv
 			}

@@ -15,8 +15,9 @@ import (
 type gatedField struct {
 	gate string
 	// path names the members from the spec of a Pod, or from the object, to the field.
-	// "[]" follows a list, "{}" a map. "*" is every list of containers, "**" the object itself and all
-	// objects within it. "?" follows a member that is removed too if it has no other fields.
+	// "[]" follows a list, "{}" a map. "*" is every list of containers, "*Statuses" every list of their
+	// statuses, "**" the object itself and all objects within it. "?" follows a member that is removed
+	// too if it has no other fields.
 	path string
 	// to is the value that the field gets instead of being dropped, nil for none. It does
 	// not count as a value of the old object.
@@ -88,14 +89,35 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "VolumeAttributesClass", path: "status.modifyVolumeStatus"},
 		{gate: "CSIVolumeHealth", path: "status.healthStatus"},
 	},
-	storedKind("", "Node"): {{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37}},
-	storedKind("", "Pod"):  {{gate: "CSIVolumeHealth", path: "status.volumeHealth"}},
+	storedKind("", "Node"): {
+		{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37},
+		{gate: "NodeDeclaredFeatures", path: "status.declaredFeatures", since: 35},
+		{gate: "SupplementalGroupsPolicy", path: "status.features"},
+	},
+	storedKind("", "Pod"): { // v1.32 keeps the fields of its status
+		{gate: "CSIVolumeHealth", path: "status.volumeHealth"},
+		{gate: "DRAExtendedResource", path: "status.extendedResourceClaimStatus", since: 34},
+		{gate: "DRANodeAllocatableResources", path: "status.nodeAllocatableResourceClaimStatuses", since: 36},
+		{gate: "DynamicResourceAllocation", path: "status.resourceClaimStatuses", since: 33},
+		{gate: "ImageVolumeWithDigest", path: "status.*Statuses.volumeMounts[].volumeStatus", since: 36},
+		{gate: "InPlacePodLevelResourcesVerticalScaling", path: "status.allocatedResources", since: 35},
+		{gate: "InPlacePodLevelResourcesVerticalScaling", path: "status.resources", since: 35},
+		{gate: "InPlacePodVerticalScaling", path: "status.*Statuses.allocatedResources", since: 33},
+		{gate: "InPlacePodVerticalScaling", path: "status.*Statuses.resources", since: 33},
+		{gate: "PodObservedGenerationTracking", path: "status.conditions[].observedGeneration", since: 33},
+		{gate: "PodObservedGenerationTracking", path: "status.observedGeneration", since: 33},
+		{gate: "ResourceHealthStatus", path: "status.*Statuses.allocatedResourcesStatus", since: 33},
+		{gate: "ResourceHealthStatusMessage", path: "status.*Statuses.allocatedResourcesStatus[].resources[].message", since: 36},
+		{gate: "SupplementalGroupsPolicy", path: "status.*Statuses.user", since: 33},
+	},
 	storedKind("apiextensions.k8s.io", "CustomResourceDefinition"): {
 		{gate: "CRDValidationRatcheting", path: "spec.versions[].schema.openAPIV3Schema.**.x-kubernetes-validations[].optionalOldSelf"},
 	},
 	storedKind("batch", "Job"):              {{gate: "WorkloadWithJob", path: "spec.scheduling"}},
 	storedKind("batch", "CronJob"):          {{gate: "WorkloadWithJob", path: "spec.jobTemplate.spec.scheduling"}},
 	storedKind("storage.k8s.io", "CSINode"): {{gate: "CSIVolumeHealth", path: "status.storageHealth"}},
+	storedKind("apps", "Deployment"):        {{gate: "DeploymentReplicaSetTerminatingReplicas", path: "status.terminatingReplicas", since: 33}},
+	storedKind("apps", "ReplicaSet"):        {{gate: "DeploymentReplicaSetTerminatingReplicas", path: "status.terminatingReplicas", since: 33}},
 	storedKind("apps", "StatefulSet"):       {{gate: "MaxUnavailableStatefulSet", path: "spec.updateStrategy.rollingUpdate.maxUnavailable"}},
 	storedKind("autoscaling", "HorizontalPodAutoscaler"): {
 		{gate: "HPAConfigurableTolerance", path: "spec.behavior.scaleDown.tolerance"},
@@ -105,7 +127,8 @@ var gatedFields = map[resource.Kind][]gatedField{
 		{gate: "CoordinatedLeaderElection", path: "spec.strategy"},
 		{gate: "CoordinatedLeaderElection", path: "spec.preferredHolder"},
 	},
-	storedKind("resource.k8s.io", "DeviceClass"): {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
+	storedKind("discovery.k8s.io", "EndpointSlice"): {{gate: "PreferSameTrafficDistribution", path: "endpoints[].hints.forNodes", since: 33}},
+	storedKind("resource.k8s.io", "DeviceClass"):    {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
 	storedKind("resource.k8s.io", "ResourceClaim"): append(gatedClaimFields("spec."),
 		gatedField{gate: "DRAAdminAccess", path: "status.allocation.devices.results[].adminAccess"},
 		gatedField{gate: "DRAResourceClaimDeviceStatus", path: "status.devices"}),
@@ -228,6 +251,24 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	}
 }
 
+// dropGatedStatus is dropGated for writes to the status, which change nothing else.
+func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+	var fields []gatedField
+	for _, f := range gatedFields[storedKind(t.Group, t.Kind)] {
+		if strings.HasPrefix(f.path, "status.") {
+			fields = append(fields, f)
+		}
+	}
+	if len(fields) == 0 {
+		return prepare
+	}
+	off := sync.OnceValue(func() []droppedField { return droppedFields(r, fields) })
+	return func(obj, old map[string]any) {
+		dropFields(obj, old, off())
+		prepare(obj, old)
+	}
+}
+
 // A droppedField is a gatedField whose gate is off, with the steps of its path.
 type droppedField struct {
 	path  []string
@@ -301,8 +342,14 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 			found = append(found, m)
 		}
 	}
-	if step == "*" {
+	switch step {
+	case "*":
 		for _, list := range containerLists {
+			add(obj[list])
+		}
+		return found
+	case "*Statuses":
+		for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 			add(obj[list])
 		}
 		return found

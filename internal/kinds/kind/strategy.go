@@ -111,7 +111,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 		if resets && !k.Status.NotReset {
 			s.ResetFields = append([]string{"status"}, s.ResetFields...)
 		}
-		subresources := map[string]resource.SubresourceStrategy{"status": k.Status.build()}
+		status := k.Status.build()
+		status.Prepare = dropGatedStatus(gates, t, status.Prepare)
+		subresources := map[string]resource.SubresourceStrategy{"status": status}
 		for name, sub := range s.SubresourceStrategies {
 			subresources[name] = sub
 		}

@@ -1,7 +1,6 @@
 package pods
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
@@ -43,12 +42,6 @@ func preparePodStatus(pod, old map[string]any) {
 	kind.StatusMetadataExceptOwners.Prepare(pod, old)
 	status, oldStatus := object.EnsureMap(pod, "status"), object.Map(old, "status")
 	kind.CopyMissing(status, oldStatus, "qosClass", "observedGeneration")
-	kind.DropDisabledField(status, oldStatus, "nodeAllocatableResourceClaimStatuses")
-	if !hasVolumeStatus(oldStatus) {
-		for mount := range statusMounts(status) {
-			delete(mount, "volumeStatus")
-		}
-	}
 	// Conditions with the same type are matched in order.
 	known := map[any][]map[string]any{}
 	for c := range object.Each(oldStatus["conditions"]) {
@@ -60,30 +53,6 @@ func preparePodStatus(pod, old map[string]any) {
 			known[c["type"]] = same[1:]
 		}
 	}
-}
-
-// statusMounts iterates over the volume mounts in the status of a pod.
-func statusMounts(status map[string]any) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		for _, list := range statusLists {
-			for c := range object.Each(status[list.statuses]) {
-				for mount := range object.Each(c["volumeMounts"]) {
-					if !yield(mount) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-func hasVolumeStatus(status map[string]any) bool {
-	for mount := range statusMounts(status) {
-		if mount["volumeStatus"] != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // mergeMatchLabelKeys adds requirements for matchLabelKeys and mismatchLabelKeys to
