@@ -91,6 +91,29 @@ func checkMatchLabelKeys(p validation.View) {
 	}
 }
 
+// mergedSpread is the gate of mergeMatchLabelKeys for topologySpreadConstraints.
+const mergedSpread = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
+
+// checkSpreadLabelKeys is checkMatchLabelKeys for a topologySpreadConstraint whose
+// labelSelector has no requirements for matchLabelKeys.
+func checkSpreadLabelKeys(p validation.View) {
+	selector, ok := p.Lookup("labelSelector")
+	if !ok && p.Len("matchLabelKeys") > 0 {
+		p.Forbidden("matchLabelKeys", "must not be specified when labelSelector is not set")
+	}
+	selected := object.ShallowCopy(object.Map(selector.Obj, "matchLabels"))
+	for expression := range object.Each(selector.Obj["matchExpressions"]) {
+		selected[object.String(expression, "key")] = nil
+	}
+	for i, key := range p.Strings("matchLabelKeys") {
+		at := p.At("matchLabelKeys").Index(i)
+		p.AddList(validation.LabelKey(key, at))
+		if _, ok := selected[key]; ok {
+			p.Add(validation.Invalid(at, key, "exists in both matchLabelKeys and labelSelector"))
+		}
+	}
+}
+
 func lastIndex(list []string, s string) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == s {
@@ -124,6 +147,7 @@ func checkTopologySpreadConstraint(p validation.View, rest []any) {
 	}
 	p.OneOfIfSet("nodeAffinityPolicy", "Honor", "Ignore")
 	p.OneOfIfSet("nodeTaintsPolicy", "Honor", "Ignore")
-	checkMatchLabelKeys(p)
+	p.AddList(validation.Collect(p.Obj, p.Path, checkMatchLabelKeys).WithGate(mergedSpread))
+	p.AddList(validation.Collect(p.Obj, p.Path, checkSpreadLabelKeys).WithoutGate(mergedSpread))
 	p.LabelSelector("labelSelector", validation.LabelSelectorOptions{})
 }

@@ -10,9 +10,20 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// preparePod sets the status of a new Pod, and merges matchLabelKeys and AppArmor
+// A preparation prepares writes to Pods in a release.
+type preparation struct {
+	mergesSpread bool // mergeMatchLabelKeys includes topologySpreadConstraints
+}
+
+func preparationIn(r *release.Release) preparation {
+	return preparation{
+		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
+	}
+}
+
+// prepare sets the status of a new Pod, and merges matchLabelKeys and AppArmor
 // annotations into its spec. An update keeps the old status.
-func preparePod(pod, old map[string]any) {
+func (p preparation) prepare(pod, old map[string]any) {
 	spec := object.EnsureMap(pod, "spec")
 	if old != nil {
 		object.Keep(pod, old, "status")
@@ -32,7 +43,7 @@ func preparePod(pod, old map[string]any) {
 			"lastTransitionTime": object.Value(pod, "metadata", "creationTimestamp"),
 		}}
 	}
-	mergeMatchLabelKeys(spec, object.Map(pod, "metadata", "labels"))
+	mergeMatchLabelKeys(spec, object.Map(pod, "metadata", "labels"), p.mergesSpread)
 	copyAppArmorAnnotations(spec, object.Map(pod, "metadata", "annotations"))
 }
 
@@ -56,8 +67,9 @@ func preparePodStatus(pod, old map[string]any) {
 }
 
 // mergeMatchLabelKeys adds requirements for matchLabelKeys and mismatchLabelKeys to
-// the label selectors next to them. The values are the Pod's own labels.
-func mergeMatchLabelKeys(spec, labels map[string]any) {
+// the label selectors next to them, in topologySpreadConstraints if spread is true. The
+// values are the Pod's own labels.
+func mergeMatchLabelKeys(spec, labels map[string]any, spread bool) {
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := object.Map(spec, "affinity", kind)
 		for preferred := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
@@ -66,6 +78,9 @@ func mergeMatchLabelKeys(spec, labels map[string]any) {
 		for term := range object.Each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
 			mergeLabelKeys(term, labels)
 		}
+	}
+	if !spread {
+		return
 	}
 	for constraint := range object.Each(spec["topologySpreadConstraints"]) {
 		mergeLabelKeys(constraint, labels)
@@ -154,7 +169,6 @@ var podStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  defaultPod,
 		DefaultAfterCreate:       completePodResources,
-		Prepare:                  preparePod,
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
 		WarningsBeforeCreate:     warnAppArmorAnnotations,
@@ -174,6 +188,7 @@ var podStrategy = kind.Strategy{
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
+		s.Prepare = preparationIn(r).prepare
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{
 			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
 			"resize":              resizeIn(r),
