@@ -13,11 +13,13 @@ import (
 // A preparation prepares writes to Pods in a release.
 type preparation struct {
 	mergesSpread bool // mergeMatchLabelKeys includes topologySpreadConstraints
+	annotates    bool // new Pods get AppArmor annotations for their profiles
 }
 
 func preparationIn(r *release.Release) preparation {
 	return preparation{
 		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
+		annotates:    r.Minor() < 34,
 	}
 }
 
@@ -44,7 +46,11 @@ func (p preparation) prepare(pod, old map[string]any) {
 		}}
 	}
 	mergeMatchLabelKeys(spec, object.Map(pod, "metadata", "labels"), p.mergesSpread)
-	copyAppArmorAnnotations(spec, object.Map(pod, "metadata", "annotations"))
+	annotations := object.Map(pod, "metadata", "annotations")
+	copyAppArmorAnnotations(spec, annotations)
+	if p.annotates {
+		annotateAppArmor(pod, spec, annotations)
+	}
 }
 
 // preparePodStatus keeps the fields of the old object that a status update cannot
@@ -116,6 +122,42 @@ func copyAppArmorAnnotations(spec, annotations map[string]any) {
 		}
 		object.EnsureMap(c, "securityContext")["appArmorProfile"] = profile
 	}
+}
+
+// annotateAppArmor sets the AppArmor annotations of a new Pod's containers that have none
+// from their profiles.
+func annotateAppArmor(pod, spec, annotations map[string]any) {
+	if object.String(spec, "os", "name") == "windows" {
+		return
+	}
+	for c := range AllContainers(spec) {
+		profile := object.Map(c, "securityContext", "appArmorProfile")
+		if profile == nil {
+			profile = object.Map(spec, "securityContext", "appArmorProfile")
+		}
+		key := appArmorPrefix + object.String(c, "name")
+		if _, ok := annotations[key]; ok {
+			continue
+		}
+		if text := appArmorAnnotation(profile); text != "" {
+			object.Set(pod, text, "metadata", "annotations", key)
+		}
+	}
+}
+
+// appArmorAnnotation returns the annotation of a profile, or "" if there is none.
+func appArmorAnnotation(profile map[string]any) string {
+	switch object.String(profile, "type") {
+	case "Unconfined":
+		return "unconfined"
+	case "RuntimeDefault":
+		return "runtime/default"
+	case "Localhost":
+		if local, ok := profile["localhostProfile"].(string); ok {
+			return localhostPrefix + local
+		}
+	}
+	return ""
 }
 
 // appArmorProfile returns the profile that an annotation names, or nil if it is
