@@ -163,6 +163,9 @@ func TestOlderReleases(t *testing.T) {
 		{"AppArmor profile of a Pod", "1.34", "POST", pods + "?dryRun=All", "", "application/json",
 			pod(`"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c","image":"i"}]`), 201,
 			`"fieldsV1":{"f:spec":`},
+		{"nominated Node of a bound Pod", "1.34", "PATCH", pods + "/bound/status?dryRun=All", "", merge, `{"status":{"nominatedNodeName":"x"}}`, 200, `"nominatedNodeName":"x"`},
+		{"nominated Node of a bound Pod", "1.35", "PATCH", pods + "/bound/status?dryRun=All", "", merge, `{"status":{"nominatedNodeName":"x"}}`, 422,
+			`status.nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +

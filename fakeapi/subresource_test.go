@@ -129,6 +129,21 @@ func TestBindingErrors(t *testing.T) {
 	}
 }
 
+// Since v1.35 a binding removes the nominated Node from the status.
+func TestBindingOfNominatedPod(t *testing.T) {
+	for release, want := range map[string]any{"1.34": "m", "1.35": nil} {
+		t.Run(release, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release), fakeapi.WithObjects(
+				`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"default"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"nominatedNodeName":"m"}}`))
+			code, _ := do(t, srv, "POST", podsPath+"p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`)
+			require.Equal(t, http.StatusCreated, code)
+			_, pod := do(t, srv, "GET", podsPath+"p", "")
+			status, _ := pod["status"].(map[string]any)
+			assert.Equal(t, want, status["nominatedNodeName"])
+		})
+	}
+}
+
 // A write to ephemeralcontainers changes no other field and removes no container.
 func TestEphemeralContainers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

@@ -145,7 +145,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", name))
 	}
 	object.Set(pod, object.String(binding, "target", "name"), "spec", "nodeName")
-	if st := object.Map(pod, "status"); st != nil {
+	if st := object.Map(pod, "status"); st != nil && op.base.release.Enabled("ClearingNominatedNodeNameAfterBinding") {
 		delete(st, "nominatedNodeName")
 	}
 	copied := []string{"annotations"}

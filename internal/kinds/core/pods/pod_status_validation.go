@@ -32,7 +32,8 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 	if node := p.String("nominatedNodeName"); node != "" && node != object.String(was, "nominatedNodeName") {
 		p.Format("nominatedNodeName", validation.Subdomain)
 		if object.String(old, "spec", "nodeName") != "" {
-			p.Forbidden("nominatedNodeName", "may not be set on pods that are already bound to a node")
+			p.Add(validation.Forbidden(p.At("nominatedNodeName"), "may not be set on pods that are already bound to a node").
+				WithGate("ClearingNominatedNodeNameAfterBinding", nil))
 		}
 	}
 	if p.Int("observedGeneration") < 0 {
