@@ -71,7 +71,7 @@ func (r *podRules) checkInitContainers() {
 		}
 		for _, policy := range c.Each("resizePolicy") {
 			if policy.String("restartPolicy") == "RestartContainer" {
-				policy.InvalidNamed("restartPolicy", "must not be set to 'RestartContainer' for non-sidecar initContainers")
+				policy.Add(validation.Invalid(policy.At("restartPolicy"), validation.NamedString("RestartContainer"), "must not be set to 'RestartContainer' for non-sidecar initContainers").Since(36))
 			}
 		}
 	}
@@ -360,7 +360,8 @@ func checkGatedRestartRules(c validation.View) {
 	}
 	c.OneOfIfSet("restartPolicy", "Always", "Never", "OnFailure")
 	if n := c.Len("restartPolicyRules"); n > maxRestartRules {
-		c.Add(validation.TooMany(c.At("restartPolicyRules"), n, maxRestartRules))
+		path := c.At("restartPolicyRules")
+		c.Add(validation.TooMany(path, n, maxRestartRules).Before(36, validation.TooLong(path, maxRestartRules)))
 	}
 	for _, rule := range c.Each("restartPolicyRules") {
 		checkRestartAction(rule)
@@ -371,7 +372,8 @@ func checkGatedRestartRules(c validation.View) {
 		}
 		codes.OneOf("operator", "In", "NotIn")
 		if n := codes.Len("values"); n > maxExitCodes {
-			codes.Add(validation.TooMany(codes.At("values"), n, maxExitCodes))
+			path := codes.At("values")
+			codes.Add(validation.TooMany(path, n, maxExitCodes).Before(36, validation.TooLong(path, maxExitCodes)))
 		}
 	}
 }

@@ -26,7 +26,9 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 		}
 		typ := condition.String("type")
 		if typ != "PodScheduled" && typ != "Ready" && typ != "Initialized" {
-			condition.AddList(validation.Each(condition.At("Type"), typ, validation.QualifiedName(typ)))
+			for _, e := range validation.Each(condition.At("Type"), typ, validation.QualifiedName(typ)) {
+				condition.Add(e.FieldBefore(33, "metadata"+strings.TrimPrefix(e.Field, p.Path.String())))
+			}
 		}
 	}
 	if node := p.String("nominatedNodeName"); node != "" && node != object.String(was, "nominatedNodeName") {
@@ -159,7 +161,9 @@ func checkClaimStatuses(p, spec validation.View) {
 		seen.Unique(status, "name")
 		if status.Has("resourceClaimName") {
 			claim := status.String("resourceClaimName")
-			status.AddList(validation.Each(status.At("resourceClaimName"), validation.NamedString(claim), validation.Subdomain(claim)))
+			for _, e := range validation.Each(status.At("resourceClaimName"), validation.NamedString(claim), validation.Subdomain(claim)) {
+				status.Add(e.FieldBefore(36, status.At("name").String()))
+			}
 		}
 	}
 }
