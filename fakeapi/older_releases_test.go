@@ -23,6 +23,7 @@ func TestOlderReleases(t *testing.T) {
 		deployment = "/apis/apps/v1/namespaces/default/deployments/missing"
 		streamed   = configMaps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=a"
 		handled    = "only the following media types are accepted: "
+		job        = "/apis/batch/v1/namespaces/default/jobs/j"
 		notFound   = `deployments.apps \"missing\" not found`
 		scale      = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"missing"},"spec":{"replicas":1}}`
 	)
@@ -182,6 +183,27 @@ func TestOlderReleases(t *testing.T) {
 			`{"status":{"resourceClaimStatuses":[{"name":"x","resourceClaimName":"A_"}]}}`, 422, `resourceClaimStatuses[0].name: Invalid value: \"A_\"`},
 		{"name of a claim in the status of a Pod", "1.36", "PATCH", pods + "/bound/status?dryRun=All", "", merge,
 			`{"status":{"resourceClaimStatuses":[{"name":"x","resourceClaimName":"A_"}]}}`, 422, `resourceClaimStatuses[0].resourceClaimName: Invalid value: \"A_\"`},
+		{"no name of an operating system", "1.33", "POST", pods, "", "application/json", pod(`"os":{},"containers":[{"name":"c","image":"i"}]`), 422, `spec.os.name: Required value: cannot be empty`},
+		{"search path", "1.33", "POST", pods, "", "application/json", pod(`"dnsConfig":{"searches":["a_."]},"containers":[{"name":"c","image":"i"}]`), 422,
+			`regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
+		{"search path", "1.34", "POST", pods, "", "application/json", pod(`"dnsConfig":{"searches":["a_."]},"containers":[{"name":"c","image":"i"}]`), 422,
+			`regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?`},
+		{"operator of a toleration", "1.34", "POST", pods, "", "application/json", pod(`"tolerations":[{"key":"a","operator":"Lt","value":"1"}],"containers":[{"name":"c","image":"i"}]`), 422,
+			`Unsupported value: \"Lt\": supported values: \"Equal\", \"Exists\"","field"`},
+		{"end of a Job before its start", "1.33", "PATCH", job + "/status", "", merge,
+			`{"status":{"completionTime":"2026-01-01T00:00:00Z","conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}],"uncountedTerminatedPods":{"failed":["a"]}}}`, 422,
+			`[status.completionTime: Invalid value: 2026-01-01 00:00:00 +0000 UTC: completionTime cannot be set before startTime, status.uncountedTerminatedPods: Invalid value: ` +
+				`batch.UncountedTerminatedPods{Succeeded:[]types.UID(nil), Failed:[]types.UID{\"a\"}}: uncountedTerminatedPods needs to be empty for finished job]`},
+		{"start of a Job", "1.35", "PATCH", job + "/status", "", merge, `{"status":{"startTime":"2026-01-03T00:00:00Z"}}`, 422, `status.startTime: Required value: startTime cannot be removed for unsuspended job`},
+		{"start of a Job", "1.36", "PATCH", job + "/status", "", merge, `{"status":{"startTime":"2026-01-03T00:00:00Z"}}`, 422,
+			`status.startTime: Invalid value: \"2026-01-03T00:00:00Z\": field is immutable for unsuspended job once set`},
+		{"exempt priority level", "1.33", "POST", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", "", "application/json",
+			`{"metadata":{"name":"a"},"spec":{"type":"Exempt"}}`, 422, `type must be 'Exempt' if and only if name is 'exempt'`},
+		{"condition of a FlowSchema", "1.33", "PATCH", "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/catch-all/status", "", merge,
+			`{"status":{"conditions":[{"status":"True"}]}}`, 422, `conditions[0].type: Required value: must not be empty`},
+		{"selectable fields without a schema", "1.33", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "", "application/json",
+			`{"metadata":{"name":"a"},"spec":{"versions":[{"name":"v1","selectableFields":[{"jsonPath":".a"}]},{"name":"v2"}]}}`, 422,
+			`selectableFields may only be set when version.schema.openAPIV3Schema is not included`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
@@ -252,7 +274,8 @@ func TestOlderReleases(t *testing.T) {
 					`{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n"},"spec":{"drivers":[{"name":"d","nodeID":"n","topologyKeys":["zone"]}]}}`,
 					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`,
 					`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bound","namespace":"default"},"spec":{"nodeName":"n","resourceClaims":[{"name":"x","resourceClaimName":"y"}],"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`,
-					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`))
+					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+					`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{"startTime":"2026-01-02T00:00:00Z"}}`))
 				require.NoError(t, err)
 				servers[tt.release] = srv
 			}

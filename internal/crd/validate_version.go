@@ -50,7 +50,8 @@ func (c *specValidator) version(v map[string]any, path *validation.Path) validat
 	errs = append(errs, columns(v, path)...)
 	if fields := object.List(v, "selectableFields"); len(fields) > 0 {
 		if props := object.Map(v, "schema", "openAPIV3Schema"); props == nil {
-			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included"))
+			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included").
+				DetailBefore(34, "selectableFields may only be set when version.schema.openAPIV3Schema is not included"))
 		} else {
 			errs = append(errs, selectableFields(fields, props, path)...)
 		}

@@ -180,6 +180,12 @@ func DNS1123SubdomainWithUnderscore(s string) []string {
 	return msgs
 }
 
+// WithoutUnderscore returns a message of [DNS1123SubdomainWithUnderscore] with the regular
+// expression of [DNS1123Subdomain], as older releases have it.
+func WithoutUnderscore(message string) string {
+	return strings.Replace(message, dns1123SubdomainUnderscoreRE, dns1123SubdomainRE, 1)
+}
+
 // WildcardDNS1123Subdomain checks "*." followed by a subdomain.
 func WildcardDNS1123Subdomain(s string) []string {
 	var msgs []string

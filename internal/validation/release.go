@@ -311,7 +311,12 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 	case nil:
 		typ, _, _ := unversioned.TypeAt(group, kind, e.Field)
 		return goSyntax(unversioned.Value{Type: typ, Minor: minor}.GoSyntax())
-	case goSyntax, quantities, unversioned.Quantity, string, bool, int, int32, int64, float32, float64, NoValue:
+	case string:
+		if typ, _, _ := unversioned.TypeAt(group, kind, e.Field); unversioned.SameShape(typ, "t") {
+			return goSyntax(unversioned.Value{Type: typ, Value: v, Minor: minor}.GoSyntax())
+		}
+		return v
+	case goSyntax, quantities, unversioned.Quantity, bool, int, int32, int64, float32, float64, NoValue:
 		return v
 	case unversioned.Value:
 		if text, ok := v.Value.(string); ok && v.Type == "q" {

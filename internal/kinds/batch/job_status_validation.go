@@ -126,7 +126,7 @@ func (s *jobStatus) checkCompletion() {
 		}
 	}
 	if s.changed("startTime", "completionTime") && before(s.String("completionTime"), s.String("startTime")) {
-		s.Invalid("completionTime", "must be equal to or after `startTime`")
+		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "must be equal to or after `startTime`").DetailBefore(34, "completionTime cannot be set before startTime"))
 	}
 	if (s.conditionChanged(jobFailed) || s.changed("failedIndexes")) && failed && !s.now[jobFailureTarget] {
 		s.addConflict("cannot set Failed=True condition without the FailureTarget=true condition")
@@ -158,7 +158,8 @@ func (s *jobStatus) checkFinished() {
 		s.Required("startTime", "startTime is required for finished job")
 	}
 	if pods := s.Field("uncountedTerminatedPods"); (ended || s.changed("uncountedTerminatedPods")) && pods.Len("failed")+pods.Len("succeeded") > 0 {
-		s.Add(validation.Invalid(pods.Path, validation.AsGoType("batch.UncountedTerminatedPods", pods.Obj), "must be empty for finished job"))
+		s.Add(validation.Invalid(pods.Path, validation.AsGoType("batch.UncountedTerminatedPods", pods.Obj), "must be empty for finished job").
+			DetailBefore(34, "uncountedTerminatedPods needs to be empty for finished job"))
 	}
 }
 
@@ -227,11 +228,12 @@ func (s *jobStatus) checkUpdate() {
 		s.Add(validation.Invalid(s.At("succeeded"), succeeded, "cannot decrease the succeeded counter"))
 	}
 	if s.Has("completionTime") && s.old.Has("completionTime") && s.changed("completionTime") {
-		s.Invalid("completionTime", "field is immutable")
+		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "field is immutable").DetailBefore(34, "completionTime cannot be mutated"))
 	}
 	resuming := s.before[jobSuspended] && object.Condition(map[string]any{"status": s.Obj}, jobSuspended, "False") != nil
 	if s.old.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
-		s.Invalid("startTime", "field is immutable for unsuspended job once set")
+		s.Add(validation.Invalid(s.At("startTime"), s.Obj["startTime"], "field is immutable for unsuspended job once set").
+			Before(36, validation.Required(s.At("startTime"), "startTime cannot be removed for unsuspended job")))
 	}
 	if s.before[jobSuccess] && !s.now[jobSuccess] {
 		s.addConflict("cannot disable the SuccessCriteriaMet=True condition")

@@ -200,6 +200,8 @@ func checkFlowConditions(obj validation.View) {
 	seen := validation.Seen{}
 	for _, c := range obj.Field("status").Each("conditions") {
 		seen.Unique(c, "type")
-		c.Require("type")
+		if c.String("type") == "" {
+			c.Add(validation.Required(c.At("type"), "").DetailBefore(34, "must not be empty"))
+		}
 	}
 }

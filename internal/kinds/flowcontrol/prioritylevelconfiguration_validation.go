@@ -23,7 +23,8 @@ func validatePriorityLevel(obj, _ map[string]any) validation.List {
 func checkPriorityLevel(spec validation.View, name string) {
 	typ := spec.String("type")
 	if (name == flowExempt) != (typ == "Exempt") {
-		spec.InvalidNamed("type", "must be 'Exempt' if and only if `name` is 'exempt'")
+		spec.Add(validation.Invalid(spec.At("type"), validation.NamedString(typ), "must be 'Exempt' if and only if `name` is 'exempt'").
+			DetailBefore(34, "type must be 'Exempt' if and only if name is 'exempt'"))
 	}
 	switch typ {
 	case "Exempt":

@@ -48,7 +48,8 @@ func checkToleration(p validation.View, mayCompare bool) {
 			p.Add(validation.Invalid(p.At("operator"), value, "value must be empty when `operator` is 'Exists'"))
 		}
 	case "Lt", "Gt":
-		refused := validation.NotSupported(p.At("operator"), validation.NamedString(operator), []string{"Equal", "Exists", "Lt", "Gt"})
+		at, bad := p.At("operator"), validation.NamedString(operator)
+		refused := validation.NotSupported(at, bad, []string{"Equal", "Exists", "Lt", "Gt"}).Before(35, validation.NotSupported(at, bad, []string{"Equal", "Exists"}))
 		if !mayCompare {
 			p.Add(refused)
 			break

@@ -182,7 +182,9 @@ func checkDNSConfig(p validation.View) {
 	for i, search := range searches {
 		if search != "." {
 			search = strings.TrimSuffix(search, ".")
-			config.AddList(validation.Each(config.At("searches").Index(i), search, validation.DNS1123SubdomainWithUnderscore(search)))
+			for _, e := range validation.Each(config.At("searches").Index(i), search, validation.DNS1123SubdomainWithUnderscore(search)) {
+				config.Add(e.DetailBefore(34, validation.WithoutUnderscore(e.Detail)))
+			}
 		}
 	}
 	for _, option := range config.Each("options") {
@@ -275,10 +277,12 @@ func (r *podRules) findVolume(name string) (found map[string]any) {
 
 func (r *podRules) checkOS() {
 	os, ok := r.spec.Lookup("os")
-	if !ok || !os.Require("name") {
+	if !ok {
 		return
 	}
 	switch name := os.String("name"); name {
+	case "":
+		os.Add(validation.Required(os.At("name"), "").DetailBefore(34, "cannot be empty"))
 	case "linux":
 		r.checkLinux()
 	case "windows":
