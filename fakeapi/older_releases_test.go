@@ -20,6 +20,7 @@ func TestOlderReleases(t *testing.T) {
 		table      = "application/json;as=Table;g=meta.k8s.io;v=v1"
 		proto      = "application/vnd.kubernetes.protobuf"
 		configMaps = "/api/v1/namespaces/default/configmaps"
+		claims     = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 		deployment = "/apis/apps/v1/namespaces/default/deployments/missing"
 		streamed   = configMaps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=a"
 		handled    = "only the following media types are accepted: "
@@ -204,6 +205,28 @@ func TestOlderReleases(t *testing.T) {
 		{"selectable fields without a schema", "1.33", "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "", "application/json",
 			`{"metadata":{"name":"a"},"spec":{"versions":[{"name":"v1","selectableFields":[{"jsonPath":".a"}]},{"name":"v2"}]}}`, 422,
 			`selectableFields may only be set when version.schema.openAPIV3Schema is not included`},
+		{"two kinds of a device request", "1.34", "POST", claims, "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"devices":{"requests":[{"name":"a","exactly":{},"firstAvailable":[{"name":"b","deviceClassName":"A_"}]}]}}}`, 422,
+			`requests[0].exactly.deviceClassName: Required value, spec.devices.requests[0]: Invalid value: null: exactly one of`},
+		{"two kinds of a device request", "1.35", "POST", claims, "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"devices":{"requests":[{"name":"a","exactly":{},"firstAvailable":[{"name":"b","deviceClassName":"A_"}]}]}}}`, 422,
+			`is invalid: spec.devices.requests[0]: Invalid value: null: exactly one of`},
+		{"too many selectors of devices", "1.34", "POST", "/apis/resource.k8s.io/v1/deviceclasses", "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"selectors":[` + strings.Repeat("{},", 32) + `{}]}}`, 422, `selectors[32].cel: Required value, spec.selectors: Too many: 33`},
+		{"too many selectors of devices", "1.35", "POST", "/apis/resource.k8s.io/v1/deviceclasses", "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"selectors":[` + strings.Repeat("{},", 32) + `{}]}}`, 422, `is invalid: spec.selectors: Too many: 33`},
+		{"names of attributes", "1.34", "POST", claims, "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"devices":{"constraints":[{"matchAttribute":""},{"matchAttribute":"x"},{"matchAttribute":"/x"}]}}}`, 422,
+			`[spec.devices.constraints[0].matchAttribute: Required value: name required, spec.devices.constraints[1].matchAttribute: Invalid value: \"x\": must include a domain, ` +
+				`spec.devices.constraints[2].matchAttribute: Required value: the domain must not be empty]`},
+		{"name of an attribute of a device", "1.35", "POST", "/apis/resource.k8s.io/v1/resourceslices", "", "application/json",
+			`{"metadata":{"name":"a"},"spec":{"driver":"d.e","nodeName":"n","pool":{"name":"p","resourceSliceCount":1},"devices":[{"name":"d","attributes":{"/a":{"int":1}}}]}}`, 422,
+			`spec.devices[0].attributes[/a]: Invalid value: \"\": the domain must not be empty`},
+		{"name of an attribute of a device", "1.36", "POST", "/apis/resource.k8s.io/v1/resourceslices", "", "application/json",
+			`{"metadata":{"name":"a"},"spec":{"driver":"d.e","nodeName":"n","pool":{"name":"p","resourceSliceCount":1},"devices":[{"name":"d","attributes":{"/a":{"int":1}}}]}}`, 422,
+			`spec.devices[0].attributes: Invalid value: \"\": the domain must not be empty`},
+		{"update of a claim", "1.34", "PATCH", claims + "/c", "", merge, `{"spec":{"devices":{"requests":[{"name":"A_"}]}}}`, 422,
+			`"field":"spec"},{"reason":"FieldValueInvalid","message":"Invalid value: \"A_\"`},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
@@ -277,6 +300,10 @@ func TestOlderReleases(t *testing.T) {
 					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
 					`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{"startTime":"2026-01-02T00:00:00Z"}}`))
 				require.NoError(t, err)
+				if tt.release > "1.33" {
+					_, err := srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"default"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"d"}}]}}}`)
+					require.NoError(t, err)
+				}
 				servers[tt.release] = srv
 			}
 			srv := servers[tt.release]

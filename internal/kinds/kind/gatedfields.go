@@ -131,6 +131,12 @@ var gatedFields = map[resource.Kind][]gatedField{
 	storedKind("resource.k8s.io", "DeviceClass"):    {{gate: "DRAExtendedResource", path: "spec.extendedResourceName"}},
 	storedKind("resource.k8s.io", "ResourceClaim"): append(gatedClaimFields("spec."),
 		gatedField{gate: "DRAAdminAccess", path: "status.allocation.devices.results[].adminAccess"},
+		gatedField{gate: "DRAConsumableCapacity", path: "status.allocation.devices.results[].consumedCapacity", since: 34},
+		gatedField{gate: "DRAConsumableCapacity", path: "status.allocation.devices.results[].shareID", since: 34},
+		gatedField{gate: "DRAConsumableCapacity", path: "status.devices[].shareID", since: 34},
+		gatedField{gate: "DRADeviceBindingConditions", path: "status.allocation.allocationTimestamp", since: 34, until: 35},
+		gatedField{gate: "DRADeviceBindingConditions", path: "status.allocation.devices.results[].bindingConditions", since: 34},
+		gatedField{gate: "DRADeviceBindingConditions", path: "status.allocation.devices.results[].bindingFailureConditions", since: 34},
 		gatedField{gate: "DRAResourceClaimDeviceStatus", path: "status.devices"}),
 	storedKind("resource.k8s.io", "ResourceClaimTemplate"): gatedClaimFields("spec.spec."),
 	storedKind("resource.k8s.io", "ResourceSlice"): {

@@ -2,6 +2,7 @@ package resourceapi
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -15,7 +16,16 @@ var deviceClassStrategy = kind.Strategy{
 		Name:                     validation.UnprefixedName,
 		Validate:                 validateDeviceClass,
 	},
+	Released:              validateMetadataOnce,
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 	GenerationFields:      []string{"spec"},
 	Cells:                 table.NameAndAge,
+}
+
+// validateMetadataOnce changes the validation of updates in releases that validate them as
+// new objects: these validate the new metadata there.
+func validateMetadataOnce(r *release.Release, s *resource.Strategy) {
+	if r.Minor() < 35 {
+		s.MetadataValidation = resource.MetadataUpdate
+	}
 }

@@ -24,55 +24,85 @@ func checkSize(p validation.View, name string, limit int) bool {
 	return true
 }
 
+// tooManyItems checks that a list has at most limit items, and reports whether it has more.
+// checkAll checks its items, and checkRest the whole list. Releases before v1.35 check longer
+// lists too.
+func tooManyItems(p validation.View, name string, limit int, checkAll, checkRest func(validation.View)) bool {
+	if p.Len(name) <= limit {
+		return false
+	}
+	p.AddList(validation.Collect(p.Obj, p.Path, checkAll).Until(35))
+	checkSize(p, name, limit)
+	p.AddList(validation.Collect(p.Obj, p.Path, checkRest).Until(35))
+	return true
+}
+
 // checkItems checks that a list has at most limit items, and calls rule for each.
 func checkItems(p validation.View, name string, limit int, rule func(validation.View)) {
-	if checkSize(p, name, limit) {
+	each := func(p validation.View) {
 		for _, item := range p.Each(name) {
 			rule(item)
 		}
+	}
+	if !tooManyItems(p, name, limit, each, func(validation.View) {}) {
+		each(p)
 	}
 }
 
 // checkKeyedItems is checkItems for objects with a field key that must be unique.
 func checkKeyedItems(p validation.View, name string, limit int, key string, rule func(validation.View)) {
-	if !checkSize(p, name, limit) {
-		return
-	}
-	checkItems(p, name, limit, rule)
-	seen := map[string]bool{}
-	for _, item := range p.Each(name) {
-		value := item.String(key)
-		if seen[value] {
-			p.Add(validation.Duplicate(item.Path, value).FieldBefore(35, item.At(key).String()))
+	each := func(p validation.View) {
+		for _, item := range p.Each(name) {
+			rule(item)
 		}
-		seen[value] = true
+	}
+	unique := func(p validation.View) {
+		seen := map[string]bool{}
+		for _, item := range p.Each(name) {
+			value := item.String(key)
+			if seen[value] {
+				p.Add(validation.Duplicate(item.Path, value).FieldBefore(35, item.At(key).String()))
+			}
+			seen[value] = true
+		}
+	}
+	if !tooManyItems(p, name, limit, each, unique) {
+		each(p)
+		unique(p)
 	}
 }
 
 // checkUniqueStrings checks that a list has at most limit strings and no duplicates,
 // and calls rule for each.
 func checkUniqueStrings(p validation.View, name string, limit int, rule func(text string, path *validation.Path) validation.List) {
-	if !checkSize(p, name, limit) {
-		return
-	}
 	list := p.Strings(name)
-	for i, text := range list {
-		p.AddList(rule(text, p.At(name).Index(i)))
-	}
-	for i, text := range list {
-		if slices.Contains(list[:i], text) {
-			p.Add(validation.Duplicate(p.At(name).Index(i), text))
+	each := func(p validation.View) {
+		for i, text := range list {
+			p.AddList(rule(text, p.At(name).Index(i)))
 		}
+	}
+	unique := func(p validation.View) {
+		for i, text := range list {
+			if slices.Contains(list[:i], text) {
+				p.Add(validation.Duplicate(p.At(name).Index(i), text))
+			}
+		}
+	}
+	if !tooManyItems(p, name, limit, each, unique) {
+		each(p)
+		unique(p)
 	}
 }
 
 // checkEntries calls key and rule for the keys and the objects of a map. Paths contain
-// keys shortened to maxLength.
+// keys shortened to maxLength, those of errors of keys since v1.36 none.
 func checkEntries(p validation.View, name string, maxLength int, key func(string, *validation.Path) validation.List, rule func(validation.View)) {
 	for k, v := range p.Entries(name) {
 		m, _ := v.(map[string]any)
-		p.AddList(key(k, p.At(name)))
-		rule(validation.View{Obj: m, Path: p.At(name).Key(shorten(k, maxLength)), Errs: p.Errs})
+		at := p.At(name).Key(shorten(k, maxLength))
+		p.AddList(key(k, p.At(name)).Since(36))
+		p.AddList(key(k, at).Until(36))
+		rule(validation.View{Obj: m, Path: at, Errs: p.Errs})
 	}
 }
 

@@ -104,7 +104,8 @@ func checkDeviceStatuses(status validation.View) {
 	for _, device := range status.Each("devices") {
 		id := deviceIDOf(device.Obj)
 		if seen[id] {
-			status.Add(validation.Duplicate(device.Path, id))
+			at := device.At("deviceID")
+			status.Add(validation.Duplicate(device.Path, id).Before(34, validation.Duplicate(at, id)).Before(35, validation.Duplicate(at, opaqueDeviceID{})))
 		}
 		seen[id] = true
 	}

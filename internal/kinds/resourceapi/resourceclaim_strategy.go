@@ -2,6 +2,7 @@ package resourceapi
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -14,7 +15,10 @@ var resourceClaimStrategy = kind.Strategy{
 		ValidateInNamespace:      authorizeClaim,
 		Validate:                 validateResourceClaim,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 2},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		validateMetadataOnce(r, s)
+	},
+	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Prepare:  prepareResourceClaimStatus,

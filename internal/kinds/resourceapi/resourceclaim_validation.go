@@ -39,6 +39,7 @@ func validateResourceClaim(obj, old map[string]any) validation.List {
 			checkDeviceClaim(spec.Field("devices"))
 		} else {
 			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
+			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), checkDeviceClaim).Until(35))
 		}
 	})
 }
@@ -105,16 +106,21 @@ func checkDeviceRequest(request validation.View) {
 	exactly, exact := request.Lookup("exactly")
 	choices := request.Len("firstAvailable") > 0
 	const one = "exactly one of `exactly` or `firstAvailable` is required"
-	switch {
-	case exact && choices:
-		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
-	case exact:
-		checkExactDeviceRequest(exactly)
-	case choices:
+	checkChoices := func(request validation.View) {
 		checkKeyedItems(request, "firstAvailable", maxDeviceChoices, "name", func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
 			checkExactDeviceRequest(choice)
 		})
+	}
+	switch {
+	case exact && choices:
+		request.AddList(validation.Collect(request.Obj, request.Path, checkChoices).Until(35))
+		request.AddList(validation.Collect(exactly.Obj, exactly.Path, checkExactDeviceRequest).Until(35))
+		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
+	case exact:
+		checkExactDeviceRequest(exactly)
+	case choices:
+		checkChoices(request)
 	default:
 		request.Add(validation.Required(request.Path, one))
 	}
@@ -185,8 +191,14 @@ func checkDeviceConstraint(constraint validation.View) {
 // checkFullAttributeName checks the name of an attribute with its domain.
 func checkFullAttributeName(p validation.View, name string) {
 	p.AddList(attributeName(p.String(name), p.At(name)))
-	if !strings.Contains(p.String(name), "/") {
-		p.InvalidNamed(name, "a fully qualified name must be a domain and a name separated by a slash")
+	if text := p.String(name); !strings.Contains(text, "/") {
+		at := p.At(name)
+		err := validation.Invalid(at, validation.NamedString(text), "a fully qualified name must be a domain and a name separated by a slash")
+		if text == "" {
+			p.Add(err.Since(35))
+		} else {
+			p.Add(err.DetailBefore(35, "must include a domain"))
+		}
 	}
 }
 
@@ -195,6 +207,8 @@ func checkFullAttributeName(p validation.View, name string) {
 func attributeName(name string, path *validation.Path) validation.List {
 	domain, id, qualified := strings.Cut(name, "/")
 	switch {
+	case name == "":
+		return append(attributeIdentifier(name, path).Since(35), validation.Required(path, "name required").Until(35))
 	case !qualified:
 		return attributeIdentifier(name, path)
 	case strings.Contains(id, "/"):
@@ -202,14 +216,19 @@ func attributeName(name string, path *validation.Path) validation.List {
 	}
 	var list validation.List
 	if domain == "" {
-		list = append(list, validation.Invalid(path, "", "the domain must not be empty"))
+		list = append(list, emptyName(path, "the domain must not be empty"))
 	} else {
 		list = append(list, volumes.DriverName(domain, path)...)
 	}
 	if id == "" {
-		return append(list, validation.Invalid(path, "", "the name must not be empty"))
+		return append(list, emptyName(path, "the name must not be empty"))
 	}
 	return append(list, attributeIdentifier(id, path)...)
+}
+
+// emptyName returns the error for a part of the name of an attribute that is empty.
+func emptyName(path *validation.Path, why string) *validation.Error {
+	return validation.Invalid(path, "", why).Before(35, validation.Required(path, why))
 }
 
 func attributeIdentifier(id string, path *validation.Path) validation.List {
