@@ -1,6 +1,7 @@
 package resourceapi_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,6 +55,25 @@ func TestAuthorizeClaim(t *testing.T) {
 					return nil
 				}}
 			assert.Equal(t, r.want, typ.ValidateInNamespace(w).Message())
+		})
+	}
+}
+
+// Releases before v1.36 do not authorize changes of the allocation and of device statuses.
+func TestAuthorizeClaimInReleases(t *testing.T) {
+	for release, want := range map[string]string{
+		"1.35": "",
+		"1.36": `status.allocation: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="patch" permission: no`,
+	} {
+		t.Run(release, func(t *testing.T) {
+			typ := kindtest.TypeIn(t, release, "resourceclaims.resource.k8s.io")
+			w := &resource.Write{
+				Object: kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"},"status":{"allocation":{}}}`),
+				Old:    kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"}}`),
+				Reader: kindtest.Reader(t), Verb: "patch",
+				Authorize: func(verb, subresource, namespace, name string) error { return errors.New("no") },
+			}
+			assert.Equal(t, want, typ.ValidateInNamespace(w).Message())
 		})
 	}
 }

@@ -16,6 +16,9 @@ var resourceClaimStrategy = kind.Strategy{
 		Validate:                 validateResourceClaim,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
+		if !r.Enabled("DRAResourceClaimGranularStatusAuthorization") {
+			s.ValidateInNamespace = checkAdminAccess
+		}
 		validateMetadataOnce(r, s)
 	},
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
