@@ -136,6 +136,14 @@ func TestWarnings(t *testing.T) {
 	texts := []string{"a", `unrecognized format "x"`, "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"}
 	assert.Equal(t, texts, Warnings(36, texts))
 	assert.Equal(t, []string{"a", "spec.volumes[0].gitRepo: deprecated in v1.11"}, Warnings(32, texts))
+
+	since33 := []string{
+		`spec.containers[1].ports[0]: duplicate port name "a" with spec.containers[0].ports[0], services and probes that select ports by name will use spec.containers[0].ports[0]`,
+		"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values[0]: a b is invalid, a valid label must be an empty string",
+		"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
+	}
+	assert.Equal(t, since33, Warnings(33, since33))
+	assert.Empty(t, Warnings(32, since33))
 }
 
 // TestQuantities checks that v1.33 prints quantities as a client sent them.
