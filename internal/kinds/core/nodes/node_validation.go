@@ -3,6 +3,7 @@ package nodes
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -114,6 +115,11 @@ func checkPodCIDRs(p validation.View) {
 	}
 	if !valid || len(families) < 2 || len(cidrs) > 2 {
 		p.Add(validation.Invalid(p.At("podCIDRs"), validation.AsGoType("[]s", p.Obj["podCIDRs"]), "may specify no more than one CIDR for each IP family"))
+	}
+	for i, cidr := range cidrs {
+		if slices.Contains(cidrs[:i], cidr) {
+			p.Add(validation.Duplicate(p.At("podCIDRs").Index(i), cidr).Until(33))
+		}
 	}
 }
 

@@ -252,6 +252,11 @@ func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	if len(all) < 2 {
 		return
 	}
+	repeated := repeatedAddresses(p, list, typ).Until(33)
+	if list == "hostIPs" { // before other errors
+		p.AddList(repeated)
+		repeated = nil
+	}
 	i := slices.IndexFunc(all, func(ip string) bool { return !validation.IsIP(ip) })
 	if i >= 0 {
 		p.Add(validation.Internal(p.At(list), fmt.Errorf("failed to check for dual stack with error:invalid IP[%d]: %s", i, all[i])))
@@ -259,6 +264,19 @@ func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	if i >= 0 || !isDualStack(all) {
 		p.Add(validation.Invalid(p.At(list), validation.AsGoType("[]"+typ, p.Obj[list]), "may specify no more than one IP for each IP family"))
 	}
+	p.AddList(repeated)
+}
+
+// repeatedAddresses returns errors for the IP addresses that are in a list already.
+func repeatedAddresses(p validation.View, list, typ string) (errs validation.List) {
+	seen := validation.Seen{}
+	for _, ip := range p.Each(list) {
+		if seen[ip.String("ip")] {
+			errs = append(errs, validation.Duplicate(ip.Path, validation.AsGoType(typ, ip.Obj)))
+		}
+		seen[ip.String("ip")] = true
+	}
+	return errs
 }
 
 // isDualStack reports whether ips are two addresses of different families.
@@ -286,13 +304,18 @@ func checkContainerUsers(p, spec validation.View) {
 		for _, c := range p.Each(list.statuses) {
 			user := c.Field("user")
 			linux, ok := user.Lookup("linux")
-			switch {
-			case !ok:
-			case isWindows:
-				user.Forbidden("linux", "cannot be set for a windows pod")
-			default:
+			if !ok {
+				continue
+			}
+			errs := validation.Collect(linux.Obj, linux.Path, func(linux validation.View) {
 				checkIDs(linux, "uid", "gid")
 				checkUnixGroups(linux)
+			})
+			if isWindows {
+				errs = validation.List{validation.Forbidden(linux.Path, "cannot be set for a windows pod")}
+			}
+			for _, e := range errs {
+				c.Add(e.FieldBefore(33, c.At("linux").String()+strings.TrimPrefix(e.Field, linux.Path.String())))
 			}
 		}
 	}

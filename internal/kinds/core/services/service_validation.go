@@ -65,6 +65,9 @@ func checkServiceType(p validation.View) {
 	}
 	switch typ {
 	case "LoadBalancer", "NodePort":
+		if typ == "LoadBalancer" {
+			checkKubeletPort(p)
+		}
 		if headless {
 			p.Add(validation.Invalid(p.At("clusterIPs").Index(0), "None", "may not be set to 'None' for "+typ+" services"))
 		}
@@ -442,5 +445,18 @@ func checkServiceIngress(p validation.View, oldIPs []string) {
 	p.FormatIfSet("hostname", validation.DNS1123Subdomain)
 	if parseAddress(p.String("hostname")).IsValid() {
 		p.Invalid("hostname", "must be a DNS name, not an IP address")
+	}
+}
+
+// kubeletPort is the port of the kubelet's API.
+const kubeletPort = 10250
+
+// checkKubeletPort checks that a load balancer does not have the port of the kubelet, which
+// releases before v1.33 refuse.
+func checkKubeletPort(p validation.View) {
+	for _, port := range p.Each("ports") {
+		if port.Int("port") == kubeletPort {
+			p.Add(validation.Invalid(port.Path, int64(kubeletPort), fmt.Sprintf("may not expose port %d externally since it is used by kubelet", kubeletPort)).Until(33))
+		}
 	}
 }
