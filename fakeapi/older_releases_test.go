@@ -241,6 +241,10 @@ func TestOlderReleases(t *testing.T) {
 			`spec.ports[0]: Invalid value: 10250: may not expose port 10250 externally since it is used by kubelet`},
 		{"port of the kubelet", "1.33", "POST", "/api/v1/namespaces/default/services?dryRun=All", "", "application/json", `{"metadata":{"name":"a"},"spec":{"type":"LoadBalancer","ports":[{"port":10250}]}}`, 201,
 			`"port":10250`},
+		{"status of a resize", "1.33", "PATCH", "/api/v1/namespaces/default/persistentvolumeclaims/v/status", "", merge, `{"status":{"allocatedResourceStatuses":{"storage":"x"}}}`, 422,
+			`status.allocatedResourceStatus: Unsupported value: storage: supported values: `},
+		{"status of a resize", "1.34", "PATCH", "/api/v1/namespaces/default/persistentvolumeclaims/v/status", "", merge, `{"status":{"allocatedResourceStatuses":{"storage":"x"}}}`, 422,
+			`status.allocatedResourceStatuses: Unsupported value: \"storage\": supported values: `},
 		{"metadata of a review", "1.33", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "", "application/json",
 			`{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","metadata":{"name":"a"},"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`, 422,
 			`metadata: Invalid value: v1.ObjectMeta{Name:\"a\", GenerateName:\"\", Namespace:\"\", SelfLink:\"\", UID:\"\", ResourceVersion:\"\", Generation:0, ` +
@@ -312,6 +316,7 @@ func TestOlderReleases(t *testing.T) {
 					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`,
 					`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bound","namespace":"default"},"spec":{"nodeName":"n","resourceClaims":[{"name":"x","resourceClaimName":"y"}],"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`,
 					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+					`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"v","namespace":"default"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}`,
 					`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{"startTime":"2026-01-02T00:00:00Z"}}`))
 				require.NoError(t, err)
 				if tt.release > "1.33" {

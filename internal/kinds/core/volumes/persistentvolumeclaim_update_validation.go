@@ -112,10 +112,12 @@ func checkClaimStatus(p validation.View) {
 		checkBasicResource(p, quantity, p.At("capacity").Key(resource))
 	}
 	for resource, v := range p.Entries("allocatedResourceStatuses") {
-		path := p.At("allocatedResourceStatuses")
-		p.AddList(validateClaimResourceName(resource, path))
+		path, older := p.At("allocatedResourceStatuses"), p.At("allocatedResourceStatus")
+		p.AddList(validateClaimResourceName(resource, path).Since(34))
+		p.AddList(validateClaimResourceName(resource, older).Until(34))
 		if status, _ := v.(string); !slices.Contains(resizeStatuses, status) {
-			p.Add(validation.NotSupported(path, validation.NamedString(resource), resizeStatuses))
+			p.Add(validation.NotSupported(path, validation.NamedString(resource), resizeStatuses).
+				Before(34, validation.NotSupported(older, validation.AsGoType("core.ResourceName=s", resource), resizeStatuses)))
 		}
 	}
 	for resource, quantity := range p.Quantities("allocatedResources") {
