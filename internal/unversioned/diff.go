@@ -9,6 +9,10 @@ import (
 
 // Diff returns the difference between the indented JSON of two values of a type, in
 // the unified format, with the types of a release. It is empty if they are equal.
+//
+// Differs from kube-apiserver: differences of specs before v1.34: kube-apiserver prints them
+// as Go values, in a layout that changes from build to build. Here they are JSON, as since
+// v1.34. Request: PUT of a Pod with another restartPolicy with --release=1.33.
 func Diff(minor int, typ string, a, b any) string {
 	r := release(minor)
 	return unified(r.lines(typ, a), r.lines(typ, b))
