@@ -106,6 +106,26 @@ func TestEvictionOfUnreadyPods(t *testing.T) {
 	}
 }
 
+// Releases before v1.35 count healthy Pods, whatever the condition of the budget says.
+func TestEvictionMessages(t *testing.T) {
+	const failed = `{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":3,"desiredHealthy":1,"conditions":[
+		{"type":"DisruptionAllowed","status":"False","reason":"SyncFailed","message":"no scale","lastTransitionTime":"2026-01-02T03:04:05Z"}]}`
+	for release, want := range map[string]string{
+		"1.34": "The disruption budget b needs 1 healthy pods and has 3 currently",
+		"1.35": "The disruption budget b does not allow evicting pods currently because it failed sync: no scale",
+	} {
+		t.Run(release, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release))
+			runPod(t, srv, "p", "True")
+			budget(t, srv, "IfHealthyBudget", failed)
+			code, obj := evict(t, srv, "p", "")
+			assert.Equal(t, http.StatusTooManyRequests, code)
+			details, _ := obj["details"].(map[string]any)
+			assert.Equal(t, []any{map[string]any{"reason": "DisruptionBudget", "message": want}}, details["causes"])
+		})
+	}
+}
+
 func TestBindingErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	runPod(t, srv, "going", "True")

@@ -211,7 +211,7 @@ func (op *operation) charge(budget *state, o *DeleteOptions) error {
 	case len(object.Map(budget.object, "status", "disruptedPods")) > maxDisruptedPods:
 		return status.Forbidden(budgetResource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
 	case allowed == 0:
-		return status.TooManyRequests(budgetViolated, 0, disruptionCause(whyNotAllowed(name, budget.object)))
+		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, budget.object)))
 	case len(o.DryRun) > 0:
 		return nil
 	}
@@ -242,16 +242,17 @@ func setInsufficientPods(budget map[string]any, observed int64, now string) {
 	setCondition(budget, condition)
 }
 
-// whyNotAllowed returns why a budget allows no disruption.
-func whyNotAllowed(name string, budget map[string]any) string {
+// whyNotAllowed returns why a budget allows no disruption. Before v1.35 it is always the
+// number of healthy pods.
+func (op *operation) whyNotAllowed(name string, budget map[string]any) string {
 	desired, _ := object.Int(budget, "status", "desiredHealthy")
 	current, _ := object.Int(budget, "status", "currentHealthy")
 	condition := object.Condition(budget, "DisruptionAllowed", "False")
 	reason, message := object.String(condition, "reason"), object.String(condition, "message")
 	switch {
-	case message != "" && reason == "SyncFailed":
+	case reason == "SyncFailed" && message != "" && op.base.release.Minor() >= 35:
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)
-	case current <= desired:
+	case current <= desired || op.base.release.Minor() < 35:
 		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", name, desired, current)
 	case message != "":
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", name, reason, message)
