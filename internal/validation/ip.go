@@ -108,14 +108,14 @@ func IsCIDR(s string) bool {
 
 // IP checks the canonical text of an IP address.
 func IP(s string, path *Path) List {
-	list := LegacyIP(s, nil, path)
+	list := strictIP(s, path)
 	if canonical := parseIP(s).String(); len(list) == 0 && s != canonical {
 		list = List{notCanonical(path, s, canonical)}
 	}
 	return list
 }
 
-// strictGate is the feature gate of the checks of ambiguous addresses. Without it they are
+// strictGate is the feature gate of the checks of ambiguous text in older fields. Without it they are
 // accepted, with the warnings of IPWarnings and CIDRWarnings.
 const strictGate = "StrictIPCIDRValidation"
 
@@ -125,16 +125,24 @@ func LegacyIP(s string, old []string, path *Path) List {
 	if slices.Contains(old, s) {
 		return nil
 	}
+	if !IsIP(s) {
+		return strictIP(s, path)
+	}
+	return strictIP(s, path).WithGate(strictGate)
+}
+
+// strictIP checks an IP address that is neither ambiguous nor mapped.
+func strictIP(s string, path *Path) List {
 	addr := parseIP(s)
 	if !addr.IsValid() {
 		return List{Invalid(path, s, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")}
 	}
 	strict, err := netip.ParseAddr(s)
 	if err != nil {
-		return List{Invalid(path, s, "must not have leading 0s").WithGate(strictGate, nil)}
+		return List{Invalid(path, s, "must not have leading 0s")}
 	}
 	if strict.Is4In6() {
-		return List{Invalid(path, s, "must not be an IPv4-mapped IPv6 address").WithGate(strictGate, nil)}
+		return List{Invalid(path, s, "must not be an IPv4-mapped IPv6 address")}
 	}
 	return nil
 }
@@ -158,7 +166,7 @@ func IPWarnings(s string, path *Path) []string {
 // CIDR checks the canonical text of a network: an address whose bits beyond the
 // prefix are zero, and the prefix length.
 func CIDR(s string, path *Path) List {
-	if list := LegacyCIDR(s, nil, path); len(list) > 0 {
+	if list := strictCIDR(s, path); len(list) > 0 {
 		return list
 	}
 	if _, network := ParseCIDR(s); s != network.String() {
@@ -173,17 +181,25 @@ func LegacyCIDR(s string, old []string, path *Path) List {
 	if slices.Contains(old, s) {
 		return nil
 	}
+	if !IsCIDR(s) {
+		return strictCIDR(s, path)
+	}
+	return strictCIDR(s, path).WithGate(strictGate)
+}
+
+// strictCIDR checks a network whose text is unambiguous.
+func strictCIDR(s string, path *Path) List {
 	if _, network := ParseCIDR(s); network == nil {
 		return List{Invalid(path, s, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")}
 	}
 	strict, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return List{Invalid(path, s, "must not have leading 0s in IP or prefix length").WithGate(strictGate, nil)}
+		return List{Invalid(path, s, "must not have leading 0s in IP or prefix length")}
 	case strict.Addr().Is4In6():
-		return List{Invalid(path, s, "must not have an IPv4-mapped IPv6 address").WithGate(strictGate, nil)}
+		return List{Invalid(path, s, "must not have an IPv4-mapped IPv6 address")}
 	case strict != strict.Masked():
-		return List{Invalid(path, s, "must not have bits set beyond the prefix length").WithGate(strictGate, nil)}
+		return List{Invalid(path, s, "must not have bits set beyond the prefix length")}
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package discovery
 
 import (
-	"strings"
-
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -78,21 +76,23 @@ var addressChecks = map[string]func(address string, list, path *validation.Path)
 	},
 }
 
-// familyAddress checks that an address belongs to a family. It returns errs, the
-// errors of the address, if there are any.
+// familyAddress checks that an address belongs to a family and that other nodes can reach it.
+// errs are the errors of its text: if there are any, nothing else is checked. Releases before
+// v1.33 do not check the text.
 func familyAddress(address, family string, list, path *validation.Path, errs validation.List) validation.List {
-	if len(errs) > 0 || strings.Contains(address, ":") != (family == "IPv6") {
-		// Releases before v1.33 check the family and the range, whatever the address is.
-		errs = errs.Since(33)
-		errs = append(errs, validation.Invalid(path, address, "must be a valid "+family+" address").Until(33))
-		if len(errs) > 1 {
-			return append(errs, validation.EndpointIP(address, path).Until(33)...)
-		}
+	addr := validation.ParseIP(address).Unmap()
+	ofFamily := addr.IsValid() && addr.Is6() == (family == "IPv6")
+	out := errs.Since(33)
+	if !ofFamily {
+		out = append(out, validation.Invalid(path, address, "must be a valid "+family+" address").Until(33))
 	}
-	if strings.Contains(address, ":") != (family == "IPv6") {
-		errs = append(errs, validation.Invalid(list, address, "must be an "+family+" address").Since(33))
+	if len(errs) > 0 {
+		return append(out, validation.EndpointIP(address, path).Until(33)...)
 	}
-	return append(errs, validation.EndpointIP(address, path)...)
+	if !ofFamily {
+		out = append(out, validation.Invalid(list, address, "must be an "+family+" address").Since(33))
+	}
+	return append(out, validation.EndpointIP(address, path)...)
 }
 
 func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, *validation.Path) validation.List) {
