@@ -75,38 +75,48 @@ var scopeResources = map[string][]string{
 	"PriorityClass":             podQuotaResources,
 	"CrossNamespacePodAffinity": podQuotaResources,
 	"BestEffort":                {"pods"},
-	"VolumeAttributesClass":     {"persistentvolumeclaims", "requests.storage"},
+	attributesScope:             {"persistentvolumeclaims", "requests.storage"},
 }
 
 var podQuotaResources = []string{"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 
-// countUnsupportedResources returns the number of resources in spec.hard that the
-// scope does not support.
-func countUnsupportedResources(p validation.View, scope string) (n int) {
+// attributesScope is the scope of volume attributes, which v1.32 does not have.
+const attributesScope = "VolumeAttributesClass"
+
+const (
+	unsupportedScope    = "unsupported scope"
+	unsupportedResource = "unsupported scope applied to resource"
+)
+
+// checkQuotaScope checks that a scope exists and supports the resources in spec.hard. name
+// and resource are the errors if it does not.
+func checkQuotaScope(p validation.View, scope string, name, resource *validation.Error) {
 	countable, known := scopeResources[scope]
-	for resource := range p.Entries("hard") {
-		if known && isQuotaResource(resource) && !slices.Contains(countable, resource) {
-			n++
+	switch {
+	case !known:
+		p.Add(name)
+		return
+	case scope == attributesScope:
+		p.Add(name.Until(33))
+		resource = resource.Since(33)
+	}
+	for r := range p.Entries("hard") {
+		if isQuotaResource(r) && !slices.Contains(countable, r) {
+			p.Add(resource)
 		}
 	}
-	return n
 }
 
 func checkQuotaScopes(p validation.View) {
 	scopes := p.Strings("scopes")
-	invalid := func(detail string) {
-		p.Add(validation.Invalid(p.At("scopes"), validation.AsGoType("[]s", p.Obj["scopes"]), detail))
+	invalid := func(detail string) *validation.Error {
+		return validation.Invalid(p.At("scopes"), validation.AsGoType("[]s", p.Obj["scopes"]), detail)
 	}
 	for _, scope := range scopes {
-		if _, known := scopeResources[scope]; !known {
-			invalid("unsupported scope")
-		}
-		for range countUnsupportedResources(p, scope) {
-			invalid("unsupported scope applied to resource")
-		}
+		checkQuotaScope(p, scope, invalid(unsupportedScope), invalid(unsupportedResource))
 	}
 	for range countScopeConflicts(scopes) {
-		invalid("conflicting scopes")
+		p.Add(invalid("conflicting scopes"))
 	}
 }
 
@@ -130,13 +140,9 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 		scope, operator := e.String("scopeName"), e.String("operator")
 		scopes = append(scopes, scope)
 		_, known := scopeResources[scope]
-		if !known {
-			e.InvalidNamed("scopeName", "unsupported scope")
-		}
-		for range countUnsupportedResources(p, scope) {
-			e.Add(validation.Invalid(path, validation.AsGoType("core.ScopeSelector", selector.Obj), "unsupported scope applied to resource"))
-		}
-		if known && operator != "Exists" && scope != "PriorityClass" && scope != "VolumeAttributesClass" {
+		checkQuotaScope(p, scope, validation.Invalid(path.Child("scopeName"), validation.NamedString(scope), unsupportedScope),
+			validation.Invalid(path, validation.AsGoType("core.ScopeSelector", selector.Obj), unsupportedResource))
+		if known && operator != "Exists" && scope != "PriorityClass" && scope != attributesScope {
 			e.InvalidNamed("operator", "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
 		}
 		switch operator {

@@ -180,17 +180,25 @@ func checkDNSConfig(p validation.View) {
 		config.Invalid("searches", fmt.Sprintf("must not have more than %d characters (including spaces) in the search list", maxSearchListChars))
 	}
 	for i, search := range searches {
-		if search != "." {
-			search = strings.TrimSuffix(search, ".")
-			for _, e := range validation.Each(config.At("searches").Index(i), search, validation.DNS1123SubdomainWithUnderscore(search)) {
-				config.Add(e.DetailBefore(34, validation.WithoutUnderscore(e.Detail)))
-			}
-		}
+		checkSearchPath(config, config.At("searches").Index(i), search)
 	}
 	for _, option := range config.Each("options") {
 		if option.String("name") == "" {
 			option.Add(validation.Required(option.Path, "must not be empty"))
 		}
+	}
+}
+
+// checkSearchPath checks a domain of the search list. Releases before v1.33 accept neither
+// underscores nor the root domain.
+func checkSearchPath(config validation.View, path *validation.Path, search string) {
+	domain := strings.TrimSuffix(search, ".")
+	config.AddList(validation.Each(path, domain, validation.DNS1123Subdomain(domain)).Until(33))
+	if search == "." {
+		return
+	}
+	for _, e := range validation.Each(path, domain, validation.DNS1123SubdomainWithUnderscore(domain)) {
+		config.Add(e.Since(33).DetailBefore(34, validation.WithoutUnderscore(e.Detail)))
 	}
 }
 
