@@ -267,6 +267,9 @@ func TestOlderReleases(t *testing.T) {
 				`CreationTimestamp:time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), DeletionTimestamp:\u003cnil\u003e, `},
 		{"Scale of a missing object", "1.32", "GET", deployment + "/scale", "", "", "", 404, `deployments/scale.apps \"missing\" not found`},
 		{"Scale of a missing object", "1.33", "GET", deployment + "/scale", "", "", "", 404, notFound},
+		{"revision history of a StatefulSet", "1.32", "PATCH", "/apis/apps/v1/namespaces/default/statefulsets/s?dryRun=All", "", merge, `{"spec":{"revisionHistoryLimit":3}}`, 422,
+			`spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and`},
+		{"revision history of a StatefulSet", "1.33", "PATCH", "/apis/apps/v1/namespaces/default/statefulsets/s?dryRun=All", "", merge, `{"spec":{"revisionHistoryLimit":3}}`, 200, `"revisionHistoryLimit":3`},
 		{"Scale of a missing StatefulSet", "1.32", "GET", "/apis/apps/v1/namespaces/default/statefulsets/missing/scale", "", "", "", 404, `statefulsets.apps \"missing\" not found`},
 		{"Scale of a missing ReplicationController", "1.32", "GET", "/api/v1/namespaces/default/replicationcontrollers/missing/scale", "", "", "", 404,
 			`replicationcontrollers/scale.autoscaling \"missing\" not found`},
@@ -332,6 +335,7 @@ func TestOlderReleases(t *testing.T) {
 					`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"s","namespace":"default"},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}]}`,
 					`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"bound","namespace":"default"},"spec":{"nodeName":"n","resourceClaims":[{"name":"x","resourceClaimName":"y"}],"containers":[{"name":"c","image":"i"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}`,
 					`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"r","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
+					`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"s","namespace":"default"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`,
 					`{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"v","namespace":"default"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}`,
 					`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{"startTime":"2026-01-02T00:00:00Z"}}`))
 				require.NoError(t, err)

@@ -25,9 +25,12 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 		p.ImmutableAs("serviceName", "s", was)
 		p.ImmutableAs("podManagementPolicy", "s", was)
 	})
+	spec := validation.NewPath("spec")
 	if len(fixed) > 0 {
-		errs = append(errs, validation.Forbidden(validation.NewPath("spec"), fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).
-			DetailBefore(33, fmt.Sprintf(statefulSetUpdates, "")).Until(37))
+		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).Since(33).Until(37))
+	}
+	if len(fixed) > 0 || !validation.Equal(object.Map(obj, "spec")["revisionHistoryLimit"], object.Map(old, "spec")["revisionHistoryLimit"]) {
+		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "")).Until(33))
 	}
 	return append(errs, fixed.Since(37)...)
 }
