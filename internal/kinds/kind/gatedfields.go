@@ -359,8 +359,7 @@ func members(obj map[string]any, step string) (found []map[string]any) {
 			add(obj[list])
 		}
 		return found
-	}
-	if step == "**" {
+	case "**":
 		object.All(obj, func(_ string, v any) bool {
 			if m, ok := v.(map[string]any); ok {
 				found = append(found, m)
