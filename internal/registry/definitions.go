@@ -278,8 +278,8 @@ func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next m
 // apiserverUser is the user that kube-apiserver reconciles definitions as.
 var apiserverUser = &authn.User{Name: authn.APIServerUser, Groups: []string{authn.MastersGroup}}
 
-// ownOperation begins a write of reconcileDefinitions or registerGroupVersion, which must not
-// call them again.
+// ownOperation begins a write of kube-apiserver's own controllers that follows from another
+// one: no other follows from it.
 func (g *Registry) ownOperation(verb string, r Request) *operation {
 	r.User, r.UserAgent = apiserverUser, ownUserAgent
 	op := g.internal(verb, r)

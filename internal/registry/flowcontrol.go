@@ -107,8 +107,8 @@ func (op *operation) applyCondition(t *resource.Type, o *storage.Object, conditi
 	if err != nil {
 		panic("registry: " + err.Error()) // unreachable: the values are strings
 	}
-	write := op.internal("patch", Request{Type: t, Name: o.Name, Subresource: "status", User: apiserverUser, UserAgent: ownUserAgent})
-	write.reconciling, write.applies = true, true
+	write := op.ownOperation("patch", Request{Type: t, Name: o.Name, Subresource: "status", Surface: op.surface})
+	write.applies = true
 	options := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
 	apply := write.applied(Patch{Type: patch.ApplyType, Data: config}, options)
 	_, _ = write.change(change{options: options, uid: o.UID, update: func(old *state) (map[string]any, error) {

@@ -283,9 +283,12 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 
 // sorted returns the items of a page in the order of the layout.
 func (s *tableRows) sorted(items iter.Seq[*storage.Object]) iter.Seq[*storage.Object] {
-	return slices.Values(slices.SortedFunc(items, func(a, b *storage.Object) int {
-		return s.layout.Compare(a.Decode(s.typ), b.Decode(s.typ))
-	}))
+	all, decoded := slices.Collect(items), map[*storage.Object]map[string]any{}
+	for _, o := range all {
+		decoded[o] = o.Decode(s.typ)
+	}
+	slices.SortFunc(all, func(a, b *storage.Object) int { return s.layout.Compare(decoded[a], decoded[b]) })
+	return slices.Values(all)
 }
 
 // printed returns what the row of an object shows.

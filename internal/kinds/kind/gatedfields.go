@@ -228,7 +228,7 @@ func storedKind(group, kind string) resource.Kind {
 func droppedFields(r *release.Release, fields []gatedField) (off []droppedField) {
 	for _, f := range fields {
 		if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-			off = append(off, droppedField{strings.Split(f.path, "."), f.to, f.keeps, f.drop})
+			off = append(off, droppedField{f, strings.Split(f.path, ".")})
 		}
 	}
 	return off
@@ -277,21 +277,19 @@ func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old
 
 // A droppedField is a gatedField whose gate is off, with the steps of its path.
 type droppedField struct {
-	path  []string
-	to    any
-	keeps any
-	drop  func(obj map[string]any)
+	gatedField
+	steps []string
 }
 
 // dropFields drops the fields that old does not have.
 func dropFields(obj, old map[string]any, fields []droppedField) {
 	for _, f := range fields {
 		switch {
-		case hasField(old, f.path, f.to, f.keeps):
+		case hasField(old, f.steps, f.to, f.keeps):
 		case f.drop != nil:
 			f.drop(obj)
 		default:
-			removeField(obj, f.path, f.to, f.keeps)
+			removeField(obj, f.steps, f.to, f.keeps)
 		}
 	}
 }
