@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -18,6 +19,27 @@ type Document struct {
 	original []byte
 	generic  map[string]any // decoded CBOR
 	err      error          // the error of decoding CBOR into generic
+
+	// What Decode of the codec that the body was parsed for returns, if that is known; it is
+	// returned once.
+	codec       Codec
+	decoded     map[string]any
+	fieldErrors []error
+}
+
+// ParseFor is Parse for a body that is to be decoded by a codec, and most likely fits it: JSON
+// is read in one pass then. Decode may be called for no other strict.
+func (f Format) ParseFor(c Codec, body []byte, strict bool) (*Document, error) {
+	if t := c.Wire(); f == JSON && t != nil {
+		obj, fieldErrors, ok := t.DecodeIdentified(body, wire.DecodeOptions{Strict: strict})
+		if ok {
+			return &Document{
+				APIVersion: object.String(obj, "apiVersion"), Kind: object.String(obj, "kind"),
+				format: f, data: body, original: body, codec: c, decoded: obj, fieldErrors: fieldErrors,
+			}, nil
+		}
+	}
+	return f.Parse(body)
 }
 
 // Parse reads the apiVersion and kind of a body in a format. Errors have
@@ -71,6 +93,10 @@ type Codec interface {
 // canonical form, with the kind and apiVersion that the body gives. With strict
 // set, fieldErrors report unknown and duplicate fields; protobuf has neither.
 func (d *Document) Decode(c Codec, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+	if d.decoded != nil && d.codec == c {
+		obj, d.decoded = d.decoded, nil
+		return obj, d.fieldErrors, nil
+	}
 	switch d.format {
 	case Protobuf:
 		if obj, err = c.Wire().DecodeProto(d.data); err != nil {

@@ -213,7 +213,14 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		obj, _, err := d.Decode(lenient{typ}, true)
+		obj, fieldErrors, err := d.Decode(lenient{typ}, true)
+		inOnePass, errInOnePass := codec.Format(format).ParseFor(lenient{typ}, body, true)
+		require.NoError(t, errInOnePass)
+		assert.Equal(t, []string{d.APIVersion, d.Kind}, []string{inOnePass.APIVersion, inOnePass.Kind})
+		for range 2 {
+			sameObj, sameErrors, sameErr := inOnePass.Decode(lenient{typ}, true)
+			assert.Equal(t, []any{obj, fieldErrors, err}, []any{sameObj, sameErrors, sameErr})
+		}
 		if err != nil {
 			return
 		}

@@ -43,6 +43,11 @@ func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error,
 	return c.coerce(obj, fieldErrors, strict)
 }
 
+func (c *customCodec) DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error) {
+	obj, _, err := c.Decode(stored.Append(make([]byte, 0, stored.Len()+wire.MaxVersion), version), false)
+	return obj, err
+}
+
 func (c *customCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	obj, _, err := c.Decode(body, false)
 	return obj, err

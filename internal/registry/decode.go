@@ -27,7 +27,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
 		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
 	}
-	doc, err := body.Format.Parse(body.Data)
+	doc, err := body.Format.ParseFor(c, body.Data, o.strict())
 	if err != nil {
 		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}

@@ -46,6 +46,10 @@ func (c *builtinCodec) Decode(body []byte, strict bool) (map[string]any, []error
 	return c.wire().Decode(body, wire.DecodeOptions{Strict: strict})
 }
 
+func (c *builtinCodec) DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error) {
+	return stored.Decode(c.wire(), version)
+}
+
 func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	obj, fieldErrors, err := c.Decode(body, true)
 	if err == nil && len(fieldErrors) > 0 {

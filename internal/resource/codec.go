@@ -24,6 +24,10 @@ type Codec interface {
 	// duplicate fields.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
+	// DecodeStored is Decode for an object that Append wrote, with a resourceVersion unless
+	// version is 0.
+	DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error)
+
 	// DecodeStrict is Decode for the JSON Patch of a mutating admission policy. In
 	// a built-in kind, unknown and duplicate fields are an error; in a custom
 	// resource they are dropped.

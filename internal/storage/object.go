@@ -39,7 +39,7 @@ type Object struct {
 // FromJSON returns head as an Object that is not stored yet. json is what New encodes, ended by
 // a newline; head has its names, labels and fields. The Object does not keep json.
 func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
-	head.typ, head.encoded = t, wire.NewEncoded(json[:len(json)-1], wire.Encoded{})
+	head.typ, head.encoded = t, wire.NewEncoded(json[:len(json)-1], "", wire.Encoded{})
 	head.UID = head.encoded.UID()
 	return head
 }
@@ -73,8 +73,17 @@ func New(t *resource.Type, obj map[string]any, old *Object) *Object {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	*buffer = t.Codec.Append((*buffer)[:0], obj)
-	o.encoded = wire.NewEncoded(*buffer, old.encoded)
+	o.encoded = wire.NewEncoded(*buffer, firstFields(meta), old.encoded)
 	return o
+}
+
+// firstFields returns the fields of the first manager of an object, "" if there are none.
+func firstFields(meta map[string]any) object.FieldsV1 {
+	for manager := range object.Each(meta["managedFields"]) {
+		fields, _ := manager["fieldsV1"].(object.FieldsV1)
+		return fields
+	}
+	return ""
 }
 
 // noObject shares nothing.
@@ -118,7 +127,7 @@ func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint strin
 	if t.CompleteBookmark != nil {
 		t.CompleteBookmark(obj)
 	}
-	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj), wire.Encoded{})}
+	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj), "", wire.Encoded{})}
 }
 
 // InitialEventsEnd is the annotation of the bookmark that ends the initial events.
@@ -208,10 +217,7 @@ func (o *Object) Same(other *Object) bool { return o.encoded.Equal(&other.encode
 func (o *Object) Len() int { return o.encoded.Len() }
 
 // JSON returns the encoded object, ended by a newline. The caller owns the slice.
-func (o *Object) JSON() []byte { return o.AppendJSON(make([]byte, 0, o.Len()+maxVersion)) }
-
-// maxVersion is more than the length of the member resourceVersion and a newline.
-const maxVersion = 48
+func (o *Object) JSON() []byte { return o.AppendJSON(make([]byte, 0, o.Len()+wire.MaxVersion)) }
 
 // ReadJSON calls read with what JSON returns, which is valid until read returns, and returns its
 // error.
@@ -229,7 +235,7 @@ func (o *Object) AppendJSON(to []byte) []byte {
 
 // Metadata returns the object's metadata as JSON. The caller owns the slice.
 func (o *Object) Metadata() []byte {
-	return o.encoded.AppendMetadata(make([]byte, 0, o.Len()+maxVersion), int64(o.Revision))
+	return o.encoded.AppendMetadata(make([]byte, 0, o.Len()+wire.MaxVersion), int64(o.Revision))
 }
 
 // WriteItem writes the object as an item of a list: without kind and apiVersion
@@ -262,9 +268,5 @@ func (o *Object) Decode(t *resource.Type) map[string]any {
 }
 
 func (o *Object) decode(c resource.Codec) (obj map[string]any, err error) {
-	err = o.ReadJSON(func(json []byte) error {
-		obj, _, err = c.Decode(json, false)
-		return err
-	})
-	return obj, err
+	return c.DecodeStored(&o.encoded, int64(o.Revision))
 }

@@ -28,9 +28,8 @@ import (
 // plain is the codec of a type with a few members.
 type plain struct{ resource.Codec }
 
-func (plain) Decode(body []byte, _ bool) (map[string]any, []error, error) {
-	var obj map[string]any
-	return obj, nil, json.Unmarshal(body, &obj)
+func (plain) DecodeStored(stored *wire.Encoded, version int64) (obj map[string]any, err error) {
+	return obj, json.Unmarshal(stored.Append(nil, version), &obj)
 }
 
 func (plain) Normalize(obj map[string]any, _ bool) (map[string]any, []error, error) {

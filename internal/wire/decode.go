@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // DecodeOptions configure decoding. The zero value decodes like a request with
@@ -14,6 +16,17 @@ type DecodeOptions struct {
 	// Strict reports unknown and duplicate fields. They are still dropped or
 	// merged.
 	Strict bool
+
+	known fieldSet
+
+	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
+	identified bool
+}
+
+// A fieldSet is the value of a fieldsV1 at a place of a document, which need not be checked.
+type fieldSet struct {
+	at   int
+	text object.FieldsV1 // "" if there is none
 }
 
 // Decode decodes the JSON encoding of an object and returns the object in
@@ -46,7 +59,7 @@ func (t *Type) Decode(data []byte, o DecodeOptions) (obj map[string]any, fieldEr
 func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error, err error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
-	d.src, d.strict, d.protobuf = string(data), o.Strict, t.protobuf
+	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
 
 	v, ok := d.value(t.root, nil)
 	if ok {
@@ -106,8 +119,10 @@ type decoder struct {
 	pos   int // of the next byte
 	depth int
 
-	strict   bool
-	protobuf bool
+	strict     bool
+	protobuf   bool
+	identified bool
+	known      fieldSet
 
 	path []step
 	base int // index in path of the start of the document; errors are relative to it

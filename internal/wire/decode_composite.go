@@ -29,6 +29,9 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		}
 		i, ok := n.find(key)
 		if !ok {
+			if root && d.identified && namesType(key) {
+				return d.fail(errOtherCase)
+			}
 			d.report(UnknownField, key)
 			if !d.skip() {
 				return nil, false

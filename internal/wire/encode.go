@@ -43,39 +43,45 @@ type encoder struct {
 	// protobuf is set if the values are stored in protobuf, which has empty
 	// lists and maps only as elements.
 	protobuf bool
-	// keys is a stack of the keys of the maps being encoded. It avoids an
-	// allocation for each nested map.
-	keys []string
+	// keys is a stack of the keys of the maps being encoded, and values one of the
+	// values of the structs being encoded, at the indexes of their fields. They avoid
+	// allocations, and a second search in a map for each field.
+	keys   []string
+	values []any
 }
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 func newEncoder(protobuf bool) *encoder {
 	e := encoders.Get().(*encoder)
-	e.protobuf, e.keys = protobuf, e.keys[:0]
+	e.protobuf = protobuf
 	return e
 }
 
 // encode appends an object of a type.
 func encode(dst []byte, n *node, obj map[string]any, protobuf bool) []byte {
 	e := newEncoder(protobuf)
-	defer encoders.Put(e)
-	return e.structure(dst, n, obj)
+	dst = e.structure(dst, n, obj)
+	encoders.Put(e) // not after a panic, which leaves values on the stacks
+	return dst
 }
 
 // appendAny appends an untyped value.
 func appendAny(dst []byte, v any) []byte {
 	e := newEncoder(false)
-	defer encoders.Put(e)
-	return e.any(dst, v)
+	dst = e.any(dst, v)
+	encoders.Put(e)
+	return dst
 }
 
 func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 	dst = append(dst, '{')
 	start := len(dst)
-	for set := n.always | n.fieldsOf(obj); set != 0; set &= set - 1 {
-		f := &n.fields[bits.TrailingZeros64(set)]
-		v := obj[f.name]
+	first := len(e.values)
+	for set := n.always | e.push(n, obj); set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		f, v := &n.fields[i], e.values[first+i]
+		e.values[first+i] = nil
 		if !f.always && !f.pointer && empty(v) {
 			continue
 		}
@@ -92,14 +98,18 @@ func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 			dst = e.value(dst, f.node, v)
 		}
 	}
+	e.values = e.values[:first]
 	return append(dst, '}')
 }
 
-// fieldsOf returns the set of the fields that an object has. Most objects have
-// few of the fields of their type.
-func (n *node) fieldsOf(obj map[string]any) (set uint64) {
-	for name := range obj {
+// push pushes the values of the fields of a struct on the stack and returns the set of
+// the fields that obj has. Most objects have few of the fields of their type.
+func (e *encoder) push(n *node, obj map[string]any) (set uint64) {
+	first := len(e.values)
+	e.values = slices.Grow(e.values, len(n.fields))[:first+len(n.fields)]
+	for name, v := range obj {
 		if i, ok := n.find(name); ok {
+			e.values[first+i] = v
 			set |= 1 << i
 		}
 	}
@@ -237,30 +247,54 @@ var plain = func() (set [utf8.RuneSelf]bool) {
 
 // plainPrefix returns the number of plain bytes at the start of s.
 func plainPrefix(s string) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x80 * ones
-	)
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		b := s[i : i+8]
-		word := uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
-			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-		// The lowest byte with a high bit is the first one that is not plain. A subtraction
-		// sets the high bit of an ASCII character that is less, and perhaps that of the byte
-		// above.
-		quoteOrAmpersand := word | 0x04*ones ^ '&'*ones
-		angleBracket := word | 0x02*ones ^ '>'*ones
-		backslash := word ^ '\\'*ones
-		special := word | (word - ' '*ones) | (quoteOrAmpersand - ones) | (angleBracket - ones) | (backslash - ones)
-		if special &= highs; special != 0 {
-			return i + bits.TrailingZeros64(special)/8
+		if set := special(word(s[i : i+8])); set != 0 {
+			return i + bits.TrailingZeros64(set)/8
+		}
+	}
+	switch rest := len(s) - i; {
+	case i > 0 && rest > 0: // the last eight bytes, of which some are known to be plain
+		if special(word(s[len(s)-8:])) == 0 {
+			return len(s)
+		}
+	case rest >= 4: // two words of four bytes that overlap
+		if special(uint64(halfWord(s[:4]))|uint64(halfWord(s[len(s)-4:]))<<32) == 0 {
+			return len(s)
 		}
 	}
 	for i < len(s) && s[i] < utf8.RuneSelf && plain[s[i]] {
 		i++
 	}
 	return i
+}
+
+// word returns the first eight bytes of s, the first one lowest.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// halfWord returns the first four bytes of s, the first one lowest.
+func halfWord(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}
+
+// special returns a word that is zero if all bytes of w are plain. Otherwise its lowest bit is
+// that of the first byte that is not plain.
+func special(w uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	// A subtraction sets the high bit of an ASCII character that is less, and perhaps that of
+	// the byte above.
+	quoteOrAmpersand := w | 0x04*ones ^ '&'*ones
+	angleBracket := w | 0x02*ones ^ '>'*ones
+	backslash := w ^ '\\'*ones
+	return (w | (w - ' '*ones) | (quoteOrAmpersand - ones) | (angleBracket - ones) | (backslash - ones)) & highs
 }
 
 const hexDigits = "0123456789abcdef"

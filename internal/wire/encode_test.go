@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,4 +87,24 @@ func FuzzAppendString(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(want), string(appendString(nil, s)))
 	})
+}
+
+// TestPlainPrefix compares the search by words with one by bytes, for each byte at each place of
+// strings of all lengths up to three words.
+func TestPlainPrefix(t *testing.T) {
+	for length := range 25 {
+		assert.Equal(t, length, plainPrefix(strings.Repeat("a", length)))
+		for at := range length {
+			for c := range 256 {
+				s := strings.Repeat("a", at) + string([]byte{byte(c)}) + strings.Repeat("<", length-at-1)
+				want := at
+				if c < utf8.RuneSelf && plain[c] {
+					want++
+				}
+				if got := plainPrefix(s); got != want {
+					t.Fatalf("plainPrefix(%q) = %d, want %d", s, got, want)
+				}
+			}
+		}
+	}
 }

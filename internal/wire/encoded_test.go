@@ -12,10 +12,29 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-func encoded(json string) wire.Encoded { return wire.NewEncoded([]byte(json), wire.Encoded{}) }
+func encoded(json string) wire.Encoded {
+	return wire.NewEncoded([]byte(json), firstFields(json), wire.Encoded{})
+}
+
+// firstFields returns the fields of the first manager of an object.
+func firstFields(text string) object.FieldsV1 {
+	var obj struct {
+		Metadata struct {
+			ManagedFields []struct{ FieldsV1 json.RawMessage }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &obj); err != nil {
+		panic(err)
+	}
+	for _, manager := range obj.Metadata.ManagedFields {
+		return object.FieldsV1(manager.FieldsV1)
+	}
+	return ""
+}
 
 func TestEncoded(t *testing.T) {
 	long := strings.Repeat("x", 600)
@@ -100,8 +119,8 @@ func TestEncodedShares(t *testing.T) {
 	}
 	text := object("l", "m", "f", "spec", "status")
 	old := encoded(text)
-	first := len(`"fieldsV1":{"f:spec":{"f:f`) + len(fresh) + len(`":{}}}`)
-	changing := len(`},{"manager":"m"`) + len(`"status":{"a":"status"}}`) + 400
+	first := len(`{"f:spec":{"f:f`) + len(fresh) + len(`":{}}}`)
+	changing := len(`},{"manager":"m"`) + len(`status":{"a":"status"}}`) + 400
 	for _, row := range []struct {
 		name, text  string
 		shared      int
@@ -116,11 +135,11 @@ func TestEncodedShares(t *testing.T) {
 		{"spec and status", object("l", "m", "f", "other", "other"), first, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			json := []byte(row.text)
-			e := wire.NewEncoded(json, old)
+			json, fields := []byte(row.text), firstFields(row.text)
+			e := wire.NewEncoded(json, fields, old)
 			assert.Equal(t, row.text, string(e.Append(nil, 0)))
 			assert.Equal(t, row.shared, old.Shared(&e))
-			assert.Equal(t, row.allocations, testing.AllocsPerRun(10, func() { wire.NewEncoded(json, old) }))
+			assert.Equal(t, row.allocations, testing.AllocsPerRun(10, func() { wire.NewEncoded(json, fields, old) }))
 		})
 	}
 }
@@ -134,13 +153,37 @@ func TestEncodedSharesFirst(t *testing.T) {
 			name, fresh, strings.Repeat("x", 400))
 	}
 	a, b := encoded(object("a")), encoded(object("b"))
-	first := len(`"fieldsV1":{"f:spec":{"f:`) + len(fresh) + len(`":{}}}`)
+	first := len(`{"f:spec":{"f:`) + len(fresh) + len(`":{}}}`)
 	assert.Equal(t, a.Len(), a.Size())
 	assert.Equal(t, b.Len()-first, b.Size())
-	next := wire.NewEncoded([]byte(object("c")), a)
+	next := wire.NewEncoded([]byte(object("c")), firstFields(object("c")), a)
 	assert.Equal(t, next.Len(), next.Size(), "the next version of the object that counts it")
 	assert.Equal(t, first, a.Shared(&next))
 	assert.Zero(t, b.Shared(&next), "b does not count it")
+}
+
+// TestEncodedDecode compares an object decoded from its texts with one decoded from the document.
+func TestEncodedDecode(t *testing.T) {
+	pod, _ := wire.ForKind("", "v1", "Pod")
+	long := fmt.Sprintf(`{"f:spec":{"f:%s":{}}}`, freshText())
+	for _, row := range []struct{ name, metadata string }{
+		{"no manager", `{"name":"a","uid":"u"}`},
+		{"a manager without fields", `{"name":"a","managedFields":[{"manager":"m"},{"manager":"n","fieldsV1":` + long + `}]}`},
+		{"short fields", `{"name":"a","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}]}`},
+		{"long fields", `{"uid":"u","annotations":{"fieldsV1":"{}"},"managedFields":[{"manager":"m","fieldsV1":` + long + `,"subresource":"status"}]}`},
+		{"two managers", `{"managedFields":[{"manager":"m","fieldsV1":` + long + `},{"manager":"n","fieldsV1":` + long + `}]}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			e := encoded(`{"kind":"Pod","apiVersion":"v1","metadata":` + row.metadata + `,"spec":{"containers":null,"nodeName":"` + strings.Repeat("x", 400) + `"},"status":{"phase":"Running"}}`)
+			for _, version := range []int64{0, 7, 123456} {
+				want, _, err := pod.Decode(e.Append(nil, version), wire.DecodeOptions{})
+				require.NoError(t, err)
+				got, err := e.Decode(pod, version)
+				require.NoError(t, err)
+				assert.Equal(t, want, got)
+			}
+		})
+	}
 }
 
 // freshText returns a text that no object of this process has. It is as long as texts that
@@ -161,8 +204,10 @@ func FuzzEncoded(f *testing.F) {
 		}
 		var compact bytes.Buffer
 		require.NoError(t, json.Compact(&compact, data))
+		label, err := json.Marshal(compact.String())
+		require.NoError(t, err)
 		metadata := func(version string) string {
-			return fmt.Sprintf(`{"uid":"u"%s,"labels":{"a":%q},"managedFields":[{"fieldsV1":{"f:%0200d":%s}},{"manager":"b","fieldsV1":%s}]}`, version, &compact, 1, &compact, &compact)
+			return fmt.Sprintf(`{"uid":"u"%s,"labels":{"a":%s},"managedFields":[{"fieldsV1":{"f:%0200d":%s}},{"manager":"b","fieldsV1":%s}]}`, version, label, 1, &compact, &compact)
 		}
 		object := func(version string) string {
 			return fmt.Sprintf(`{"kind":"T","apiVersion":"v1","metadata":%s,"spec":%s,"status":{"x":%s}}`, metadata(version), &compact, &compact)

@@ -9,9 +9,14 @@ import (
 // fieldsV1 reads the field set of an entry of managedFields. Like raw, it reads any JSON.
 //
 // The result is a part of the source if that has the form of an [object.FieldsV1]
-// already, as the sets of stored objects and those that clients send back have.
+// already, as the sets of stored objects and those that clients send back have. A known set
+// is the result itself.
 func (d *decoder) fieldsV1(old any) (any, bool) {
 	start, depth := d.pos, d.depth
+	if d.known.text != "" && d.known.at == start {
+		d.pos += len(d.known.text)
+		return d.known.text, true
+	}
 	if d.plainFieldSet() {
 		return object.FieldsV1(d.src[start:d.pos]), true
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -25,6 +26,23 @@ func Identify(data []byte) (apiVersion, kind string, err error) {
 		}
 	}
 	return strings.Clone(found.APIVersion), strings.Clone(found.Kind), nil
+}
+
+// DecodeIdentified is Decode for a body of which Identify has not been called. It reports false
+// if Identify would fail or find another kind or apiVersion than those of obj, and if Decode
+// fails.
+func (t *Type) DecodeIdentified(data []byte, o DecodeOptions) (obj map[string]any, fieldErrors []error, ok bool) {
+	o.identified = true
+	obj, fieldErrors, err := t.Decode(data, o)
+	return obj, fieldErrors, err == nil
+}
+
+// errOtherCase is the error of DecodeIdentified for a member that only Identify reads.
+var errOtherCase = errors.New("kind or apiVersion in another case")
+
+// namesType reports whether Identify reads the member of that name.
+func namesType(name string) bool {
+	return strings.EqualFold(name, "kind") || strings.EqualFold(name, "apiVersion")
 }
 
 // typeMeta is the result of Identify.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestIdentify(t *testing.T) {
@@ -41,9 +43,35 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// FuzzIdentify checks that Identify finds what encoding/json finds.
+func TestDecodeIdentified(t *testing.T) {
+	pod := mustKind(t, "", "v1", "Pod")
+	for _, tt := range []struct {
+		name, in string
+		ok       bool
+	}{
+		{"both", `{"apiVersion":"v1","kind":"Pod"}`, true},
+		{"neither, and an unknown field", `{"a":1,"spec":{"Kind":"a"}}`, true},
+		{"another kind", `{"kind":"Node"}`, true},
+		{"null", `null`, true},
+		{"another case", `{"kind":"Pod","Kind":"Node"}`, false},
+		{"another case, after an error", `{"spec":1,"APIVersion":1}`, false},
+		{"not a string", `{"kind":1}`, false},
+		{"trailing data", `{"kind":"Pod"}}`, false},
+		{"a field of another type", `{"kind":"Pod","spec":[]}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, ok := pod.DecodeIdentified([]byte(tt.in), DecodeOptions{})
+			assert.Equal(t, tt.ok, ok)
+		})
+	}
+}
+
+// FuzzIdentify checks that Identify finds what encoding/json finds, and DecodeIdentified what
+// Identify and Decode find.
 func FuzzIdentify(f *testing.F) {
 	f.Add([]byte(`{"apiVersion":"v1","Kind":"Pod","spec":{"a":["\\u00e9\\n",-1.5e3,true,null]},"kind":null}`))
+	f.Add([]byte(`{"kind":"Pod","kind":null,"apiVersion":"v1","a":1,"spec":{"nodeName":"b"}}`))
+	pod, _ := ForKind("", "v1", "Pod")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		apiVersion, kind, err := Identify(data)
 		var want typeMeta
@@ -53,5 +81,17 @@ func FuzzIdentify(f *testing.F) {
 		}
 		assert.Equal(t, wantErr == nil, err == nil, "%v, %v", err, wantErr)
 		assert.Equal(t, want, typeMeta{apiVersion, kind})
+
+		obj, fieldErrors, ok := pod.DecodeIdentified(data, DecodeOptions{Strict: true})
+		if !ok {
+			return
+		}
+		assert.NoError(t, err)
+		assert.Equal(t, apiVersion, object.String(obj, "apiVersion"))
+		assert.Equal(t, kind, object.String(obj, "kind"))
+		wantObj, wantErrors, wantErr := pod.Decode(data, DecodeOptions{Strict: true})
+		assert.NoError(t, wantErr)
+		assert.Equal(t, wantObj, obj)
+		assert.Equal(t, wantErrors, fieldErrors)
 	})
 }
