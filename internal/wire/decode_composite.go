@@ -11,6 +11,7 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 	start := len(d.members)
 	have := d.recall(n, old)
 	seen := uint64(0)
+	last := -1
 	root := len(d.path) == 0
 	if !d.enter() {
 		return d.fail(errSyntax)
@@ -23,25 +24,28 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		if !more {
 			break
 		}
-		key, ok := d.key()
+		i, ok := d.fieldAfter(n, last)
 		if !ok {
-			return d.fail(errSyntax)
-		}
-		i, ok := n.find(key)
-		if !ok {
-			if root && d.identified && namesType(key) {
-				return d.fail(errOtherCase)
+			key, ok := d.key()
+			if !ok {
+				return d.fail(errSyntax)
 			}
-			d.report(UnknownField, key)
-			if !d.skip() {
-				return nil, false
+			if i, ok = n.find(key); !ok {
+				if root && d.identified && namesType(key) {
+					return d.fail(errOtherCase)
+				}
+				d.report(UnknownField, key)
+				if !d.skip() {
+					return nil, false
+				}
+				continue
 			}
-			continue
 		}
+		last = i
 		f := &n.fields[i]
 		bit := uint64(1) << i
 		if seen&bit != 0 {
-			d.report(DuplicateField, key)
+			d.report(DuplicateField, f.name)
 		}
 		seen |= bit
 		slot := -1 // of an earlier value
@@ -68,6 +72,20 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		have |= bit
 	}
 	return d.assemble(n, start, have), true
+}
+
+// fieldAfter consumes the name of a field and the colon if they are those of one of the next
+// fields of the struct, as encoders write them.
+func (d *decoder) fieldAfter(n *node, last int) (i int, ok bool) {
+	const ahead = 8 // more are slower to compare than to find
+	rest := d.src[d.pos:]
+	for i = last + 1; i < len(n.fields) && i <= last+ahead; i++ {
+		if prefix := n.fields[i].prefix; len(prefix) <= len(rest) && prefix[1] == rest[1] && prefix == rest[:len(prefix)] {
+			d.pos += len(prefix)
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // recall pushes the members of an earlier value of a struct on the stack and

@@ -402,7 +402,6 @@ func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 		f := field{
 			name:      name,
 			errorName: name,
-			prefix:    strconv.Quote(name) + ":",
 			unstored:  unstored,
 		}
 		if t.minor == 0 || t.minor >= namesEmbedded {
@@ -425,6 +424,7 @@ func (n *node) addField(f field) {
 	if _, twice := n.find(f.name); twice || len(n.fields) == maxFields {
 		panic("wire: wiretypes.zip: cannot hold the fields of " + n.name)
 	}
+	f.prefix = strconv.Quote(f.name) + ":"
 	n.fields = append(n.fields, f)
 	slot := nameHash(f.name)
 	for n.byName[slot] != 0 {
