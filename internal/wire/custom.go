@@ -108,11 +108,11 @@ func (d *decoder) time(layout string, precision time.Duration) (any, bool) {
 	if t.IsZero() {
 		return nil, true
 	}
-	text := t.Format(layout)
-	if text == s {
-		return s, true
+	var room [len(microFormat)]byte // avoids an allocation
+	if text := t.AppendFormat(room[:0], layout); string(text) != s {
+		s = string(text)
 	}
-	return text, true
+	return s, true
 }
 
 // quantity reads a resource quantity, a string or a number.

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -50,7 +51,7 @@ func CanonicalQuantity(s string) (string, error) {
 			return s, nil
 		}
 		if sfx.notation == binarySI {
-			return formatBinary(big.NewInt(v)), nil
+			return formatBinary(v), nil
 		}
 		return formatDecimal(strconv.FormatInt(v, 10), scale, sfx.notation), nil
 	}
@@ -191,7 +192,7 @@ func (q *quantity) formatBinary(exponent int32) string {
 	if rest.Sign() != 0 {
 		return formatDecimal(nanos.String(), finest, decimalSI)
 	}
-	return formatBinary(units)
+	return formatBinary(units.Int64()) // nanos caps it
 }
 
 var (
@@ -201,16 +202,12 @@ var (
 
 // formatBinary formats a whole number with a binary suffix, unless the number
 // is less than the first suffix.
-func formatBinary(v *big.Int) string {
-	if v.CmpAbs(big.NewInt(1024)) < 0 {
-		return formatDecimal(v.String(), 0, decimalSI)
+func formatBinary(v int64) string {
+	if -1024 < v && v < 1024 {
+		return formatDecimal(strconv.FormatInt(v, 10), 0, decimalSI)
 	}
-	exponent := uint(0)
-	for v.TrailingZeroBits() >= exponent+10 {
-		exponent += 10
-	}
-	shifted := new(big.Int).Quo(v, new(big.Int).Lsh(big.NewInt(1), exponent))
-	return shifted.String() + suffix{binarySI, int32(exponent)}.String()
+	exponent := bits.TrailingZeros64(uint64(v)) / 10 * 10
+	return strconv.FormatInt(v>>exponent, 10) + suffix{binarySI, int32(exponent)}.String()
 }
 
 // finest is the power of ten to which quantities are rounded up.
