@@ -3,9 +3,10 @@ package schema
 import "github.com/kubefake/kubefake/internal/object"
 
 // SetDefaults sets the defaults of absent fields, and replaces nulls that are not
-// allowed by defaults. Defaults are set within defaults too. A nil schema has none.
+// allowed by defaults. Defaults are set within defaults too. The schema is one that FromProps
+// returned, or nil, which has none.
 func (s *Schema) SetDefaults(v any) {
-	if s == nil {
+	if s == nil || !s.hasDefaults {
 		return
 	}
 	switch v := v.(type) {

@@ -9,9 +9,10 @@ import (
 )
 
 // ValidateLists checks that lists of type set have no equal elements, and lists of type
-// map no elements with equal keys. path is the path of v, nil for an object.
+// map no elements with equal keys. path is the path of v, nil for an object. The schema is one
+// that FromProps returned, or a part of one.
 func (s *Schema) ValidateLists(v any, path *validation.Path) validation.List {
-	if s == nil {
+	if s == nil || !s.hasListTypes {
 		return nil
 	}
 	var list validation.List

@@ -30,6 +30,8 @@ type CoerceOptions struct {
 // and removes nulls that are not allowed and have no default. A nil schema has apiVersion,
 // kind and metadata only.
 //
+// The schema is one that FromProps returned, or nil.
+//
 // Coerce returns the paths of the removed fields, those of metadata first. An error is a
 // decoding error, for embedded metadata a *validation.Error; obj may be partly changed
 // then.
@@ -132,7 +134,7 @@ type coercer struct {
 
 // value coerces the value v at the path at.
 func (c *coercer) value(s *Schema, v any, at *validation.Path) *validation.Error {
-	if s == nil {
+	if s == nil || !s.hasEmbedded {
 		return nil
 	}
 	switch v := v.(type) {
@@ -194,9 +196,10 @@ func (c *coercer) embedded(obj map[string]any, name string, at *validation.Path)
 const mustBeString = "must be a string"
 
 // ValidateEmbedded validates apiVersion, kind and metadata of the resources that are
-// embedded in a value. path is the path of v, nil for an object.
+// embedded in a value. path is the path of v, nil for an object. The schema is one that FromProps
+// returned, or a part of one.
 func (s *Schema) ValidateEmbedded(v any, path *validation.Path) validation.List {
-	if s == nil {
+	if s == nil || !s.hasEmbedded {
 		return nil
 	}
 	var list validation.List

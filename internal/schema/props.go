@@ -35,7 +35,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 				return nil, err
 			}
 			s.Properties[name] = of
-			s.hasDefaults = s.hasDefaults || of.hasDefaults
+			s.include(of)
 		}
 	}
 	closed := false
@@ -46,17 +46,28 @@ func FromProps(props map[string]any) (*Schema, error) {
 		if s.Additional, err = FromProps(additional); err != nil {
 			return nil, err
 		}
+		s.include(s.Additional)
 	}
 	if items, ok := below.items.(map[string]any); ok {
 		if s.Items, err = FromProps(items); err != nil {
 			return nil, err
 		}
+		s.include(s.Items)
 	}
-	s.hasDefaults = s.hasDefaults || s.HasDefault || s.Items != nil && s.Items.hasDefaults
+	s.hasDefaults = s.hasDefaults || s.HasDefault
+	s.hasEmbedded = s.hasEmbedded || s.EmbeddedResource
+	s.hasListTypes = s.hasListTypes || s.ListType == "set" || s.ListType == "map"
 	if format := s.recognizedFormat(); !s.simple || closed || format != "" {
 		s.Constraints, err = p.constraints(format, closed)
 	}
 	return s, err
+}
+
+// include notes what a schema below s has.
+func (s *Schema) include(below *Schema) {
+	s.hasDefaults = s.hasDefaults || below.hasDefaults
+	s.hasEmbedded = s.hasEmbedded || below.hasEmbedded
+	s.hasListTypes = s.hasListTypes || below.hasListTypes
 }
 
 // subschemas are the keywords whose values are or may be schemas.

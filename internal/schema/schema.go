@@ -62,9 +62,10 @@ type Schema struct {
 	// kinds have none.
 	Constraints *Constraints
 
-	// hasDefaults is whether the schema, its items or its properties have a default.
-	// FromProps sets it.
-	hasDefaults bool
+	// hasDefaults, hasEmbedded and hasListTypes are whether the schema or any below it has a
+	// default, is of an embedded resource, or is of a list of type set or map. FromProps sets
+	// them.
+	hasDefaults, hasEmbedded, hasListTypes bool
 	// simple is whether FromProps found only frequent keywords, such as type and properties,
 	// which are supported, and a known type, if any.
 	simple bool
