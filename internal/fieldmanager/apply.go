@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,7 +78,8 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its managed fields. The object shares values with live and applied.
+// merged object and its managed fields. The object is live if nothing changes. Otherwise it
+// shares values with live, such as its metadata, and with applied, but not the metadata.
 // apply does not change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	// A managedFields of another type fails below with a type error.
@@ -103,7 +105,7 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 	}
 	m.strip(id)
 	if out == nil {
-		return WithoutManagedFields(live), m, nil
+		return live, m, nil
 	}
 	if t.kind.ApplyError != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
@@ -119,7 +121,11 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
 	}
-	return WithoutManagedFields(out), m, nil
+	if meta := metadata(out); object.Same(meta, metadata(applied)) {
+		out["metadata"] = maps.Clone(meta)
+	}
+	delete(metadata(out), "managedFields") // a null of the configuration
+	return out, m, nil
 }
 
 // applyTyped is [application.run] with structured-merge-diff's updater. It describes

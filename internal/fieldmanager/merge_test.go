@@ -49,3 +49,34 @@ spec: {containers: [{name: c, image: i, args: [x]}, {name: d, image: j}, {name: 
 		})
 	}
 }
+
+func TestMergeSharesWhatItDoesNotChange(t *testing.T) {
+	pod := builtin(t, "", "v1", "Pod")
+	live := parse(t, `
+apiVersion: v1
+kind: Pod
+metadata: {labels: {a: b}, finalizers: [x, y]}
+spec:
+  nodeSelector: {a: b}
+  containers: [{name: c, image: i, args: [x], ports: [{containerPort: 80, protocol: TCP}]}, {name: d, image: i}]
+`)
+	w := walker{names: pod.compiled().names}
+	merge := func(t *testing.T, applied string) map[string]any {
+		before := object.Copy(live)
+		merged, err := w.merge(pod.compiled().types, live, parse(t, applied))
+		require.NoError(t, err)
+		assert.Equal(t, before, live)
+		return merged.(map[string]any)
+	}
+	for _, applied := range []string{
+		`{}`, `{kind: Pod}`, `metadata: {labels: {a: b}}`, `metadata: {labels: {}, finalizers: []}`, `metadata: {finalizers: [x]}`,
+		`spec: {nodeSelector: {a: b}}`, `spec: {containers: [{name: c, args: [x], ports: [{containerPort: 80, protocol: TCP}]}]}`,
+	} {
+		assert.True(t, object.Same(live, merge(t, applied)), applied)
+	}
+	merged := merge(t, `spec: {containers: [{name: d, image: j}]}`)
+	assert.True(t, object.Same(live["metadata"], merged["metadata"]))
+	was, is := object.List(live, "spec", "containers"), object.List(merged, "spec", "containers")
+	assert.True(t, object.Same(was[0], is[0]))
+	assert.False(t, object.Same(was[1], is[1]))
+}

@@ -42,6 +42,9 @@ func (t *Type) IgnoreTimestamps(live, obj map[string]any) map[string]any {
 // equalEntries compares two entries of managedFields: without their times, and
 // their times.
 func equalEntries(a, b any) (equal, sameTime bool) {
+	if object.Same(a, b) {
+		return true, true
+	}
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
 	return equalExcept(x, y, "time", identical), x["time"] == y["time"]

@@ -3,8 +3,10 @@ package fieldmanager
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
@@ -48,8 +50,8 @@ type walker struct {
 	*pacer
 }
 
-// merge returns before merged with an applied value. At least one is not absent.
-// The result shares what is not merged with the arguments.
+// merge returns before merged with an applied value: before itself if that changes nothing.
+// At least one is not absent. The result shares what is not merged with the arguments.
 func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 	if err := w.step(); err != nil {
 		return nil, err
@@ -61,37 +63,54 @@ func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 	case as == mapVariant || as == anyVariant && s.object != nil:
 		was, _ := before.(map[string]any)
 		is, _ := applied.(map[string]any)
-		if !s.object.atomic && len(was)+len(is) > 0 {
+		switch {
+		case s.object.atomic || len(was) == 0:
+		case len(is) == 0:
+			return before, nil
+		default:
 			return w.mergeMaps(s.object, was, is)
 		}
 	case as == listVariant:
 		was, _ := before.([]any)
 		is, _ := applied.([]any)
-		if !s.list.atomic && len(was)+len(is) > 0 {
+		switch {
+		case s.list.atomic || len(was) == 0:
+		case len(is) == 0:
+			return before, nil
+		default:
 			return w.mergeLists(s.list, was, is)
 		}
+	}
+	if object.Equal(before, applied) {
+		return before, nil
 	}
 	return applied, nil
 }
 
-func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (any, error) {
-	out := make(map[string]any, max(len(before), len(applied)))
-	for name, v := range before {
+// unchanged reports whether a merged value is the one before: the same in memory, or an
+// equal scalar.
+func unchanged(before, merged any) bool {
+	switch merged.(type) {
+	case map[string]any, []any:
+		return object.Same(before, merged)
+	}
+	return before == merged
+}
+
+func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[string]any, error) {
+	out := before
+	for name, v := range applied {
+		was := member(before, name)
 		_, s := t.field(name)
-		merged, err := w.merge(s, v, member(applied, name))
+		merged, err := w.merge(s, was, v)
 		if err != nil {
 			return nil, err
 		}
-		out[name] = merged
-	}
-	for name, v := range applied {
-		if _, both := before[name]; both {
+		if unchanged(was, merged) {
 			continue
 		}
-		_, s := t.field(name)
-		merged, err := w.merge(s, absent, v)
-		if err != nil {
-			return nil, err
+		if object.Same(out, before) {
+			out = maps.Clone(before)
 		}
 		out[name] = merged
 	}
@@ -101,27 +120,13 @@ func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (any, erro
 // mergeLists merges associative lists. The applied elements keep their order. An
 // element that only before has stays behind the elements that precede it there, as
 // far as their order is that of applied.
-func (w walker) mergeLists(t *listType, before, applied []any) (any, error) {
-	if len(applied) == 0 || len(before) == 0 {
-		out := make([]any, 0, len(before)+len(applied))
-		for _, v := range before {
-			merged, err := w.merge(t.element, v, absent)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, merged)
-		}
-		for _, v := range applied {
-			merged, err := w.merge(t.element, absent, v)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, merged)
-		}
-		return out, nil
-	}
+func (w walker) mergeLists(t *listType, before, applied []any) ([]any, error) {
 	m := listMerge{w: w, t: t, before: before, applied: applied, index: elementIndex{list: make([]listElement, 0, len(applied))}}
-	return m.merge()
+	merged, err := m.merge()
+	if err == nil && slices.EqualFunc(before, merged, unchanged) {
+		return before, nil
+	}
+	return merged, err
 }
 
 // A listMerge merges two associative lists.
@@ -135,7 +140,7 @@ type listMerge struct {
 	out             []any
 }
 
-func (m *listMerge) merge() (any, error) {
+func (m *listMerge) merge() ([]any, error) {
 	if err := m.match(); err != nil {
 		return nil, err
 	}
