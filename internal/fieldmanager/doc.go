@@ -27,8 +27,8 @@
 //
 // Objects are in the generic form of package object. Objects of built-in kinds
 // must be in canonical form (package wire): a write owns the fields that the Go
-// struct encodes even when they are empty. Numbers are int64 or float64. No
-// function modifies the objects that it is given. Results share memory with
+// struct encodes even when they are empty. Numbers are int64 or float64. Only
+// [Type.Update] changes an object that it is given. Results share memory with
 // arguments and, in their managedFields, with other results: copy before
 // changing them.
 package fieldmanager

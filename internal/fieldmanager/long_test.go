@@ -250,7 +250,7 @@ func TestEnd(t *testing.T) {
 			return err == nil
 		}},
 		{"update", func(o Options) bool {
-			_, managed := managedFields(k.Update(live, next, o))
+			_, managed := managedFields(k.Update(live, object.Copy(next), o))
 			return managed
 		}},
 	} {

@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -33,7 +34,7 @@ func TestUpdateMistyped(t *testing.T) {
 			live := k.Update(nil, parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: {s: old}}"), Options{Manager: "a"})
 			assert.NotEmpty(t, managedBy(live))
 			obj := parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: "+tt.status+"}")
-			assert.Equal(t, tt.kept, len(managedBy(k.Update(live, obj, Options{Manager: "b"}))) > 0)
+			assert.Equal(t, tt.kept, len(managedBy(k.Update(live, object.Copy(obj), Options{Manager: "b"}))) > 0)
 			assert.Equal(t, tt.kept, len(managedBy(k.Update(nil, obj, Options{Manager: "b"}))) > 0, "create")
 		})
 	}

@@ -58,8 +58,9 @@ var stripped = func() fieldTree {
 	return tree.normalize()
 }()
 
-// Update returns obj with its managedFields after a write that is not an apply.
-// A nil live, or one without a uid, means that the write creates the object.
+// Update sets the managedFields of obj after a write that is not an apply, and returns
+// obj. A nil live, or one without a uid, means that the write creates the object. Only
+// obj and its metadata are changed; if live has the same metadata, obj gets a copy.
 //
 // A write to the object itself may change managedFields: a readable list in obj
 // replaces that of live, and a list of one empty entry clears it, as does an empty
@@ -70,34 +71,55 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
 		live = t.zero
-	} else {
-		live = WithoutManagedFields(live)
 	}
-	out := WithoutManagedFields(obj)
-	switch {
-	case !t.matchesSchema(live) || !t.matchesSchema(out):
-	case len(before) > 0:
-		if after, err := t.update(live, out, before, o); err == nil {
-			setManagedFields(out, after.format())
+	meta := metadata(obj)
+	if object.Same(meta, metadata(live)) {
+		meta = maps.Clone(meta)
+		obj["metadata"] = meta
+	}
+	delete(meta, "managedFields")
+	var after []any
+	if t.matchSchema(live, obj) {
+		if v, ok := metadata(live)["managedFields"]; ok && meta != nil {
+			meta["managedFields"] = v // which live and obj do not differ in
 		}
-	case object.String(live, "metadata", "uid") == "":
-		setManagedFields(out, t.firstEntry(live, out, o))
+		after = t.managedFieldsAfter(live, obj, before, o)
 	}
-	return out
+	setManagedFields(obj, after)
+	return obj
 }
 
-// matchesSchema reports whether an object matches the schema. Objects of
-// built-in kinds do: they were decoded into their type.
-func (t *Type) matchesSchema(obj map[string]any) bool {
-	return !t.isCustom() || t.compiled().types.matches(obj)
+// managedFieldsAfter returns the managedFields after an update. They are not compared in
+// live and obj, where they are the same.
+func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Options) []any {
+	if len(before) > 0 {
+		after, err := t.update(live, obj, before, o)
+		if err != nil {
+			return nil
+		}
+		return after.format()
+	}
+	if object.String(live, "metadata", "uid") == "" {
+		return t.firstEntry(live, obj, o)
+	}
+	return nil
+}
+
+// matchSchema reports whether live and obj, which has no managedFields, match the schema.
+// Objects of built-in kinds do: they were decoded into their type.
+func (t *Type) matchSchema(live, obj map[string]any) bool {
+	if !t.isCustom() {
+		return true
+	}
+	root := t.compiled().types
+	return root.matches(WithoutManagedFields(live)) && root.matches(obj)
 }
 
 // isCustom reports whether the kind is that of custom resources.
 func (t *Type) isCustom() bool { return t.kind.Zero == nil }
 
 // firstEntry returns the managedFields of an object that nobody has written
-// before; nil if the write owns no field. Neither obj nor live, with which obj
-// is compared, has managedFields.
+// before; nil if the write owns no field. obj is compared with live.
 func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
 	w := newWrite(t, live, obj, o)
 	defer w.release()
@@ -114,8 +136,8 @@ func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
 	return []any{e.format()}
 }
 
-// update returns the owners after a write that replaced live by obj. Neither object has
-// managedFields. It changes before.
+// update returns the owners after a write that replaced live by obj. The objects have the
+// same managedFields. It changes before.
 func (t *Type) update(live, obj map[string]any, before owners, o Options) (owners, error) {
 	w := newWrite(t, live, obj, o)
 	defer w.release()
@@ -199,10 +221,10 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 	t, before, after := w.to, w.before, w.after
 	if apiVersion != t.apiVersion {
 		var err error
-		if before, t, err = w.to.convert(before, apiVersion); err != nil {
+		if before, t, err = w.to.convert(WithoutManagedFields(before), apiVersion); err != nil {
 			return nil, err
 		}
-		if after, _, err = w.to.convert(after, apiVersion); err != nil {
+		if after, _, err = w.to.convert(WithoutManagedFields(after), apiVersion); err != nil {
 			return nil, err
 		}
 		for _, obj := range []map[string]any{before, after} {
@@ -274,24 +296,28 @@ func managedFields(obj map[string]any) (list []any, present bool) {
 // WithoutManagedFields returns obj without its managedFields. The result and its metadata
 // are copies that may be changed; they share the rest with obj.
 func WithoutManagedFields(obj map[string]any) map[string]any {
-	out := make(map[string]any, len(obj)+1)
+	out := make(map[string]any, len(obj))
 	maps.Copy(out, obj)
 	if meta := metadata(obj); meta != nil {
-		own := make(map[string]any, len(meta)+1)
-		maps.Copy(own, meta)
-		delete(own, "managedFields")
+		own := make(map[string]any, len(meta))
+		for name, v := range meta {
+			if name != "managedFields" {
+				own[name] = v
+			}
+		}
 		out["metadata"] = own
 	}
 	return out
 }
 
-// setManagedFields sets the managedFields of obj unless list is empty. The
+// setManagedFields sets the managedFields of obj, or removes them if list is empty. The
 // caller must own obj's metadata.
 func setManagedFields(obj map[string]any, list []any) {
+	meta := metadata(obj)
 	if len(list) == 0 {
+		delete(meta, "managedFields")
 		return
 	}
-	meta := metadata(obj)
 	if meta == nil {
 		meta = map[string]any{}
 		obj["metadata"] = meta

@@ -5,6 +5,7 @@ package fieldmanager
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 
@@ -183,7 +184,7 @@ func TestUnreadableManagedFields(t *testing.T) {
 	metadata(live)["managedFields"] = []any{map[string]any{"operation": "Read"}}
 	_, err := k.Apply(live, parse(t, `{apiVersion: v1, kind: ConfigMap}`), Options{Manager: "m", Now: start})
 	assert.EqualError(t, err, "failed to decode managed fields: operation must be `Apply` or `Update`")
-	assert.Empty(t, managedBy(k.Update(live, live, Options{Manager: "m", Now: start})))
+	assert.Empty(t, managedBy(k.Update(live, object.Copy(live), Options{Manager: "m", Now: start})))
 }
 
 // TestConcurrentUse lets goroutines race for the compilation of the schema, and
@@ -191,15 +192,30 @@ func TestUnreadableManagedFields(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	k := builtin(t, "", "v1", "Pod")
 	obj := k.canonical(t, parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}`))
-	want := managedBy(builtin(t, "", "v1", "Pod").Update(nil, obj, Options{Manager: "m", Now: start}))
+	want := managedBy(builtin(t, "", "v1", "Pod").Update(nil, object.Copy(obj), Options{Manager: "m", Now: start}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			got := k.Update(nil, obj, Options{Manager: "m", Now: start})
+			got := k.Update(nil, object.Copy(obj), Options{Manager: "m", Now: start})
 			assert.Equal(t, want, managedBy(got))
 			_, err := k.Apply(got, obj, Options{Manager: "n", Now: start})
 			assert.NoError(t, err)
 		})
 	}
 	wg.Wait()
+}
+
+// TestUpdateChangesOnlyTheObject: the old object stays as it is, even if the new one shares
+// its metadata.
+func TestUpdateChangesOnlyTheObject(t *testing.T) {
+	k := builtin(t, "", "v1", "ConfigMap")
+	live := k.Update(nil, k.canonical(t, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: x}}`)), Options{Manager: "one", Now: start})
+	metadata(live)["uid"] = "u"
+	before := object.Copy(live)
+	obj := maps.Clone(live)
+	obj["data"] = map[string]any{"a": "y"}
+	got := k.Update(live, obj, Options{Manager: "two", Now: start})
+	assert.True(t, object.Same(obj, got))
+	assert.Equal(t, before, live)
+	assert.Equal(t, []string{`one v1 {"f:data":{}}`, `two v1 {"f:data":{"f:a":{}}}`}, managedBy(got))
 }
