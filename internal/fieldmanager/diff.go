@@ -65,7 +65,34 @@ func isEmpty(v any) bool {
 
 // containsEmpty reports whether v is or contains an empty list or map.
 func containsEmpty(v any) bool {
-	return !object.All(v, func(_ string, v any) bool { return !isEmpty(v) })
+	switch v := v.(type) {
+	case map[string]any:
+		for _, m := range v {
+			if containsEmpty(m) {
+				return true
+			}
+		}
+	case []any:
+		return len(v) == 0 || slices.ContainsFunc(v, containsEmpty)
+	case object.EmptyMap:
+		return true
+	}
+	return false
+}
+
+// unchanged reports whether two values are equal scalars, or the same map or list in
+// memory.
+func unchanged(a, b any) bool {
+	switch a := a.(type) {
+	case string:
+		b, ok := b.(string)
+		return ok && a == b
+	case map[string]any, []any:
+		return object.Same(a, b)
+	case bool, int64, float64, nil:
+		return a == b
+	}
+	return false
 }
 
 // absentValue is the type of absent, the value of a member that an object does not
@@ -169,15 +196,12 @@ func variantOf(s *resolvedType, v any) variant {
 	return anyVariant
 }
 
-// compareAt compares the values at one step below the path of d. At least one
-// of them is not absent.
+// compareAt compares the values at one step below the path of d, unless they are unchanged.
+// At least one of them is not absent.
 //
 // Objects are deep: the stack frames of compareAt and its callees are kept
 // small.
-func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d *diff) error {
-	if object.Same(before, after) {
-		return nil
-	}
+func (c *comparer) compareAt(step pathStep, s *resolvedType, before, after any, d *diff) error {
 	if s.empty() {
 		return atStep(step, errors.New(": schema error: no type"))
 	}
@@ -226,7 +250,7 @@ func (c *comparer) compareAt(step string, s *resolvedType, before, after any, d 
 }
 
 // atStep adds a step to the path that begins an error's text.
-func atStep(step string, err error) error { return fmt.Errorf("%s%w", stepText(step), err) }
+func atStep(step pathStep, err error) error { return fmt.Errorf("%s%w", stepText(step), err) }
 
 // compareAtomic compares values that are owned as a whole.
 func compareAtomic(before, after any) (changed, removed bool) {
@@ -278,8 +302,12 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 	}
 	c.makeRoom(d, len(is))
 	for name, v := range was {
+		after := member(is, name)
+		if unchanged(v, after) {
+			continue
+		}
 		step, s := t.field(name)
-		if err := c.compareAt(step, s, v, member(is, name), d); err != nil {
+		if err := c.compareAt(step, s, v, after, d); err != nil {
 			return false, err
 		}
 	}
@@ -297,7 +325,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 
 // added adds the paths of a value that was absent before the write, which is what
 // compareAt finds there.
-func (c *comparer) added(step string, s *resolvedType, v any, to *fieldTree) error {
+func (c *comparer) added(step pathStep, s *resolvedType, v any, to *fieldTree) error {
 	if s.empty() {
 		return atStep(step, errors.New(": schema error: no type"))
 	}
@@ -313,7 +341,9 @@ func (c *comparer) added(step string, s *resolvedType, v any, to *fieldTree) err
 		}
 	case []any:
 		if s.list != nil && !s.list.atomic && len(v) > 0 {
-			below, err = c.addedElements(s.list, v)
+			var d diff
+			_, err = c.lists(s.list, nil, v, &d)
+			below = d.changed
 		}
 	}
 	if err != nil {
@@ -337,19 +367,15 @@ func (c *comparer) addedMembers(t *mapType, members map[string]any) (fieldTree, 
 	return tree, nil
 }
 
+// addedElements adds the elements of a short list.
 func (c *comparer) addedElements(t *listType, list []any) (fieldTree, error) {
-	if len(list) > fewElements {
-		var d diff
-		_, err := c.lists(t, nil, list, &d)
-		return d.changed, err
-	}
 	tree := c.newTree(len(list))
 	for _, v := range list {
 		step, err := t.step(v)
 		if err != nil {
 			return nil, err
 		}
-		if i := tree.index(step); i >= 0 {
+		if i := tree.index(step.text); i >= 0 {
 			tree[i].below = nil // elements with the same key are owned together
 			continue
 		}
@@ -362,7 +388,7 @@ func (c *comparer) addedElements(t *listType, list []any) (fieldTree, error) {
 
 // A listElement has the elements of two lists at one step.
 type listElement struct {
-	step                  string
+	step                  pathStep
 	before, after         any   // the first ones
 	moreBefore, moreAfter []any // the others
 }
@@ -372,6 +398,10 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 	is, _ := after.([]any)
 	if t.atomic || len(was) == 0 && len(is) == 0 {
 		return true, nil
+	}
+	if len(was) == 0 && len(is) <= fewElements {
+		d.changed, err = c.addedElements(t, is)
+		return false, err
 	}
 	elements, err := matchElements(t, was, is)
 	if err != nil {
@@ -394,6 +424,9 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 			e.after = absent
 		}
 		if e.before == absent && e.after == absent {
+			continue
+		}
+		if unchanged(e.before, e.after) {
 			continue
 		}
 		if err := c.compareAt(e.step, t.element, e.before, e.after, d); err != nil {
@@ -455,50 +488,55 @@ func (e *elementIndex) get(t *listType, v any) (*listElement, error) {
 		i = len(e.list)
 		e.list = append(e.list, listElement{step: step, before: absent, after: absent})
 		if e.index != nil {
-			e.index[step] = i
+			e.index[step.text] = i
 		}
 	}
 	return &e.list[i], nil
 }
 
 // find returns the position of the element with a step.
-func (e *elementIndex) find(step string) (int, bool) {
+func (e *elementIndex) find(step pathStep) (int, bool) {
 	if e.index == nil {
-		i := slices.IndexFunc(e.list, func(e listElement) bool { return e.step == step })
+		i := slices.IndexFunc(e.list, func(e listElement) bool { return e.step.text == step.text })
 		return i, i >= 0
 	}
-	i, ok := e.index[step]
+	i, ok := e.index[step.text]
 	return i, ok
 }
 
 // step returns the path step to an element of an associative list.
-func (t *listType) step(v any) (string, error) {
+func (t *listType) step(v any) (pathStep, error) {
 	if len(t.keys) == 0 {
 		switch v.(type) {
 		case nil, []any, map[string]any:
-			return "", fmt.Errorf(": a set has a %T for an element", v)
+			return pathStep{}, fmt.Errorf(": a set has a %T for an element", v)
 		}
 		return valueStep(v), nil
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {
-		return "", fmt.Errorf(": a map list has a %T for an element", v)
+		return pathStep{}, fmt.Errorf(": a map list has a %T for an element", v)
 	}
-	var room [4]key // avoids an allocation
-	keys := room[:0]
-	for _, k := range t.keys {
+	var room [64]byte // avoids an allocation
+	text, next := append(room[:0], "k:"...), byte('{')
+	for i := range t.sorted {
+		k := &t.sorted[i]
 		v, ok := obj[k.name]
 		if !ok {
 			v = k.absent
 		}
-		if ok || v != nil {
-			keys = append(keys, key{k.name, v})
+		if !ok && v == nil {
+			continue // it omits the key
 		}
+		text = append(text, next)
+		text = append(text, k.prefix...)
+		text = appendScalar(text, v)
+		next = ','
 	}
-	if len(keys) == 0 {
-		return "", fmt.Errorf(": a map list has an element without any of the keys %q", t.keys)
+	if next == '{' {
+		return pathStep{}, fmt.Errorf(": a map list has an element without any of the keys %q", t.keys)
 	}
-	return keyStep(keys), nil
+	return pathStep{text: string(append(text, '}'))}, nil
 }
 
 // equal compares two values. Integers and floats are equal if their numbers

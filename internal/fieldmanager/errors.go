@@ -65,7 +65,7 @@ func (s *resolvedType) withKeys(v any, added map[string]bool) any {
 		}
 		out := make(map[string]any, len(v))
 		for name, e := range v {
-			_, t := s.object.field(name)
+			t := s.object.typeOf(name)
 			out[name] = t.withKeys(e, added)
 		}
 		return out
@@ -147,7 +147,7 @@ func (s *resolvedType) listAt(path string) *listType {
 			if end > 0 {
 				name = path[1:end]
 			}
-			_, s = s.object.field(name)
+			s = s.object.typeOf(name)
 		}
 		if end == 0 {
 			break

@@ -29,27 +29,10 @@ func (n names) field(text string) fieldpath.PathElement {
 	return fieldpath.PathElement{FieldName: &unknown}
 }
 
-// A key is one key of a map-list element and its value.
-type key struct {
-	name  string
-	value any
-}
-
-// keyStep returns the step to the map-list element with these keys. It sorts
-// keys.
-func keyStep(keys []key) string {
-	slices.SortFunc(keys, func(a, b key) int { return strings.Compare(a.name, b.name) })
-	b := append(make([]byte, 0, 64), "k:"...)
-	for i, k := range keys {
-		b = append(b, "{,"[min(i, 1)])
-		b = append(appendString(b, k.name), ':')
-		b = appendScalar(b, k.value)
-	}
-	return string(append(b, '}'))
-}
-
 // valueStep returns the step to an element of a set.
-func valueStep(v any) string { return string(appendScalar(append(make([]byte, 0, 64), "v:"...), v)) }
+func valueStep(v any) pathStep {
+	return pathStep{text: string(appendScalar(append(make([]byte, 0, 64), "v:"...), v))}
+}
 
 // appendScalar appends a value as JSON.
 func appendScalar(b []byte, v any) []byte {
@@ -84,7 +67,7 @@ func appendString(b []byte, s string) []byte {
 }
 
 // stepText returns a step as it appears in the path of an error.
-func stepText(step string) string { return names(nil).parseStep(step).String() }
+func stepText(s pathStep) string { return names(nil).parseStep(s.text).String() }
 
 // A fieldSet is a field set in its encoding and in the forms that it was needed in. It is
 // safe for concurrent use.
@@ -299,7 +282,7 @@ func (n names) parseStep(s string) fieldpath.PathElement {
 	}
 	pe, err := fieldpath.DeserializePathElement(s)
 	if err != nil {
-		panic("fieldmanager: " + err.Error()) // unreachable: see canonical, keyStep and valueStep
+		panic("fieldmanager: " + err.Error()) // unreachable: see canonical, listType.step and valueStep
 	}
 	return pe
 }
@@ -312,11 +295,11 @@ func (n names) tree(set *fieldpath.Set) fieldTree {
 func (n names) steps(set *fieldpath.Set) fieldTree {
 	tree := make(fieldTree, 0, set.Members.Size())
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
-		tree.add(n.formatStep(pe), true, nil)
+		tree.add(pathStep{text: n.formatStep(pe)}, true, nil)
 	})
 	set.Children.Iterate(func(pe fieldpath.PathElement) {
 		children, _ := set.Children.Get(pe)
-		tree.add(n.formatStep(pe), false, n.steps(children))
+		tree.add(pathStep{text: n.formatStep(pe)}, false, n.steps(children))
 	})
 	return tree
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
@@ -126,6 +127,10 @@ func TestSetCache(t *testing.T) {
 
 // TestSteps compares steps with those that structured-merge-diff writes.
 func TestSteps(t *testing.T) {
+	type key struct {
+		name  string
+		value any
+	}
 	for _, keys := range [][]key{
 		{{"name", "app"}},
 		{{"name", ""}},
@@ -137,19 +142,23 @@ func TestSteps(t *testing.T) {
 		{{"number", 1.5}, {"large", 1e21}, {"truth", true}, {"none", nil}},
 	} {
 		var fields value.FieldList
+		list, element := &smd.List{}, map[string]any{}
 		for _, k := range keys {
 			v := value.NewValueInterface(k.value)
 			fields = append(fields, value.Field{Name: k.name, Value: v})
+			list.Keys, element[k.name] = append(list.Keys, k.name), k.value
 			if k.value != nil {
 				want, err := fieldpath.SerializePathElement(fieldpath.PathElement{Value: &v})
 				require.NoError(t, err)
-				assert.Equal(t, want, valueStep(k.value))
+				assert.Equal(t, want, valueStep(k.value).text)
 			}
 		}
 		fields.Sort()
 		want, err := fieldpath.SerializePathElement(fieldpath.PathElement{Key: &fields})
 		require.NoError(t, err)
-		assert.Equal(t, want, keyStep(keys))
+		got, err := resolver{schema: &smd.Schema{}}.list(list).step(element)
+		require.NoError(t, err)
+		assert.Equal(t, want, got.text)
 	}
 }
 
@@ -159,7 +168,7 @@ func TestParseManySteps(t *testing.T) {
 	const n = 300_000
 	var tree fieldTree
 	for i := range n {
-		tree.add(fmt.Sprintf("f:%d", i), true, nil)
+		tree.add(pathStep{text: fmt.Sprintf("f:%d", i)}, true, nil)
 	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { tree[i], tree[j] = tree[j], tree[i] })
 	set := names(nil).set(tree)

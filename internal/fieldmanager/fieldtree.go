@@ -28,18 +28,44 @@ const self = "."
 // share what they have in common, and must not be changed.
 type fieldTree []fieldStep
 
-// A fieldStep is a step of a path.
+// A pathStep is a step of a path, as it is encoded.
+type pathStep struct {
+	text string
+
+	// order is the position of a field in its struct by name, counted from 1. It is 0 for
+	// other steps, and for fields whose names JSON escapes.
+	order int32
+}
+
+// newFieldStep returns the step to the i-th field of a struct.
+func newFieldStep(name string, i int) pathStep {
+	s := pathStep{text: "f:" + name}
+	if len(wire.AppendString(nil, name)) == len(name)+len(`""`) {
+		s.order = int32(i) + 1
+	}
+	return s
+}
+
+// compare compares two steps of one tree.
+func (s pathStep) compare(t pathStep) int {
+	if s.order > 0 && t.order > 0 {
+		return int(s.order - t.order)
+	}
+	return strings.Compare(s.text, t.text)
+}
+
+// A fieldStep is a step of a tree.
 type fieldStep struct {
-	text   string
+	pathStep
 	member bool      // the path that ends with the step is in the set
 	below  fieldTree // the paths that continue
 }
 
 // add adds a step: the path itself if member is true, and the paths below it.
 // The tree takes ownership of below.
-func (t *fieldTree) add(step string, member bool, below fieldTree) {
+func (t *fieldTree) add(s pathStep, member bool, below fieldTree) {
 	if member || len(below) > 0 {
-		*t = append(*t, fieldStep{step, member, below})
+		*t = append(*t, fieldStep{s, member, below})
 	}
 }
 
@@ -70,10 +96,7 @@ func (t fieldTree) normalize() fieldTree {
 	if len(t) < 2 {
 		return t
 	}
-	byText := func(a, b fieldStep) int { return strings.Compare(a.text, b.text) }
-	if !slices.IsSortedFunc(t, byText) {
-		slices.SortStableFunc(t, byText)
-	}
+	t.sort()
 	n := 1
 	for _, s := range t[1:] {
 		if last := &t[n-1]; last.text == s.text {
@@ -86,6 +109,26 @@ func (t fieldTree) normalize() fieldTree {
 	}
 	return t[:n]
 }
+
+// sort sorts the steps. Those with the same text keep their order.
+func (t fieldTree) sort() {
+	if len(t) > manySteps {
+		slices.SortStableFunc(t, func(a, b fieldStep) int { return a.compare(b.pathStep) })
+		return
+	}
+	for i := 1; i < len(t); i++ {
+		s, to := t[i], i
+		for ; to > 0 && s.compare(t[to-1].pathStep) < 0; to-- {
+			t[to] = t[to-1]
+		}
+		if to < i {
+			t[to] = s
+		}
+	}
+}
+
+// manySteps is the number of steps above which insertion sort takes long.
+const manySteps = 32
 
 // clone returns a copy.
 func (t fieldTree) clone() fieldTree {
@@ -161,7 +204,7 @@ func (t fieldTree) minus(u fieldTree) fieldTree {
 			out = append(make(fieldTree, 0, len(t)), t[:i]...)
 		}
 		if changed {
-			out.add(left.text, left.member, left.below)
+			out.add(left.pathStep, left.member, left.below)
 		}
 	}
 	if changed {
@@ -179,7 +222,13 @@ func (t fieldTree) appendMembers(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(wire.AppendString(dst, s.text), `:{`...)
+		if s.order > 0 {
+			dst = append(dst, '"')
+			dst = append(dst, s.text...)
+			dst = append(dst, `":{`...)
+		} else {
+			dst = append(wire.AppendString(dst, s.text), `:{`...)
+		}
 		if s.member && len(s.below) > 0 {
 			dst = append(dst, `".":{}`...)
 			dst = append(dst, ',')
@@ -220,24 +269,24 @@ func (r *treeReader) object() (tree fieldTree, member bool, err error) {
 		if err := r.pacer.step(); err != nil {
 			return nil, false, err
 		}
-		step, err := r.step()
+		text, err := r.step()
 		if err != nil {
 			return nil, false, err
 		}
 		switch {
-		case step == self:
+		case text == self:
 			member = true
 			_, err = r.other()
 		case strings.HasPrefix(r.text[r.at:], "{"):
-			s := fieldStep{text: step}
+			s := fieldStep{pathStep: pathStep{text: text}}
 			s.below, s.member, err = r.object()
 			tree = append(tree, s)
 		default:
 			var v any
 			if v, err = r.other(); err == nil && v != nil {
-				err = fmt.Errorf("expect { or n after %q, but found %T", step, v)
+				err = fmt.Errorf("expect { or n after %q, but found %T", text, v)
 			}
-			tree = append(tree, fieldStep{text: step, member: true})
+			tree = append(tree, fieldStep{pathStep: pathStep{text: text}, member: true})
 		}
 		switch {
 		case err != nil:

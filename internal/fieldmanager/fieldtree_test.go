@@ -36,7 +36,7 @@ func randomTree(r *rand.Rand, depth int) fieldTree {
 			below = randomTree(r, depth-1)
 		}
 		step := []string{"f:a", "f:b", "f:c", `k:{"name":"a"}`, `k:{"name":"b"}`, "v:1", "v:10", "v:9"}[r.IntN(8)]
-		tree.add(step, r.IntN(2) == 0, below)
+		tree.add(pathStep{text: step}, r.IntN(2) == 0, below)
 	}
 	return tree
 }

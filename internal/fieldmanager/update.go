@@ -49,12 +49,12 @@ var (
 var stripped = func() fieldTree {
 	var tree, meta fieldTree
 	for _, name := range strippedMetadata {
-		meta.add("f:"+name, true, nil)
+		meta.add(pathStep{text: "f:" + name}, true, nil)
 	}
 	for _, name := range strippedFields {
-		tree.add("f:"+name, true, nil)
+		tree.add(pathStep{text: "f:" + name}, true, nil)
 	}
-	tree.add("f:metadata", false, meta)
+	tree.add(pathStep{text: "f:metadata"}, false, meta)
 	return tree.normalize()
 }()
 

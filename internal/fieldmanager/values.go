@@ -87,22 +87,11 @@ func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 	return applied, nil
 }
 
-// unchanged reports whether a merged value is the one before: the same in memory, or an
-// equal scalar.
-func unchanged(before, merged any) bool {
-	switch merged.(type) {
-	case map[string]any, []any:
-		return object.Same(before, merged)
-	}
-	return before == merged
-}
-
 func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[string]any, error) {
 	out := before
 	for name, v := range applied {
 		was := member(before, name)
-		_, s := t.field(name)
-		merged, err := w.merge(s, was, v)
+		merged, err := w.merge(t.typeOf(name), was, v)
 		if err != nil {
 			return nil, err
 		}
@@ -280,13 +269,16 @@ func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpat
 	set.Members = fieldpath.MakePathElementSet(len(members))
 	for _, name := range sorted {
 		v := members[name]
-		_, s := t.field(name)
+		field, s := t.fields.find(name), t.other
+		if field != nil {
+			s = field.resolvedType
+		}
 		var below fieldpath.Set
 		member, err := w.collect(s, v, &below)
 		if err != nil {
 			return err
 		}
-		if _, known := t.fields[name]; !known || v == nil {
+		if field == nil || v == nil {
 			member = true
 		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
 			member = true
@@ -384,8 +376,7 @@ func (w walker) validate(s *resolvedType, v any, duplicates bool) error {
 	case map[string]any:
 		if s.object != nil {
 			for name, v := range v {
-				_, s := s.object.field(name)
-				if err := w.validate(s, v, duplicates); err != nil {
+				if err := w.validate(s.object.typeOf(name), v, duplicates); err != nil {
 					return err
 				}
 			}
