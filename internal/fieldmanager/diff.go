@@ -301,8 +301,12 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		return false, err
 	}
 	c.makeRoom(d, len(is))
+	both := 0
 	for name, v := range was {
 		after := member(is, name)
+		if after != absent {
+			both++
+		}
 		if unchanged(v, after) {
 			continue
 		}
@@ -311,8 +315,11 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 			return false, err
 		}
 	}
+	if both == len(is) {
+		return false, nil
+	}
 	for name, v := range is {
-		if _, both := was[name]; both {
+		if _, had := was[name]; had {
 			continue
 		}
 		step, s := t.field(name)

@@ -158,8 +158,11 @@ func (o owners) index(e *entry) int { return slices.IndexFunc(o, e.hasID) }
 // not a time.
 func canonicalTime(s string) string {
 	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
+	switch {
+	case err != nil:
 		return ""
+	case len(s) == len("2006-01-02T15:04:05Z"):
+		return s
 	}
 	return formatTime(t)
 }

@@ -91,20 +91,24 @@ func (t *fieldTree) index(step string) int {
 // normalize returns the tree with its steps sorted and each of them once. It changes t.
 func (t fieldTree) normalize() fieldTree {
 	for i := range t {
-		t[i].below = t[i].below.normalize()
+		if s := &t[i]; len(s.below) > 0 {
+			s.below = s.below.normalize()
+		}
 	}
 	if len(t) < 2 {
 		return t
 	}
 	t.sort()
 	n := 1
-	for _, s := range t[1:] {
-		if last := &t[n-1]; last.text == s.text {
+	for i := 1; i < len(t); i++ {
+		if s, last := &t[i], &t[n-1]; s.text == last.text {
 			last.member = last.member || s.member
 			last.below = last.below.union(s.below)
 			continue
 		}
-		t[n] = s
+		if n < i {
+			t[n] = t[i]
+		}
 		n++
 	}
 	return t[:n]
@@ -218,20 +222,26 @@ func (t fieldTree) append(dst []byte) []byte { return append(t.appendMembers(app
 
 // appendMembers appends the members of the object that encodes the tree.
 func (t fieldTree) appendMembers(dst []byte) []byte {
-	for i, s := range t {
+	for i := range t {
+		s := &t[i]
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		if s.order > 0 {
 			dst = append(dst, '"')
 			dst = append(dst, s.text...)
-			dst = append(dst, `":{`...)
+			dst = append(dst, '"')
 		} else {
-			dst = append(wire.AppendString(dst, s.text), `:{`...)
+			dst = wire.AppendString(dst, s.text)
 		}
-		if s.member && len(s.below) > 0 {
-			dst = append(dst, `".":{}`...)
-			dst = append(dst, ',')
+		switch {
+		case len(s.below) == 0:
+			dst = append(dst, ":{}"...)
+			continue
+		case s.member:
+			dst = append(dst, `:{".":{},`...)
+		default:
+			dst = append(dst, ":{"...)
 		}
 		dst = append(s.below.appendMembers(dst), '}')
 	}

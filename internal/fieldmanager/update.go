@@ -159,12 +159,15 @@ func (t *Type) update(live, obj map[string]any, before owners, o Options) (owner
 			return nil, err
 		}
 		was := e.fields.tree
-		fields := was.minus(v.changed).minus(v.removed)
-		if e.hasID(writer) {
+		fields := was
+		// A writer that has the changed fields already would get back what it loses.
+		own := e.hasID(writer)
+		if !own || !changed.same(v.changed) || !was.union(changed).same(was) {
+			fields = fields.minus(v.changed)
+		}
+		fields = fields.minus(v.removed)
+		if own {
 			writer = e
-			if was.minus(v.removed).same(was) && was.union(changed).same(was) && changed.same(v.changed) {
-				fields = was // it would get back what it lost
-			}
 			fields = fields.union(changed)
 		}
 		if !fields.same(was) {

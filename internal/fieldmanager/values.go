@@ -269,9 +269,12 @@ func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpat
 	set.Members = fieldpath.MakePathElementSet(len(members))
 	for _, name := range sorted {
 		v := members[name]
-		field, s := t.fields.find(name), t.other
+		pe, s := fieldpath.PathElement{}, t.other
+		field := t.fields.find(name)
 		if field != nil {
-			s = field.resolvedType
+			pe.FieldName, s = &field.name, field.resolvedType
+		} else {
+			pe = w.names.field(name)
 		}
 		var below fieldpath.Set
 		member, err := w.collect(s, v, &below)
@@ -283,7 +286,7 @@ func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpat
 		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
 			member = true
 		}
-		addChild(set, w.names.field(name), member, &below)
+		addChild(set, pe, member, &below)
 	}
 	return nil
 }
