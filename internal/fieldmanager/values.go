@@ -225,37 +225,37 @@ func (m *listMerge) add(before, applied any) error {
 
 // fields returns the set of the fields of an object.
 func (w walker) fields(s *resolvedType, obj map[string]any) (*fieldpath.Set, error) {
-	set := &fieldpath.Set{}
-	_, err := w.collect(s, obj, set)
-	return set, err
+	set, _, err := w.collect(s, obj)
+	return &set, err
 }
 
-// collect adds the paths below a value to set, which is empty. It reports whether
-// the value is owned itself.
-func (w walker) collect(s *resolvedType, v any, set *fieldpath.Set) (member bool, err error) {
+// collect returns the paths below a value. It reports whether the value is owned itself.
+func (w walker) collect(s *resolvedType, v any) (below fieldpath.Set, member bool, err error) {
 	if err := w.step(); err != nil {
-		return false, err
+		return below, false, err
 	}
 	switch as := variantOf(s, v); {
 	case as == mapVariant || as == anyVariant && s.object != nil:
 		members, _ := v.(map[string]any)
 		if s.object.atomic {
-			return true, nil
+			return below, true, nil
 		}
-		return false, w.collectMembers(s.object, members, set)
+		below, err = w.collectMembers(s.object, members)
+		return below, false, err
 	case as == scalarVariant || as == anyVariant && s.scalar != nil:
-		return true, nil
+		return below, true, nil
 	}
 	list, _ := v.([]any)
 	if s.list.atomic {
-		return true, nil
+		return below, true, nil
 	}
-	return false, w.collectElements(s.list, list, set)
+	below, err = w.collectElements(s.list, list)
+	return below, false, err
 }
 
-func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpath.Set) error {
+func (w walker) collectMembers(t *mapType, members map[string]any) (set fieldpath.Set, err error) {
 	if len(members) == 0 {
-		return nil
+		return set, nil
 	}
 	var room [16]string // avoids an allocation
 	sorted := room[:0]
@@ -268,7 +268,6 @@ func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpat
 	slices.Sort(sorted)
 	set.Members = fieldpath.MakePathElementSet(len(members))
 	for _, name := range sorted {
-		v := members[name]
 		pe, s := fieldpath.PathElement{}, t.other
 		field := t.fields.find(name)
 		if field != nil {
@@ -276,28 +275,28 @@ func (w walker) collectMembers(t *mapType, members map[string]any, set *fieldpat
 		} else {
 			pe = w.names.field(name)
 		}
-		var below fieldpath.Set
-		member, err := w.collect(s, v, &below)
+		v := members[name]
+		below, member, err := w.collect(s, v)
 		if err != nil {
-			return err
+			return set, err
 		}
 		if field == nil || v == nil {
 			member = true
 		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
 			member = true
 		}
-		addChild(set, pe, member, &below)
+		addChild(&set, pe, member, below)
 	}
-	return nil
+	return set, nil
 }
 
 // addChild adds a path and those below it to set, after all that it has.
-func addChild(set *fieldpath.Set, pe fieldpath.PathElement, member bool, below *fieldpath.Set) {
+func addChild(set *fieldpath.Set, pe fieldpath.PathElement, member bool, below fieldpath.Set) {
 	if member {
 		set.Members.Insert(pe)
 	}
 	if !below.Empty() {
-		*set.Children.Descend(pe) = *below
+		*set.Children.Descend(pe) = below
 	}
 }
 
@@ -307,14 +306,14 @@ type listChild struct {
 	value   any
 }
 
-func (w walker) collectElements(t *listType, list []any, set *fieldpath.Set) error {
+func (w walker) collectElements(t *listType, list []any) (set fieldpath.Set, err error) {
 	if len(list) == 0 {
-		return nil
+		return set, nil
 	}
 	children := make([]listChild, len(list))
 	for i, v := range list {
 		if err := w.step(); err != nil {
-			return err
+			return set, err
 		}
 		children[i] = listChild{t.pathElement(v), v}
 	}
@@ -326,13 +325,13 @@ func (w walker) collectElements(t *listType, list []any, set *fieldpath.Set) err
 		}
 		var below fieldpath.Set
 		if i == first+1 { // elements with the same key are owned together
-			if _, err := w.collect(t.element, children[first].value, &below); err != nil {
-				return err
+			if below, _, err = w.collect(t.element, children[first].value); err != nil {
+				return set, err
 			}
 		}
-		addChild(set, pe, true, &below)
+		addChild(&set, pe, true, below)
 	}
-	return nil
+	return set, nil
 }
 
 // pathElement returns the step to an element of an associative list that is valid.
