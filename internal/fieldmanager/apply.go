@@ -78,8 +78,8 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its managed fields. The object is live if nothing changes. Otherwise it
-// shares values with live, such as its metadata, and with applied, but not the metadata.
+// merged object and its managed fields. The object is live if nothing changes; otherwise
+// it may share its metadata with live, and other values with live and applied.
 // apply does not change m.
 func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
 	// A managedFields of another type fails below with a type error.

@@ -196,8 +196,8 @@ func variantOf(s *resolvedType, v any) variant {
 	return anyVariant
 }
 
-// compareAt compares the values at one step below the path of d, unless they are unchanged.
-// At least one of them is not absent.
+// compareAt compares the values at one step below the path of d. At least one of
+// them is not absent. Callers skip unchanged values.
 //
 // Objects are deep: the stack frames of compareAt and its callees are kept
 // small.

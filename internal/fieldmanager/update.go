@@ -161,12 +161,12 @@ func (t *Type) update(live, obj map[string]any, before owners, o Options) (owner
 		was := e.fields.tree
 		fields := was
 		// A writer that has the changed fields already would get back what it loses.
-		own := e.hasID(writer)
-		if !own || !changed.same(v.changed) || !was.union(changed).same(was) {
+		isWriter := e.hasID(writer)
+		if !isWriter || !changed.same(v.changed) || !was.union(changed).same(was) {
 			fields = fields.minus(v.changed)
 		}
 		fields = fields.minus(v.removed)
-		if own {
+		if isWriter {
 			writer = e
 			fields = fields.union(changed)
 		}
