@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/websocket"
 )
@@ -98,19 +99,18 @@ type Config struct {
 // Authenticate removes from the header. It fails with 401 if there are credentials and
 // none is valid, and soon after ctx ends. warning, if not "", is for the client.
 func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (user *User, warning string, err error) {
-	header := r.Header
-	token, spaced := bearerToken(header.Get("Authorization"))
+	token, spaced := bearerToken(header.Get(r.Header, "Authorization"))
 	if spaced {
 		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	}
 	user, err = a.identify(ctx, r, token)
-	if user == nil && websocket.IsRequest(header) {
-		protocolToken, others, tokenErr := websocket.Token(header)
+	if user == nil && websocket.IsRequest(r.Header) {
+		protocolToken, others, tokenErr := websocket.Token(r.Header)
 		if protocolToken != "" {
 			token = protocolToken
 			user, _, tokenErr = a.AuthenticateToken(ctx, token, a.Audiences)
 			if user != nil || a.Unauthenticated == AsAdministrator {
-				websocket.SetProtocols(header, others)
+				websocket.SetProtocols(r.Header, others)
 			}
 		}
 		err = cmp.Or(err, tokenErr)

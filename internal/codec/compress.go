@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/header"
 )
 
 // compressThreshold is the length of the longest response that is not
@@ -38,21 +40,32 @@ var (
 	}}
 )
 
-// Compress returns a Compressor for the response to r. A client accepts gzip if
-// its Accept-Encoding header lists exactly that word: a quality, capitals and *
-// are not recognized, as in kube-apiserver. Watches should not be compressed.
+// Compress returns a Compressor for the response to r. Watches should not be compressed.
 func Compress(w http.ResponseWriter, r *http.Request) *Compressor {
 	c := &Compressor{ResponseWriter: w}
-	accepted := r.Header.Get("Accept-Encoding")
+	if acceptsGzip(r) {
+		c.buffer = bufferPool.Get().(*[]byte)
+	}
+	return c
+}
+
+// Compresses reports whether a response to r with a body of this length is compressed.
+func Compresses(r *http.Request, length int) bool {
+	return length > compressThreshold && acceptsGzip(r)
+}
+
+// acceptsGzip reports whether the Accept-Encoding header lists exactly the word gzip: a
+// quality, capitals and * are not recognized, as in kube-apiserver.
+func acceptsGzip(r *http.Request) bool {
+	accepted := header.Get(r.Header, "Accept-Encoding")
 	for more := true; more; {
 		var token string
 		token, accepted, more = strings.Cut(accepted, ",")
 		if strings.TrimSpace(token) == "gzip" {
-			c.buffer = bufferPool.Get().(*[]byte)
-			break
+			return true
 		}
 	}
-	return c
+	return false
 }
 
 // WriteHeader sets the status of the response.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec/accept"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -78,11 +79,11 @@ const metaGroup = "meta.k8s.io"
 // Negotiate returns the response that matches the request's Accept header best.
 // The error is a *NotAcceptableError.
 func (o Offer) Negotiate(r *http.Request) (Response, error) {
-	header := r.Header.Get("Accept")
-	if !o.Custom && !o.routes(header) {
+	accepted := header.Get(r.Header, "Accept")
+	if !o.Custom && !o.routes(accepted) {
 		return Response{}, &NotAcceptableError{Offered: o.produced(), Route: true}
 	}
-	response, ok := o.choose(header, o.allows)
+	response, ok := o.choose(accepted, o.allows)
 	if !ok {
 		return Response{}, &NotAcceptableError{Offered: o.mediaTypes()}
 	}
@@ -104,7 +105,7 @@ func (o Offer) Stream(r Response) (Response, error) {
 // Errors have no views. If the client accepts none of the media types, the
 // response is JSON.
 func (o Offer) NegotiateError(r *http.Request) Response {
-	response, ok := o.choose(r.Header.Get("Accept"), func(_ Format, c *choice) bool {
+	response, ok := o.choose(header.Get(r.Header, "Accept"), func(_ Format, c *choice) bool {
 		return c.view == nil && c.serverVersion == ""
 	})
 	if !ok {
@@ -274,6 +275,6 @@ func WantsPretty(r *http.Request) bool {
 			return pretty
 		}
 	}
-	agent := r.UserAgent()
+	agent := header.Get(r.Header, "User-Agent")
 	return strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget") || strings.HasPrefix(agent, "Mozilla/5.0")
 }

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -62,22 +63,22 @@ func Check(r *http.Request, names []string) error {
 // "" for the server's own origin, for clients that are no browsers, for a
 // request with a bearer token, and for one that opens the server in a window.
 func foreignOrigin(r *http.Request) string {
-	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+	origin, site := header.Get(r.Header, "Origin"), header.Get(r.Header, "Sec-Fetch-Site")
+	if origin == "" && site == "" {
 		return ""
 	}
-	origin := r.Header.Get("Origin")
-	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	if scheme, _, _ := strings.Cut(header.Get(r.Header, "Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	switch site {
 	case "same-origin", "none":
 		return ""
 	case "":
-		if origin == "" {
-			return ""
-		}
 		if u, err := url.Parse(origin); err == nil && strings.EqualFold(u.Host, r.Host) {
 			return ""
 		}
 	default:
-		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" && r.Method == http.MethodGet {
+		if header.Get(r.Header, "Sec-Fetch-Mode") == "navigate" && header.Get(r.Header, "Sec-Fetch-Dest") == "document" && r.Method == http.MethodGet {
 			return ""
 		}
 		if origin == "" {

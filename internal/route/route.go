@@ -46,22 +46,17 @@ type Route struct {
 //
 // Slashes at the end of a path do not count.
 func Parse(method string, u *url.URL) Route {
-	r := Route{Path: u.Path, Verb: strings.ToLower(method)}
-	rest, ok := strings.CutPrefix(strings.TrimRight(r.Path, "/"), "/apis/")
-	if ok {
-		if r.Group, rest, ok = strings.Cut(rest, "/"); !ok {
-			return r // discovery of a group
-		}
-	} else if rest, ok = strings.CutPrefix(rest, "/api/"); !ok {
+	r := Route{Path: u.Path}
+	rest, ok := r.parsePrefix()
+	if !ok {
+		r.Verb = strings.ToLower(method)
 		return r
-	}
-	if r.Version, rest, ok = strings.Cut(rest, "/"); !ok {
-		return r // discovery of a version
 	}
 	r.IsResource = true
 	switch first, tail, deeper := strings.Cut(rest, "/"); first {
 	case "watch", "proxy":
 		if r.Malformed = !deeper; r.Malformed {
+			r.Verb = strings.ToLower(method)
 			return r
 		}
 		r.LegacyWatch = first == "watch"
@@ -75,6 +70,21 @@ func Parse(method string, u *url.URL) Route {
 		r.Verb = r.verbOf(method, u.RawQuery)
 	}
 	return r
+}
+
+// parsePrefix parses the path up to the version and returns the rest. ok is false for a path
+// that ends before: outside of resources, or discovery of a group or a version.
+func (r *Route) parsePrefix() (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.TrimRight(r.Path, "/"), "/apis/")
+	if ok {
+		if r.Group, rest, ok = strings.Cut(rest, "/"); !ok {
+			return "", false
+		}
+	} else if rest, ok = strings.CutPrefix(rest, "/api/"); !ok {
+		return "", false
+	}
+	r.Version, rest, ok = strings.Cut(rest, "/")
+	return rest, ok
 }
 
 // IsLongRunning reports whether a request for a resource has no deadline: the response is a

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -196,17 +197,16 @@ func (r *request) auditedStatus() *audit.ResponseStatus {
 	return &audit.ResponseStatus{Code: r.w.code}
 }
 
-// endAudit writes the last event of a request.
-func (r *request) endAudit() {
+// endAudit writes the last event of a request whose answer has ended.
+func (r *request) endAudit(ended time.Time) {
 	e, log := r.event, r.server.config.Audit
 	if e == nil {
 		return
 	}
-	now := r.server.config.Clock.Now()
 	if r.w.panic != "" {
 		message, _, _ := strings.Cut(r.w.panic, "\n")
 		e.ResponseStatus = &audit.ResponseStatus{Status: "Failure", Message: "APIServer panic'd: " + message, Reason: "InternalError", Code: http.StatusInternalServerError}
-		log.Write(e, audit.Panic, now)
+		log.Write(e, audit.Panic, ended)
 		return
 	}
 	e.ResponseStatus = r.auditedStatus()
@@ -220,10 +220,10 @@ func (r *request) endAudit() {
 		if r.event.AtLeast(audit.RequestResponse) && r.w.failure != nil {
 			e.ResponseObject = bytes.TrimSpace(r.w.failure.JSON())
 		}
-		log.Write(e, audit.ResponseStarted, now)
+		log.Write(e, audit.ResponseStarted, ended)
 		return
 	}
-	log.Write(e, audit.ResponseComplete, now)
+	log.Write(e, audit.ResponseComplete, ended)
 }
 
 // answeredJSON returns the answer as JSON, if it is an object that is not too long.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/header"
 )
 
 // auditIDHeader identifies a request in the audit log. The client may choose the
@@ -13,12 +14,12 @@ const auditIDHeader = "Audit-Id"
 
 // setHeaders sets the headers of every answer.
 func (r *request) setHeaders() {
-	r.auditID = r.http.Header.Get(auditIDHeader)
+	r.auditID = header.Get(r.http.Header, auditIDHeader)
 	if r.auditID == "" {
 		r.auditID = r.server.auditIDs.UID()
 	}
 	h := r.w.Header()
-	h.Set(auditIDHeader, r.auditID)
+	h[auditIDHeader] = []string{r.auditID}
 	h["Cache-Control"] = noCache
 	if value := r.server.config.StrictTransportSecurity; value != "" {
 		h.Set("Strict-Transport-Security", value)

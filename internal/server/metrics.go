@@ -5,15 +5,17 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// count counts the request after its response.
-func (r *request) count() {
+// count counts a request whose answer has ended.
+func (r *request) count(ended time.Time) {
 	l := metrics.Request{Code: r.w.code, Verb: methodVerb(r.http.Method)}
 	if r.typ != nil {
 		l.Group, l.Version, l.Resource = r.Group, r.Version, r.Resource
@@ -23,7 +25,7 @@ func (r *request) count() {
 		l.Scope, l.Verb = r.metricScope(), r.metricVerb()
 		l.DryRun = r.http.URL.RawQuery != "" && r.query().Get("dryRun") != ""
 	}
-	r.server.requests.Count(l, r.server.config.Clock.Now().Sub(r.start))
+	r.server.requests.Count(l, ended.Sub(r.start))
 }
 
 // metricScope returns the scope of the request as metrics name it.
@@ -40,14 +42,21 @@ func (r *request) metricScope() string {
 // metricVerb returns the verb of the request as metrics name it.
 func (r *request) metricVerb() string {
 	switch r.Verb {
+	case "get":
+		return "GET"
+	case "list":
+		return "LIST"
+	case "watch":
+		return "WATCH"
 	case "create":
 		return "POST"
 	case "update":
 		return "PUT"
 	case "patch":
-		if strings.HasPrefix(r.http.Header.Get("Content-Type"), "application/apply-patch") {
+		if strings.HasPrefix(header.Get(r.http.Header, "Content-Type"), "application/apply-patch") {
 			return "APPLY"
 		}
+		return "PATCH"
 	case "":
 		return methodVerb(r.http.Method)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
@@ -24,7 +25,7 @@ func (r *request) serveNonResource() error {
 		if r.http.Method != http.MethodGet {
 			return status.MethodNotAllowed()
 		}
-		if !codec.Accepts(r.http.Header.Get("Accept"), codec.JSON.MediaType()) {
+		if !codec.Accepts(header.Get(r.http.Header, "Accept"), codec.JSON.MediaType()) {
 			return status.UnroutedAccept([]string{codec.JSON.MediaType()})
 		}
 		r.writeJSON(http.StatusOK, r.surface.Release().VersionInfo())

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -19,7 +20,7 @@ func (r *request) serveOpenIDConfiguration() error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	if !codec.Accepts(r.http.Header.Get("Accept"), codec.JSON.MediaType()) {
+	if !codec.Accepts(header.Get(r.http.Header, "Accept"), codec.JSON.MediaType()) {
 		return status.UnroutedAccept([]string{codec.JSON.MediaType()})
 	}
 	doc, err := r.server.registry.ServiceAccountKeys().OpenIDConfiguration(r.http.Host)
@@ -36,7 +37,7 @@ func (r *request) serveKeySet() error {
 	if r.http.Method != http.MethodGet {
 		return status.MethodNotAllowed()
 	}
-	if !codec.Accepts(r.http.Header.Get("Accept"), keySetType) {
+	if !codec.Accepts(header.Get(r.http.Header, "Accept"), keySetType) {
 		return status.UnroutedAccept([]string{keySetType})
 	}
 	doc, err := r.server.registry.ServiceAccountKeys().KeySet()

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/sharding"
@@ -172,7 +173,7 @@ func (r *request) listOf(page *storage.Page) codec.List {
 // client accepts that.
 func (r *request) streamList(write func(w *bufio.Writer) error) error {
 	setContentType(r.w.Header(), r.out.ContentType())
-	if r.http.Header.Get("Accept-Encoding") == "" {
+	if header.Get(r.http.Header, "Accept-Encoding") == "" {
 		r.w.WriteHeader(http.StatusOK)
 		return r.stream(r.w, write, func() error { return nil })
 	}

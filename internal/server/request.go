@@ -24,16 +24,17 @@ import (
 type request struct {
 	route.Route
 
-	server  *Server
-	http    *http.Request
-	w       *response
-	sent    *response         // that of the client; w is another one while a fault wraps it
-	surface *registry.Surface // when the request came
-	user    *authn.User
-	start   time.Time
-	remote  *aggregator.Remote // the server that serves the path; nil for this one
-	order   int64              // in the journal
-	auditID string             // of the answer's header Audit-Id
+	server    *Server
+	http      *http.Request
+	userAgent string
+	w         *response
+	sent      response          // that of the client; w is another one while a fault wraps it
+	surface   *registry.Surface // when the request came
+	user      *authn.User
+	start     time.Time
+	remote    *aggregator.Remote // the server that serves the path; nil for this one
+	order     int64              // in the journal
+	auditID   string             // of the answer's header Audit-Id
 
 	event             *audit.Event // of the audit log; nil if it has none
 	omitManagedFields bool         // in event
@@ -66,7 +67,7 @@ func (r *request) ctx() context.Context {
 func (r *request) target() registry.Request {
 	out := registry.Request{
 		Type: r.typ, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name,
-		User: r.user, UserAgent: r.http.UserAgent(), Warnings: r, Surface: r.surface, Store: r.store(),
+		User: r.user, UserAgent: r.userAgent, Warnings: r, Surface: r.surface, Store: r.store(),
 	}
 	if r.event != nil {
 		out.Decoded = r.auditObject
@@ -76,7 +77,7 @@ func (r *request) target() registry.Request {
 }
 
 // store returns the store with the watch caches that serve the client.
-func (r *request) store() *storage.Store { return r.server.front.Store(r.http.UserAgent()) }
+func (r *request) store() *storage.Store { return r.server.front.Store(r.userAgent) }
 
 // Warn implements [registry.Warnings].
 func (r *request) Warn(text string) { r.warn(text) }

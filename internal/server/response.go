@@ -103,7 +103,7 @@ func (r *request) writeJSON(code int, body []byte) { r.write(code, "application/
 func (r *request) write(code int, contentType string, body []byte) {
 	h := r.w.Header()
 	setContentType(h, contentType)
-	if r.http.Header.Get("Accept-Encoding") != "" {
+	if codec.Compresses(r.http, len(body)) {
 		w := codec.Compress(r.w, r.http)
 		w.WriteHeader(code)
 		limited := &limitedWriter{Writer: w, request: r}
@@ -114,7 +114,7 @@ func (r *request) write(code int, contentType string, body []byte) {
 		limited.end(err)
 		return
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	r.w.WriteHeader(code)
 	if len(body) <= longAnswer {
 		r.w.Write(body)

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -16,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
@@ -30,20 +32,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, "server closed", http.StatusServiceUnavailable)
 		return
 	}
-	sent := &response{ResponseWriter: w}
 	r := &request{
-		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, w: sent, sent: sent,
+		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, userAgent: header.Get(hr.Header, "User-Agent"),
+		sent:    response{ResponseWriter: w},
 		surface: s.front.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
 	}
+	r.w = &r.sent
 	r.remote = s.aggregator.Lookup(r.Path)
 	if !r.isLongRunning() {
 		s.activity.Begin(&r.call, hr)
 	}
 	defer func() {
 		s.activity.End(&r.call)
-		r.log()
-		r.count()
-		r.endAudit()
+		ended := s.config.Clock.Now()
+		r.log(ended)
+		r.count(ended)
+		r.endAudit(ended)
 	}()
 	defer func() {
 		switch p := recover(); p {
@@ -166,12 +170,15 @@ func (r *request) unnamedUser(err *impersonation.UnnamedError) error {
 // headers name. It fails if they name one that the user may not impersonate.
 func (r *request) impersonate() error {
 	requested, err := impersonation.Requested(r.http.Header)
-	var unnamed *impersonation.UnnamedError
-	if errors.As(err, &unnamed) {
-		return r.unnamedUser(unnamed)
-	}
-	if requested == nil || err != nil {
+	switch {
+	case err != nil:
+		var unnamed *impersonation.UnnamedError
+		if errors.As(err, &unnamed) {
+			return r.unnamedUser(unnamed)
+		}
 		return err
+	case requested == nil:
+		return nil
 	}
 	user, constraint, err := r.server.impersonations.Load().Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
@@ -215,19 +222,18 @@ func (r *request) attributes() authz.Attributes {
 // resolve finds the type and the subresource that the path names, and checks that
 // the method is routed there.
 func (r *request) resolve() error {
-	if r.isDynamic() {
+	typ := r.surface.Builtin().Lookup(r.Group, r.Version, r.Resource)
+	switch {
+	case typ == nil && r.isDynamic():
 		return r.resolveDynamic()
-	}
-	if !r.surface.ServesVersion(resource.GroupVersion{Group: r.Group, Version: r.Version}) {
-		if r.Group != "" && !r.surface.ServesGroup(r.Group) {
-			return errNoPage
-		}
+	case typ == nil && r.Group != "" && !r.surface.ServesGroup(r.Group):
+		return errNoPage
+	case typ == nil && !r.surface.ServesVersion(resource.GroupVersion{Group: r.Group, Version: r.Version}):
 		return status.NoResource()
-	}
-	if r.Group == "" && strings.HasPrefix(r.Path, "/apis/") {
+	case r.Group == "" && strings.HasPrefix(r.Path, "/apis/"):
 		return errNoPage
 	}
-	r.typ = r.surface.Lookup(r.Group, r.Version, r.Resource)
+	r.typ = typ
 	if r.typ == nil || !r.inScope() || r.Verb == "proxy" || r.LegacyWatch && r.Subresource != "" || r.Rest != "" && r.Subresource != "proxy" {
 		return status.NoResource()
 	}
@@ -258,16 +264,15 @@ func (r *request) resolve() error {
 	return nil
 }
 
-// isDynamic reports whether the path is served by definitions and not by the
-// release.
+// isDynamic reports whether the path, at which the release has no type, is served by
+// definitions.
 func (r *request) isDynamic() bool {
 	own := r.surface.Builtin()
 	if !own.ServesGroup(r.Group) {
 		return r.surface.ServesGroup(r.Group)
 	}
 	gv := resource.GroupVersion{Group: r.Group, Version: r.Version}
-	return !own.ServesVersion(gv) && r.surface.ServesVersion(gv) ||
-		own.Lookup(r.Group, r.Version, r.Resource) == nil && r.surface.Lookup(r.Group, r.Version, r.Resource) != nil
+	return !own.ServesVersion(gv) && r.surface.ServesVersion(gv) || r.surface.Lookup(r.Group, r.Version, r.Resource) != nil
 }
 
 // resolveDynamic does what resolve does for custom resources.
@@ -367,8 +372,7 @@ func (r *request) negotiate() (err error) {
 			}
 		}
 		r.out, err = r.offer().Negotiate(r.http)
-		var refused *codec.NotAcceptableError
-		if errors.As(err, &refused) && refused.Route {
+		if refused, ok := err.(*codec.NotAcceptableError); ok && refused.Route {
 			return r.unrouted(refused)
 		}
 		if r.Verb == "list" || r.Verb == "watch" {
@@ -388,7 +392,7 @@ const strictRoutes = 34
 func (r *request) unrouted(refused *codec.NotAcceptableError) error {
 	switch r.http.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		refused.NoBody = r.surface.Release().Minor() < strictRoutes && r.http.Header.Get("Content-Length") == ""
+		refused.NoBody = r.surface.Release().Minor() < strictRoutes && header.Get(r.http.Header, "Content-Length") == ""
 	}
 	return refused
 }
@@ -425,7 +429,7 @@ func (r *request) negotiateCollection(out codec.Response, err error) (codec.Resp
 
 // bodyFormat returns the format of the body.
 func (r *request) bodyFormat() (codec.Format, error) {
-	return r.offer().Body(r.http.Header.Get("Content-Type"))
+	return r.offer().Body(header.Get(r.http.Header, "Content-Type"))
 }
 
 // serveResource dispatches by verb.
@@ -485,8 +489,8 @@ func (r *request) serveControl() error {
 		return err
 	}
 	answer, err := r.server.control.Serve(control.Request{
-		Context: r.http.Context(), Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: r.http.Header.Get("Accept"),
-		ContentType: r.http.Header.Get("Content-Type"), Body: body,
+		Context: r.http.Context(), Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: header.Get(r.http.Header, "Accept"),
+		ContentType: header.Get(r.http.Header, "Content-Type"), Body: body,
 	})
 	if err != nil {
 		return err
@@ -508,15 +512,15 @@ func (r *request) isControl() bool {
 }
 
 // log records a request whose answer has ended.
-func (r *request) log() {
+func (r *request) log(ended time.Time) {
 	e := journal.Request{
 		Time:      r.start,
 		Method:    r.http.Method,
 		URI:       r.http.URL.RequestURI(),
-		UserAgent: r.http.UserAgent(),
+		UserAgent: r.userAgent,
 		Code:      r.w.code,
 		Bytes:     r.w.bytes,
-		Duration:  r.server.config.Clock.Now().Sub(r.start),
+		Duration:  ended.Sub(r.start),
 		Revision:  int64(r.revision),
 		Panic:     r.w.panic,
 	}

@@ -116,7 +116,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	st.store = s
 	after, initial, err := st.start(version)
 	st.log = st.server.registry.Journal().Open(journal.Watch{
-		User: st.user.Name, UserAgent: st.http.UserAgent(), URI: st.http.URL.RequestURI(),
+		User: st.user.Name, UserAgent: st.userAgent, URI: st.http.URL.RequestURI(),
 		Resource: strings.Trim(st.typ.Prefix, "/"), Namespace: o.Namespace, Name: o.Name, From: after,
 	})
 	if err != nil {

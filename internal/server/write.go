@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -144,7 +145,7 @@ var patchTypes = []string{patch.JSONType, patch.MergeType, patch.StrategicType, 
 
 // patchType returns the media type of a patch.
 func (r *request) patchType() string {
-	mediaType, _, _ := strings.Cut(r.http.Header.Get("Content-Type"), ";")
+	mediaType, _, _ := strings.Cut(header.Get(r.http.Header, "Content-Type"), ";")
 	return mediaType
 }
 
@@ -295,7 +296,7 @@ var deleteOptionsKind = resource.Kind{GroupVersion: resource.GroupVersion{Group:
 
 // decodeDeleteOptions decodes DeleteOptions, a kind of every group and version.
 func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, error) {
-	format, err := codec.Offer{CBOR: r.offer().CBOR}.Body(r.http.Header.Get("Content-Type"))
+	format, err := codec.Offer{CBOR: r.offer().CBOR}.Body(header.Get(r.http.Header, "Content-Type"))
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/header"
 )
 
 // IsRequest reports whether the header of a request asks for a WebSocket.
 func IsRequest(h http.Header) bool {
-	if !strings.EqualFold(h.Get("Upgrade"), "websocket") {
+	if !strings.EqualFold(header.Get(h, "Upgrade"), "websocket") {
 		return false
 	}
 	for _, value := range h.Values("Connection") {
