@@ -74,16 +74,21 @@ func (s *Store[V]) expireLocked(now time.Time) {
 	if keep := s.opts.KeepRevisions; keep > 0 {
 		s.compacted = max(s.compacted, s.rev-Revision(keep))
 	}
-	if s.opts.KeepFor > 0 {
-		cutoff := now.Add(-s.opts.KeepFor)
-		s.log.entries.AscendGreaterOrEqual(logEntry[V]{rev: s.compacted + 1}, func(e logEntry[V]) bool {
-			if e.tx.Time.After(cutoff) {
-				return false
-			}
-			s.compacted = e.rev
-			return true
-		})
+	if s.opts.KeepFor <= 0 {
+		return
 	}
+	cutoff := now.Add(-s.opts.KeepFor)
+	if s.oldest.After(cutoff) {
+		return
+	}
+	s.log.entries.AscendGreaterOrEqual(logEntry[V]{rev: s.compacted + 1}, func(e logEntry[V]) bool {
+		if e.tx.Time.After(cutoff) {
+			s.oldest = e.tx.Time
+			return false
+		}
+		s.compacted = e.rev
+		return true
+	})
 }
 
 func (s *Store[V]) trim(limit int) bool {

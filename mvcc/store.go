@@ -22,7 +22,8 @@ type Store[V any] struct {
 	// age and the moves of lagging replicas read the log with it.
 	mu        sync.Mutex
 	rev       Revision
-	compacted Revision // the lowest readable revision; the trees may have older entries
+	compacted Revision  // the lowest readable revision; the trees may have older entries
+	oldest    time.Time // no transaction above compacted is older; zero if unknown
 
 	// live has the keys that exist. past has the versions that events in log ended.
 	// log has the transactions, without gaps, from the oldest kept one to rev.
@@ -125,7 +126,7 @@ func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rev = max(s.rev, rev)
-	s.compacted = s.rev
+	s.compacted, s.oldest = s.rev, time.Time{}
 	s.live, s.past, s.log = live, newTree(pastLess[V]), newTree(logLess[V])
 	s.history, s.liveBytes = historySize{}, liveBytes
 	s.counts.clear()

@@ -18,6 +18,7 @@ type Txn[V any] struct {
 	rev     Revision
 	changes []Event[V]
 	index   map[string]int // key to index in changes; nil for a few changes
+	last    liveEntry[V]   // the last result of before: most writes read their key first
 }
 
 // Update calls fn with a transaction. No other transaction runs meanwhile. If fn
@@ -195,11 +196,14 @@ func (tx *Txn[V]) Delete(key string) bool {
 
 // before returns the version of a key before the transaction, nil if it did not exist.
 func (tx *Txn[V]) before(key string) *Item[V] {
-	s := tx.store
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, _ := s.live.entries.Get(liveEntry[V]{key: key})
-	return e.item
+	if key == "" || tx.last.key != key {
+		s := tx.store
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e, _ := s.live.entries.Get(liveEntry[V]{key: key})
+		tx.last = liveEntry[V]{key, e.item}
+	}
+	return tx.last.item
 }
 
 // find returns the index of a key in changes.

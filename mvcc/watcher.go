@@ -70,16 +70,13 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 	w.polled = now
 	clear(w.events)
 	w.events = w.events[:0]
-	log, end, err := w.unread(now)
-	if log == nil {
+	unread, err := w.unread(now)
+	if err != nil {
 		return nil, err
 	}
 	room := int64(maxPolled)
-	log.AscendGreaterOrEqual(logEntry[V]{rev: w.next}, func(e logEntry[V]) bool {
-		if e.rev > end {
-			return false
-		}
-		for _, event := range e.tx.Events {
+	unread.each(func(tx *Transaction[V]) bool {
+		for _, event := range tx.Events {
 			if strings.HasPrefix(event.Item.Key, w.prefix) {
 				w.events = append(w.events, event)
 				if w.store.sizers && event.Type == Put {
@@ -87,10 +84,10 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 				}
 			}
 		}
-		w.next = e.rev + 1
+		w.next = tx.Revision + 1
 		return limit <= 0 || len(w.events) < limit && room > 0
 	})
-	if w.next <= end {
+	if w.next <= unread.last {
 		w.unsync()
 	}
 	return w.events, nil
@@ -105,27 +102,52 @@ const (
 	keptEvents = 16
 )
 
-// unread returns the log and the revision up to which to read it, nil if it has no events
-// from w.next on. The watcher is synced when it has read them.
-func (w *Watcher[V]) unread(now time.Time) (*btree.BTreeG[logEntry[V]], Revision, error) {
+// A logPart is a part of the log.
+type logPart[V any] struct {
+	only        *Transaction[V] // of a part with one transaction; then log is nil
+	log         *btree.BTreeG[logEntry[V]]
+	first, last Revision // none if last is less than first
+}
+
+// each calls yield for the transactions, oldest first, while it returns true.
+func (p logPart[V]) each(yield func(*Transaction[V]) bool) {
+	switch {
+	case p.only != nil:
+		yield(p.only)
+	case p.log != nil:
+		p.log.AscendGreaterOrEqual(logEntry[V]{rev: p.first}, func(e logEntry[V]) bool {
+			return e.rev <= p.last && yield(e.tx)
+		})
+	}
+}
+
+// unread returns the part of the log that the watcher may see and has not read. The watcher is
+// synced when it has read it.
+func (w *Watcher[V]) unread(now time.Time) (logPart[V], error) {
 	s := w.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.group == nil {
-		return nil, 0, ErrClosed
+		return logPart[V]{}, ErrClosed
 	}
 	s.expireLocked(now)
 	w.next = w.progressLocked() + 1
 	w.synced = nil
 	end := w.newestLocked()
 	if w.next <= end && w.next < s.compacted {
-		return nil, 0, s.errorLocked(ErrCompacted, w.next)
+		return logPart[V]{}, s.errorLocked(ErrCompacted, w.next)
 	}
 	w.syncLocked()
-	if w.next > end {
-		return nil, 0, nil
+	part := logPart[V]{first: w.next, last: end}
+	switch {
+	case w.next > end:
+	case w.next == s.rev: // without a snapshot, after which the next write copies a part of the log
+		newest, _ := s.log.entries.Max()
+		part.only = newest.tx
+	default:
+		part.log = s.log.snapshot()
 	}
-	return s.log.snapshot(), end, nil
+	return part, nil
 }
 
 // unsync notes that there is more to read.

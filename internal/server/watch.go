@@ -249,13 +249,14 @@ type wakeups struct {
 	bookmark *clock.Timer
 	grown    <-chan struct{}   // of the history; nil without bookmarks
 	surface  *registry.Surface // of the watch
+	replaced <-chan struct{}   // of surface
 
 	due  bool // a bookmark is
 	gone bool // the resource is, once the events that are left are written
 }
 
 func (st *watchStream) newWakeups() *wakeups {
-	w := &wakeups{bookmark: st.nextBookmark(), surface: st.surface}
+	w := &wakeups{bookmark: st.nextBookmark(), surface: st.surface, replaced: st.surface.Replaced(st.typ)}
 	if st.options.bookmarks {
 		w.grown = st.server.registry.Store().Grown()
 	}
@@ -270,8 +271,9 @@ func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wak
 		w.due = true
 	case <-w.grown:
 		w.due, w.grown = true, st.server.registry.Store().Grown()
-	case <-w.surface.Replaced(st.typ):
+	case <-w.replaced:
 		w.surface = st.server.front.Surface()
+		w.replaced = w.surface.Replaced(st.typ)
 		w.gone = !w.surface.Serves(st.typ)
 		if w.surface.Release() != st.surface.Release() {
 			st.ended = "the server restarted with another release"
