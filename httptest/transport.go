@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/header"
 )
 
 const (
@@ -63,6 +65,7 @@ func (d inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	e.forget = context.AfterFunc(req.Context(), func() { e.abort(context.Cause(req.Context())) })
 	go func() {
+		growStack(false)
 		defer d.server.leave(e)
 		e.run(d.server, served)
 	}()
@@ -105,18 +108,11 @@ func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("httptest: %w", err)
 	}
-	served := http.Request{
-		Method:     req.Method,
-		URL:        u,
-		Proto:      "HTTP/1.1",
-		ProtoMajor: 1,
-		ProtoMinor: 1,
-		Header:     req.Header.Clone(),
-		Body:       http.NoBody,
-		Host:       req.Host,
-		RemoteAddr: "127.0.0.1:0",
-		RequestURI: target,
-	}
+	served := new(http.Request).WithContext(ctx)
+	served.Method, served.URL, served.RequestURI = req.Method, u, target
+	served.Proto, served.ProtoMajor, served.ProtoMinor = "HTTP/1.1", 1, 1
+	served.Header, served.Body = req.Header.Clone(), http.NoBody
+	served.Host, served.RemoteAddr = req.Host, "127.0.0.1:0"
 	if served.Method == "" {
 		served.Method = http.MethodGet
 	}
@@ -126,22 +122,22 @@ func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
 	if served.Header == nil {
 		served.Header = make(http.Header)
 	}
-	served.Header.Del("Host")
+	delete(served.Header, "Host")
 	if agent, ok := served.Header["User-Agent"]; !ok {
-		served.Header.Set("User-Agent", "Go-http-client/1.1")
+		served.Header["User-Agent"] = []string{"Go-http-client/1.1"}
 	} else if len(agent) == 0 || agent[0] == "" {
 		delete(served.Header, "User-Agent")
 	}
 	if req.Body != nil && req.Body != http.NoBody {
 		served.Body = &e.body
 		if served.ContentLength = req.ContentLength; req.ContentLength > 0 {
-			served.Header.Set("Content-Length", strconv.FormatInt(req.ContentLength, 10))
+			served.Header["Content-Length"] = []string{strconv.FormatInt(req.ContentLength, 10)}
 		} else {
 			served.ContentLength = -1
 			served.TransferEncoding = []string{"chunked"}
 		}
 	}
-	return served.WithContext(ctx), nil
+	return served, nil
 }
 
 // run calls the handler and ends the response.
@@ -156,7 +152,6 @@ func (e *exchange) run(s *Server, served *http.Request) {
 		}
 		e.finish()
 	}()
-	growStack(false)
 	s.handler.ServeHTTP(responseWriter{e}, served)
 	returned = true
 }
@@ -232,7 +227,7 @@ func (e *exchange) completeLocked() {
 	}
 	if e.response == nil && e.declared < 0 && bodyAllowed(e.status) && (e.hasBody() || e.written > 0) {
 		e.declared = e.written
-		e.snapshot.Set("Content-Length", strconv.FormatInt(e.written, 10))
+		e.snapshot["Content-Length"] = []string{strconv.FormatInt(e.written, 10)}
 	}
 	e.sendLocked()
 	if e.ready.Len() == 0 {
@@ -249,10 +244,10 @@ func (e *exchange) completeLocked() {
 func (e *exchange) beginLocked(status int) {
 	e.status = status
 	e.snapshot = e.header.Clone()
-	if n, err := strconv.ParseInt(e.snapshot.Get("Content-Length"), 10, 64); err == nil && n >= 0 {
+	if n, err := strconv.ParseInt(header.Get(e.snapshot, "Content-Length"), 10, 64); err == nil && n >= 0 {
 		e.declared = n
 	} else {
-		e.snapshot.Del("Content-Length")
+		delete(e.snapshot, "Content-Length")
 	}
 }
 
