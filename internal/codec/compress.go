@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -16,8 +17,8 @@ const compressThreshold = 128 << 10
 
 // A Compressor writes a response. It compresses a response of more than 128 KiB
 // if the client accepts gzip. It buffers the header and the body up to that
-// length. Close sends the buffer; it must be called, also after an error. A
-// closed Compressor must not be used.
+// length. Close sends the buffer with its Content-Length; it must be called, also
+// after an error. A closed Compressor must not be used.
 type Compressor struct {
 	http.ResponseWriter
 	code   int // buffered status, 0 if none
@@ -127,6 +128,7 @@ func (c *Compressor) Close() error {
 		c.gzip = nil
 		return err
 	case c.buffer != nil:
+		c.Header()["Content-Length"] = []string{strconv.Itoa(len(*c.buffer))}
 		return c.flushTo(c.ResponseWriter)
 	}
 	return nil
