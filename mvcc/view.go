@@ -174,12 +174,9 @@ func (v *View[V]) Count(from, to string) int {
 
 // ascend calls yield for the items of live in [from, to).
 func ascend[V any](live *btree.BTreeG[liveEntry[V]], from, to string, yield func(*Item[V]) bool) {
-	each := func(e liveEntry[V]) bool { return yield(e.item) }
-	if to == "" {
-		live.AscendGreaterOrEqual(liveEntry[V]{key: from}, each)
-	} else {
-		live.AscendRange(liveEntry[V]{key: from}, liveEntry[V]{key: to}, each)
-	}
+	live.AscendGreaterOrEqual(liveEntry[V]{key: from}, func(e liveEntry[V]) bool {
+		return (to == "" || e.key < to) && yield(e.item)
+	})
 }
 
 // A pastCursor returns, key by key, the versions that were valid at a revision. It

@@ -50,9 +50,12 @@ func (s Selector) String() string {
 
 // Matches reports whether the selector selects an object with a UID in a namespace.
 func (s Selector) Matches(objectUID, objectNamespace string) bool {
-	if s.Empty() {
-		return true
-	}
+	return s.Empty() || s.inRanges(objectUID, objectNamespace)
+}
+
+// inRanges is Matches of a selector that is not empty. It is a function of its own, so that
+// Matches is inlined.
+func (s Selector) inRanges(objectUID, objectNamespace string) bool {
 	value := objectUID
 	if s.field == namespace {
 		value = objectNamespace
