@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"unsafe"
 )
 
 // EmptyMap is the value of a map field of a built-in kind for which a client sent
@@ -166,10 +167,13 @@ func all(name string, v any, ok func(name string, v any) bool) bool {
 // Same reports whether a and b are the same map or the same list in memory: a
 // change of one changes the other. It returns false for scalars.
 func Same(a, b any) bool {
-	switch a.(type) {
-	case map[string]any, []any:
-		x, y := reflect.ValueOf(a), reflect.ValueOf(b)
-		return x.Kind() == y.Kind() && x.Len() == y.Len() && x.Pointer() == y.Pointer()
+	switch x := a.(type) {
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		return ok && reflect.ValueOf(x).UnsafePointer() == reflect.ValueOf(y).UnsafePointer()
+	case []any:
+		y, ok := b.([]any)
+		return ok && len(x) == len(y) && unsafe.SliceData(x) == unsafe.SliceData(y)
 	}
 	return false
 }

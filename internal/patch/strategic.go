@@ -31,12 +31,6 @@ func ParseStrategic(body []byte, strict bool) (*StrategicPatch, error) {
 	return &StrategicPatch{fieldErrors, members}, nil
 }
 
-// SetsManagedFields reports whether the patch names metadata.managedFields.
-func (p *StrategicPatch) SetsManagedFields() bool {
-	_, ok := object.Map(p.members, "metadata")["managedFields"]
-	return ok
-}
-
 // A Merged is the result of a strategic merge patch.
 type Merged struct {
 	// Object is the patched object. Values from the patch are unchanged,
@@ -74,26 +68,39 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 // element without its merge key.
 func (p *StrategicPatch) Apply(obj map[string]any, s *schema.Schema) (*Merged, error) {
 	members := object.Copy(p.members)
-	merged, err := mergeObject(p.own(obj), members, s)
+	merged, err := mergeObject(own(obj, p.members), members, s)
 	if err != nil {
 		return nil, err
 	}
 	return &Merged{merged, members}, nil
 }
 
-// own returns obj with copies of the members that the patch names, by themselves or in a
-// directive. It shares the others.
-func (p *StrategicPatch) own(obj map[string]any) map[string]any {
+// own returns obj with copies of what merging the patch changes in place: the objects and lists
+// that the patch names, by themselves or in a directive. It shares the others.
+func own(obj, patch map[string]any) map[string]any {
 	out := maps.Clone(obj)
-	for name := range p.members {
+	for name, change := range patch {
+		ownMember(out, obj, name, change)
 		if _, about, ok := strings.Cut(name, "/"); ok {
-			name = about
-		}
-		if v, ok := out[name]; ok {
-			out[name] = object.Copy(v)
+			ownMember(out, obj, about, change)
 		}
 	}
 	return out
+}
+
+// ownMember copies a member of out that is still shared with obj.
+func ownMember(out, obj map[string]any, name string, change any) {
+	v, ok := obj[name]
+	if !ok || !object.Same(v, out[name]) {
+		return
+	}
+	members, isObject := v.(map[string]any)
+	changes, changesObject := change.(map[string]any)
+	if isObject && changesObject {
+		out[name] = own(members, changes)
+	} else {
+		out[name] = object.Copy(v)
+	}
 }
 
 // The directives of a strategic merge patch.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/codec"
-	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -116,20 +115,14 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 // mergePatch applies a JSON Merge Patch to an object in generic form, which avoids
 // encoding and decoding the whole object. It returns false if patchText has to be
 // used.
-//
-// Managed fields that the patch does not change are left out, because
-// withManagedFields takes those of the old object.
 func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
 	merged, ok := p.Apply(before)
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
-	if meta, was := object.Map(merged, "metadata"), object.Map(before, "metadata"); !object.Same(meta, was) && object.Same(meta["managedFields"], was["managedFields"]) {
-		delete(meta, "managedFields")
-	}
-	obj, fieldErrors, err := normalizeChanged(before, merged, func(changed map[string]any) (map[string]any, []error, error) {
-		return c.Normalize(changed, o.strict())
+	obj, fieldErrors, err := normalizeChanged(before, merged, func(obj map[string]any) (map[string]any, []error, error) {
+		return c.Normalize(obj, o.strict())
 	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
 		return nil, false
@@ -138,57 +131,93 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 }
 
 // normalizeChanged puts a changed object in canonical form with normalize, which gets only
-// the members that differ in memory from those of before, the object that was changed. The
-// result shares the others with it: they are canonical already.
-func normalizeChanged(before, obj map[string]any, normalize func(changed map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
-	changed := make(map[string]any, len(obj))
+// the members that differ from those of before, the object that was changed. The result
+// shares the others with it: they are canonical already. Of an object with errors, normalize
+// gets all members.
+func normalizeChanged(before, obj map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
+	normal, fieldErrors, err := normalize(changedMembers(before, obj))
+	if err != nil || len(fieldErrors) > 0 {
+		return normalize(obj)
+	}
+	addUnchanged(normal, before, obj)
+	return normal, nil, nil
+}
+
+// changedMembers returns obj without what it has of before: members of objects at any depth.
+// Lists are not divided.
+func changedMembers(before, obj map[string]any) map[string]any {
+	changed := map[string]any{}
 	for name, v := range obj {
-		if !object.Same(v, before[name]) {
-			changed[name] = v
+		was, had := before[name]
+		if had && identical(v, was) {
+			continue
 		}
+		if members, wereMembers, ok := bothObjects(v, was); ok {
+			v = changedMembers(wereMembers, members)
+		}
+		changed[name] = v
 	}
-	normal, fieldErrors, err := normalize(changed)
-	if err != nil {
-		return nil, fieldErrors, err
-	}
+	return changed
+}
+
+// addUnchanged adds to normal, the canonical form of the changed members, those that
+// changedMembers leaves out.
+func addUnchanged(normal, before, obj map[string]any) {
 	for name, v := range obj {
-		if object.Same(v, before[name]) {
+		was, had := before[name]
+		if had && identical(v, was) {
 			normal[name] = v
+			continue
+		}
+		members, wereMembers, ok := bothObjects(v, was)
+		if !ok {
+			continue
+		}
+		if own, ok := normal[name].(map[string]any); ok {
+			addUnchanged(own, wereMembers, members)
+			continue
+		}
+		// The canonical form of an object without members may be another value or none.
+		own := map[string]any{}
+		if addUnchanged(own, wereMembers, members); len(own) > 0 {
+			normal[name] = own
 		}
 	}
-	return normal, fieldErrors, nil
+}
+
+// identical reports whether two values are the same scalar, or the same object or list in
+// memory.
+func identical(a, b any) bool {
+	switch a.(type) {
+	case map[string]any, []any:
+		return object.Same(a, b)
+	}
+	return a == b
+}
+
+func bothObjects(a, b any) (x, y map[string]any, ok bool) {
+	x, isObject := a.(map[string]any)
+	y, ok = b.(map[string]any)
+	return x, y, isObject && ok
 }
 
 // patchStrategic applies a strategic merge patch.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *WriteOptions) (map[string]any, error) {
-	c := op.bodyCodec()
+	c, before := op.bodyCodec(), op.view(old)
 	s, ok := c.MergeSchema(op.base.release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
-	}
-	convert := func(changed map[string]any) (map[string]any, []error, error) {
-		return c.Wire().Convert(changed, wire.DecodeOptions{Strict: o.strict()})
-	}
-	before := op.view(old)
-	// The managed fields that the patch does not name are left out: withManagedFields takes
-	// those of the old object. An error shows them, though.
-	if !p.SetsManagedFields() {
-		before := fieldmanager.WithoutManagedFields(before)
-		if merged, err := p.Apply(before, s); err == nil {
-			obj, more, err := normalizeChanged(before, merged.Object, convert)
-			if err == nil && len(p.FieldErrors)+len(more) == 0 {
-				return obj, nil
-			}
-		}
 	}
 	merged, err := p.Apply(before, s)
 	if err != nil {
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := normalizeChanged(before, merged.Object, convert)
+	obj, more, err := normalizeChanged(before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
+		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
+	})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
 }
 
