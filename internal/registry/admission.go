@@ -95,20 +95,16 @@ func (op *operation) repairManagedFields(meta, before map[string]any) {
 // then charges the quotas of the namespace. old is nil in a creation. Both are in
 // the kind of the subresource.
 func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
-	configured, quotas, plugins := op.webhooksAndPolicies(), op.quotas(), op.chain()
-	if configured == nil && quotas == nil && !plugins.Handles(op.Type) && !plugins.LimitsByDefault() {
-		return nil
-	}
 	a := op.writeAttributes(obj, old, o)
-	err := plugins.Validate(a)
+	err := op.chain().Validate(a)
 	if err == nil {
-		err = configured.Validate(op.ctx, a, admissionEnv{reader{op}})
+		err = op.webhooksAndPolicies().Validate(op.ctx, a, admissionEnv{reader{op}})
 	}
 	op.report(a)
 	if err != nil {
 		return err
 	}
-	return op.chargeQuotas(a, quotas)
+	return op.chargeQuotas(a)
 }
 
 // chain returns the plugins that the operation runs. The server's own writes have the
@@ -383,7 +379,12 @@ func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any
 	if t == nil || t.Virtual() {
 		return nil
 	}
-	for o := range r.op.store.All(t.KeyPrefix(namespace)) {
+	objects := r.op.store.Objects(t.KeyPrefix(namespace))
+	if len(objects) == 0 {
+		return nil
+	}
+	all = make([]map[string]any, 0, len(objects))
+	for _, o := range objects {
 		if obj := r.decode(t, o); obj != nil {
 			all = append(all, obj)
 		}

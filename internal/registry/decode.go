@@ -95,12 +95,21 @@ func (op *operation) setKind(obj map[string]any) {
 	if op.isScale() || op.isAction() {
 		kind = op.sub.Kind
 	}
-	obj["kind"], obj["apiVersion"] = kind.Kind, kind.GroupVersion.String()
+	setKind(obj, kind.GroupVersion, kind.Kind)
+}
+
+func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
+	if object.String(obj, "kind") != kind {
+		obj["kind"] = kind
+	}
+	if apiVersion := gv.String(); object.String(obj, "apiVersion") != apiVersion {
+		obj["apiVersion"] = apiVersion
+	}
 }
 
 // defaulted sets the kind and the defaults of a decoded object of type t.
 func defaulted(t *resource.Type, obj map[string]any) map[string]any {
-	obj["kind"], obj["apiVersion"] = t.Kind, t.GroupVersion.String()
+	setKind(obj, t.GroupVersion, t.Kind)
 	if !t.Virtual() && t.Default != nil {
 		t.Default(obj)
 	}
@@ -173,10 +182,18 @@ func (op *operation) dedupOwnerReferences(meta map[string]any, when string) {
 	}
 }
 
+// managersOfType returns the field managers of the request's type.
+func (op *operation) managersOfType() *fieldManagers {
+	if op.managers == nil {
+		op.managers = op.surface.fieldManagersOf(op.Type)
+	}
+	return op.managers
+}
+
 // fieldManagers returns the field managers of the request's bodies: of objects or
 // of Scales.
 func (op *operation) fieldManagers() *fieldmanager.Type {
-	m := op.surface.fieldManagersOf(op.Type)
+	m := op.managersOfType()
 	switch {
 	case op.isScale():
 		return m.scales
@@ -196,7 +213,7 @@ func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 		out.Manager = managerOf(op.UserAgent)
 	}
 	op.fieldManager = out.Manager
-	m := op.surface.fieldManagersOf(op.Type)
+	m := op.managersOfType()
 	switch op.Subresource {
 	case "", "finalize":
 		out.Fields = m.fields
@@ -223,6 +240,9 @@ const maxManager = 128
 // up to the first slash, without unprintable characters.
 func managerOf(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, "/")
+	if len(name) <= maxManager && isPrintableASCII(name) {
+		return name
+	}
 	var b strings.Builder
 	for _, c := range name {
 		if !unicode.IsPrint(c) {
@@ -234,4 +254,13 @@ func managerOf(userAgent string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
+}
+
+func isPrintableASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -135,12 +136,12 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 // shares the others with it: they are canonical already. Of an object with errors, normalize
 // gets all members.
 func normalizeChanged(before, obj map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
-	normal, fieldErrors, err := normalize(changedMembers(before, obj))
+	changed := changedMembers(before, obj)
+	normal, fieldErrors, err := normalize(changed)
 	if err != nil || len(fieldErrors) > 0 {
 		return normalize(obj)
 	}
-	addUnchanged(normal, before, obj)
-	return normal, nil, nil
+	return replaceChanged(obj, changed, normal), nil, nil
 }
 
 // changedMembers returns obj without what it has of before: members of objects at any depth.
@@ -160,29 +161,31 @@ func changedMembers(before, obj map[string]any) map[string]any {
 	return changed
 }
 
-// addUnchanged adds to normal, the canonical form of the changed members, those that
-// changedMembers leaves out.
-func addUnchanged(normal, before, obj map[string]any) {
-	for name, v := range obj {
-		was, had := before[name]
-		if had && identical(v, was) {
-			normal[name] = v
-			continue
-		}
-		members, wereMembers, ok := bothObjects(v, was)
-		if !ok {
-			continue
-		}
-		if own, ok := normal[name].(map[string]any); ok {
-			addUnchanged(own, wereMembers, members)
-			continue
-		}
-		// The canonical form of an object without members may be another value or none.
-		own := map[string]any{}
-		if addUnchanged(own, wereMembers, members); len(own) > 0 {
-			normal[name] = own
+// replaceChanged returns obj with the members that changedMembers returned in canonical form.
+func replaceChanged(obj, changed, normal map[string]any) map[string]any {
+	out := maps.Clone(obj)
+	for name, v := range normal {
+		if _, ok := out[name]; !ok { // a field that is never absent
+			out[name] = v
 		}
 	}
+	for name, part := range changed {
+		v, ok := normal[name]
+		if whole, isObject := obj[name].(map[string]any); isObject && !object.Same(whole, part) {
+			// The canonical form of an object without members may be another value or none.
+			members, isObject := v.(map[string]any)
+			if v := replaceChanged(whole, part.(map[string]any), members); isObject || len(v) > 0 {
+				out[name] = v
+				continue
+			}
+		}
+		if ok {
+			out[name] = v
+		} else {
+			delete(out, name)
+		}
+	}
+	return out
 }
 
 // identical reports whether two values are the same scalar, or the same object or list in

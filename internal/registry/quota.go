@@ -10,29 +10,22 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// quotas returns the ResourceQuotas of the request's namespace, nil if there are
-// none.
-func (op *operation) quotas() (all []*storage.Object) {
-	if op.Namespace == "" {
-		return nil
-	}
-	if t := op.surface.ForKind(resourcequota.Kind); t != nil {
-		for o := range op.store.All(t.KeyPrefix(op.Namespace)) {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
 // chargeQuotas adds what a write uses to the quotas of its namespace, or rejects
 // the write. A dry run adds nothing. Usage stays charged if the write fails later,
 // as in kube-apiserver, whose quota controller recalculates it.
-func (op *operation) chargeQuotas(a *admission.Attributes, quotas []*storage.Object) error {
-	if len(quotas) == 0 && !op.plugins.LimitsByDefault() || !op.plugins.HandlesQuota(a) {
+func (op *operation) chargeQuotas(a *admission.Attributes) error {
+	if !op.plugins.HandlesQuota(a) {
 		return nil
 	}
 	t := op.surface.ForKind(resourcequota.Kind)
+	if t == nil {
+		return nil
+	}
+	quotas := op.store.Objects(t.KeyPrefix(op.Namespace))
 	if len(quotas) == 0 {
+		if !op.plugins.LimitsByDefault() {
+			return nil
+		}
 		_, err := op.plugins.EvaluateQuota(a, nil)
 		return err
 	}

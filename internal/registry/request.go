@@ -148,6 +148,7 @@ type operation struct {
 	sub     *resource.Subresource // nil for the object itself
 	target  writeTarget
 
+	managers     *fieldManagers        // of Type; nil before managersOfType
 	sent         sentBody              // what older releases quote in errors
 	applies      bool                  // the write is a server-side apply
 	empties      bool                  // emptiesMetadata of the apply

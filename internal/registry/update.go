@@ -149,7 +149,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 		return nil, err
 	}
 	if !op.empties {
-		obj = op.surface.fieldManagersOf(op.Type).objects.IgnoreTimestamps(was, obj)
+		obj = op.managersOfType().objects.IgnoreTimestamps(was, obj)
 	}
 	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
 	if err != nil {

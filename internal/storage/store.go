@@ -215,6 +215,22 @@ func (s *Store) All(prefix string) iter.Seq[*Object] {
 	}
 }
 
+// Objects returns what All does, as a slice.
+func (s *Store) Objects(prefix string) []*Object {
+	few, ok := s.LatestFew(prefix)
+	if !ok {
+		return slices.Collect(s.All(prefix))
+	}
+	if len(few) == 0 {
+		return nil
+	}
+	all := make([]*Object, len(few))
+	for i, item := range few {
+		all[i] = item.Value
+	}
+	return all
+}
+
 // none has no objects.
 func none(func(*Object) bool) {}
 

@@ -4,6 +4,7 @@
 package defaulttolerationseconds
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -24,11 +25,12 @@ func (Plugin) Resources() []status.GroupResource {
 	return []status.GroupResource{{Resource: "pods"}}
 }
 
-// The values of the tolerations that are added.
-var (
-	taints      = [...]any{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
-	seconds any = int64(300)
-)
+// defaults are the tolerations that pods get copies of.
+var defaults = [...]map[string]any{toleration("node.kubernetes.io/not-ready"), toleration("node.kubernetes.io/unreachable")}
+
+func toleration(taint string) map[string]any {
+	return map[string]any{"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": int64(300)}
+}
 
 // Mutate adds a toleration for each of the two taints that the pod does not
 // tolerate.
@@ -38,16 +40,14 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	}
 	had := object.List(a.Object, "spec", "tolerations")
 	tolerations := had
-	for _, taint := range taints {
-		if slices.ContainsFunc(had, func(t any) bool { return tolerates(t, taint) }) {
+	for _, toleration := range defaults {
+		if slices.ContainsFunc(had, func(t any) bool { return tolerates(t, toleration["key"]) }) {
 			continue
 		}
 		if len(tolerations) == len(had) {
-			tolerations = append(make([]any, 0, len(had)+len(taints)), had...)
+			tolerations = append(make([]any, 0, len(had)+len(defaults)), had...)
 		}
-		tolerations = append(tolerations, map[string]any{
-			"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds,
-		})
+		tolerations = append(tolerations, maps.Clone(toleration))
 	}
 	if len(tolerations) == len(had) {
 		return nil

@@ -2,7 +2,6 @@ package podsecurity
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -49,24 +48,32 @@ func countEvaluation(a *admission.Attributes, allowed bool, mode string, policy 
 	case a.Access.Before(int(policy.version)):
 		version = "future"
 	}
-	a.Counts.Add(evaluations, append([]string{decision, mode, policy.level.String(), version}, requestLabels(a)...)...)
+	operation, resource := requestLabels(a)
+	a.Counts.Add(evaluations, decision, mode, policy.level.String(), version, operation, resource, a.Subresource)
 }
 
-func countExemption(a *admission.Attributes) { a.Counts.Add(exemptions, requestLabels(a)...) }
+func countExemption(a *admission.Attributes) {
+	operation, resource := requestLabels(a)
+	a.Counts.Add(exemptions, operation, resource, a.Subresource)
+}
 
 // countError counts an error. One that is fatal leaves the policy unknown.
 func countError(a *admission.Attributes, fatal bool) {
-	a.Counts.Add(errorCounts, append([]string{strconv.FormatBool(fatal)}, requestLabels(a)...)...)
+	operation, resource := requestLabels(a)
+	a.Counts.Add(errorCounts, strconv.FormatBool(fatal), operation, resource, a.Subresource)
 }
 
 // requestLabels returns the values of the labels of a request.
-func requestLabels(a *admission.Attributes) []string {
-	resource := "controller"
+func requestLabels(a *admission.Attributes) (operation, resource string) {
+	operation, resource = "create", "controller"
+	if a.Operation == admission.Update {
+		operation = "update"
+	}
 	switch a.GroupResource() {
 	case pods:
 		resource = "pod"
 	case namespaces:
 		resource = "namespace"
 	}
-	return []string{strings.ToLower(string(a.Operation)), resource, a.Subresource}
+	return operation, resource
 }

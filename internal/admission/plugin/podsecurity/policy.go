@@ -68,15 +68,19 @@ func (p policy) privileged() bool {
 	return p.enforce.level == levelPrivileged && p.audit.level == levelPrivileged && p.warn.level == levelPrivileged
 }
 
-// parsePolicy parses the labels of a namespace. The defaults have what no label says. An invalid level in the enforce
-// label means levelRestricted, in other labels levelPrivileged; an invalid version means
-// latest.
-func (c *Configuration) parsePolicy(namespace map[string]any) (p policy, errs validation.List) {
+// parsePolicy parses the labels of a namespace. The defaults have what no label says. An invalid
+// level in the enforce label means levelRestricted, in other labels levelPrivileged; an invalid
+// version means latest.
+func (c *Configuration) parsePolicy(namespace map[string]any) (policy, validation.List) {
 	labels := object.Map(namespace, "metadata", "labels")
-	p = c.defaults()
 	if !hasPolicy(labels) {
-		return p, nil
+		return c.defaults(), nil
 	}
+	return c.defaults().labeled(labels)
+}
+
+// labeled returns the policy with what labels configure, and their errors.
+func (p policy) labeled(labels map[string]any) (_ policy, errs validation.List) {
 	given := map[string]bool{}
 	for _, mode := range []struct {
 		name     string
