@@ -64,9 +64,9 @@ var stripped = func() fieldTree {
 //
 // A write to the object itself may change managedFields: a readable list in obj
 // replaces that of live, and a list of one empty entry clears it, as does an empty
-// list unless the object is a custom resource. An object without managed fields stays without them. If an object does
-// not match the schema, or the objects cannot be compared, the result has no
-// managedFields.
+// list unless the object is a custom resource. An object without managed fields
+// stays without them. If an object does not match the schema, or the objects cannot
+// be compared, the result has no managedFields.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
@@ -299,16 +299,9 @@ func managedFields(obj map[string]any) (list []any, present bool) {
 // WithoutManagedFields returns obj without its managedFields. The result and its metadata
 // are copies that may be changed; they share the rest with obj.
 func WithoutManagedFields(obj map[string]any) map[string]any {
-	out := make(map[string]any, len(obj))
-	maps.Copy(out, obj)
+	out := object.ShallowCopy(obj)
 	if meta := metadata(obj); meta != nil {
-		own := make(map[string]any, len(meta))
-		for name, v := range meta {
-			if name != "managedFields" {
-				own[name] = v
-			}
-		}
-		out["metadata"] = own
+		delete(object.Own(out, "metadata"), "managedFields")
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package object
 
+import "maps"
+
 // SetDefault sets a field if it is absent.
 func SetDefault(obj map[string]any, name string, v any) {
 	if obj[name] == nil {
@@ -45,11 +47,10 @@ type Default struct {
 
 // ShallowCopy returns a shallow copy of m. The copy is never nil.
 func ShallowCopy(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m)+1)
-	for k, v := range m {
-		out[k] = v
+	if m == nil {
+		return map[string]any{}
 	}
-	return out
+	return maps.Clone(m)
 }
 
 // SetDefaults calls SetDefault for several fields.

@@ -52,20 +52,21 @@ func (p *MergePatch) ApplyText(doc []byte) ([]byte, error) {
 }
 
 // Apply is ApplyText for an object in generic form. It does not change obj. The
-// result shares memory with obj and with the patch.
+// result shares memory with obj and with the patch. changed has the members of
+// merged that the patch sets.
 //
 // It reports false if the result depends on the text, so that ApplyText has to be
 // used: if the patch is malformed or not an object, or contains numbers that are
 // not int64, or nulls that do not delete a member.
-func (p *MergePatch) Apply(obj map[string]any) (merged map[string]any, ok bool) {
+func (p *MergePatch) Apply(obj map[string]any) (merged, changed map[string]any, ok bool) {
 	if p.members == nil {
-		return nil, false
+		return nil, nil, false
 	}
 	return mergeMembers(obj, p.members)
 }
 
-func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) {
-	merged = maps.Clone(obj)
+func mergeMembers(obj, changes map[string]any) (merged, changed map[string]any, ok bool) {
+	merged, changed = maps.Clone(obj), make(map[string]any, len(changes))
 	for name, change := range changes {
 		old, isObject := obj[name].(map[string]any)
 		next, changesObject := change.(map[string]any)
@@ -73,16 +74,16 @@ func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) 
 		case change == nil:
 			delete(merged, name)
 		case isObject && changesObject:
-			if merged[name], ok = mergeMembers(old, next); !ok {
-				return nil, false
+			if merged[name], changed[name], ok = mergeMembers(old, next); !ok {
+				return nil, nil, false
 			}
 		case !object.All(change, plain):
-			return nil, false
+			return nil, nil, false
 		default:
-			merged[name] = change
+			merged[name], changed[name] = change, change
 		}
 	}
-	return merged, true
+	return merged, changed, true
 }
 
 // plain reports whether a value is neither null nor a float.

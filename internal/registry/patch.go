@@ -118,11 +118,11 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 // used.
 func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
-	merged, ok := p.Apply(before)
+	merged, changed, ok := p.Apply(before)
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
-	obj, fieldErrors, err := normalizeChanged(before, merged, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, fieldErrors, err := normalizeMembers(merged, changed, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Normalize(obj, o.strict())
 	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
@@ -131,21 +131,20 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 	return obj, true
 }
 
-// normalizeChanged puts a changed object in canonical form with normalize, which gets only
-// the members that differ from those of before, the object that was changed. The result
-// shares the others with it: they are canonical already. Of an object with errors, normalize
-// gets all members.
-func normalizeChanged(before, obj map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
-	changed := changedMembers(before, obj)
+// normalizeMembers puts an object in canonical form with normalize, which gets only the members
+// in changed. The result shares the others with obj: they are canonical already. A member that
+// is an object in both, but not the same, has only the members of it that are changed. Of an
+// object with errors, normalize gets all members.
+func normalizeMembers(obj, changed map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
 	normal, fieldErrors, err := normalize(changed)
 	if err != nil || len(fieldErrors) > 0 {
 		return normalize(obj)
 	}
-	return replaceChanged(obj, changed, normal), nil, nil
+	return replaceMembers(obj, changed, normal), nil, nil
 }
 
-// changedMembers returns obj without what it has of before: members of objects at any depth.
-// Lists are not divided.
+// changedMembers returns what [normalizeMembers] needs to know of obj, which was before, a
+// canonical object, until it was changed. They share what was not.
 func changedMembers(before, obj map[string]any) map[string]any {
 	changed := map[string]any{}
 	for name, v := range obj {
@@ -161,8 +160,9 @@ func changedMembers(before, obj map[string]any) map[string]any {
 	return changed
 }
 
-// replaceChanged returns obj with the members that changedMembers returned in canonical form.
-func replaceChanged(obj, changed, normal map[string]any) map[string]any {
+// replaceMembers returns obj with the members in changed replaced by those in normal, which is
+// their canonical form.
+func replaceMembers(obj, changed, normal map[string]any) map[string]any {
 	out := maps.Clone(obj)
 	for name, v := range normal {
 		if _, ok := out[name]; !ok { // a field that is never absent
@@ -174,7 +174,7 @@ func replaceChanged(obj, changed, normal map[string]any) map[string]any {
 		if whole, isObject := obj[name].(map[string]any); isObject && !object.Same(whole, part) {
 			// The canonical form of an object without members may be another value or none.
 			members, isObject := v.(map[string]any)
-			if v := replaceChanged(whole, part.(map[string]any), members); isObject || len(v) > 0 {
+			if v := replaceMembers(whole, part.(map[string]any), members); isObject || len(v) > 0 {
 				out[name] = v
 				continue
 			}
@@ -218,7 +218,7 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := normalizeChanged(before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, more, err := normalizeMembers(merged.Object, changedMembers(before, merged.Object), func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
 	})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)

@@ -141,7 +141,7 @@ func FuzzStrategicPatch(f *testing.F) {
 				return c.Wire().Convert(obj, wire.DecodeOptions{Strict: true})
 			}
 			want, wantFields, wantErr := convert(merged.Object)
-			got, gotFields, gotErr := normalizeChanged(before, merged.Object, convert)
+			got, gotFields, gotErr := normalizeMembers(merged.Object, changedMembers(before, merged.Object), convert)
 			assert.Equal(t, wantErr, gotErr)
 			assert.Equal(t, wantFields, gotFields)
 			assert.Equal(t, want, got)
