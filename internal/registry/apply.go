@@ -130,7 +130,7 @@ func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
 // one line of printable ASCII.
 func decodePlainJSON(body []byte) (members map[string]any, ok bool) {
 	body = bytes.TrimSuffix(body, []byte("\n"))
-	if !bytes.HasPrefix(body, []byte("{")) || bytes.ContainsFunc(body, func(c rune) bool { return c < ' ' || c > '~' || c == '\\' }) {
+	if !bytes.HasPrefix(body, []byte("{")) || bytes.IndexByte(body, '\\') >= 0 || !isPrintableASCII(body) {
 		return nil, false
 	}
 	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true})

@@ -256,7 +256,7 @@ func managerOf(userAgent string) string {
 	return b.String()
 }
 
-func isPrintableASCII(s string) bool {
+func isPrintableASCII[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
