@@ -191,14 +191,15 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 func (op *operation) validateNew(obj map[string]any) validation.List {
 	var errs validation.List
 	t, meta := op.Type, object.Meta(obj)
+	metadata := validation.NewMetadata(meta, metadataPath)
 	if t.MetadataValidation != resource.MetadataNone {
-		errs = validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
+		errs = metadata.New(t.Namespaced, t.Strategy.Name)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
 	errs = op.released(append(errs, t.ValidateAll(op.ctx, obj, nil)...))
 	if len(errs) == 0 {
-		errs = op.released(validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath))
+		errs = op.released(metadata.New(t.Namespaced, validation.PathSegmentName))
 	}
 	return errs
 }

@@ -337,10 +337,11 @@ func keepSystemFields(meta, old map[string]any) {
 // validateUpdate returns what is wrong with obj as a replacement of old.
 func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
-	errs := validation.ObjectMeta(meta, t.Namespaced, validation.PathSegmentName, metadataPath)
-	errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+	metadata := validation.NewMetadata(meta, metadataPath)
+	changed := metadata.Changed(oldMeta)
+	errs := append(metadata.New(t.Namespaced, validation.PathSegmentName), changed...)
 	if t.UpdatesValidatedAsNew > 0 && (op.target == targetObject || op.target == targetScale) {
-		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
+		errs = append(errs, metadata.New(t.Namespaced, t.Strategy.Name)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 		for range t.UpdatesValidatedAsNew {
 			errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
@@ -348,11 +349,11 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	for range update {
-		errs = append(errs, validation.ObjectMetaUpdate(meta, oldMeta, metadataPath)...)
+		errs = append(errs, changed...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	for range asNew {
-		errs = append(errs, validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)...)
+		errs = append(errs, metadata.New(t.Namespaced, t.Strategy.Name)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	if op.target == targetObject || op.target == targetStatus {

@@ -20,77 +20,103 @@ const (
 // in bytes.
 const subresourceMaxLength = 256
 
-// ObjectMeta checks the metadata of an object, after its name has been
-// generated. path is the path of the metadata.
-func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path) List {
-	var list List
-	if prefix := object.String(meta, "generateName"); prefix != "" {
-		list = append(list, Each(path.Child("generateName"), prefix, name(prefix, true))...)
-	}
-	if s := object.String(meta, "name"); s == "" {
-		list = append(list, Required(path.Child("name"), "name or generateName is required"))
-	} else {
-		list = append(list, Each(path.Child("name"), s, name(s, false))...)
-	}
-
-	namespace := object.String(meta, "namespace")
-	switch {
-	case namespaced && namespace == "":
-		list = append(list, Required(path.Child("namespace"), ""))
-	case namespaced:
-		list = append(list, Each(path.Child("namespace"), namespace, LabelName(namespace, false))...)
-	case namespace != "":
-		list = append(list, Forbidden(path.Child("namespace"), "not allowed on this type"))
-	}
-
-	generation, _ := object.Int(meta, "generation")
-	list = append(list, NonNegative(generation, path.Child("generation"))...)
-	list = append(list, Labels(object.Map(meta, "labels"), path.Child("labels"))...)
-	list = append(list, Annotations(object.Map(meta, "annotations"), path.Child("annotations"))...)
-	list = append(list, ownerReferences(meta, path.Child("ownerReferences"))...)
-	list = append(list, finalizers(meta, path.Child("finalizers"))...)
-	list = append(list, managedFields(meta, path.Child("managedFields"))...)
-	return list
+// A Metadata checks the metadata of an object. kube-apiserver checks it several times on one
+// write and reports the errors of each time, most of which are found here once.
+type Metadata struct {
+	view View
+	// The errors that do not depend on the kind and on the old metadata: of labels,
+	// annotations and owners, of finalizers, and of managed fields.
+	references, finalizers, managers List
 }
 
-// ObjectMetaUpdate checks the new metadata of an object against the old, which
-// is not checked itself. path is the path of the metadata.
+// NewMetadata returns the checks of the metadata of an object. path is the path of the
+// metadata, which must not be changed while the Metadata is in use.
+func NewMetadata(meta map[string]any, path *Path) *Metadata {
+	m := &Metadata{view: View{Obj: meta, Path: path}}
+	p := m.view
+	p.Errs = &m.references
+	p.Labels("labels")
+	p.Annotations("annotations")
+	checkOwnerReferences(p)
+	p.Errs = &m.finalizers
+	checkFinalizers(p)
+	p.Errs = &m.managers
+	checkManagedFields(p)
+	return m
+}
+
+// New returns the errors of the metadata as that of a new object, after its name has been
+// generated.
+func (m *Metadata) New(namespaced bool, name NameFunc) List {
+	var errs List
+	p := m.view
+	p.Errs = &errs
+	p.FormatIfSet("generateName", func(s string) []string { return name(s, true) })
+	if p.String("name") == "" {
+		p.Required("name", "name or generateName is required")
+	} else {
+		p.Format("name", func(s string) []string { return name(s, false) })
+	}
+	switch {
+	case namespaced && p.String("namespace") == "":
+		p.Required("namespace", "")
+	case namespaced:
+		p.Format("namespace", DNS1123Label)
+	case p.String("namespace") != "":
+		p.Forbidden("namespace", "not allowed on this type")
+	}
+	p.NonNegative("generation")
+	return slices.Concat(errs, m.references, m.finalizers, m.managers)
+}
+
+// Changed returns the errors of the metadata as that of an object whose metadata was old,
+// which is not checked itself.
+func (m *Metadata) Changed(old map[string]any) List {
+	var errs List
+	p := m.view
+	p.Errs = &errs
+	if _, deleting := timestamp(old["deletionTimestamp"]); deleting {
+		if added := addedFinalizers(p.Obj, old); len(added) > 0 {
+			p.Forbidden("finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
+		}
+	}
+	if p.String("resourceVersion") == "" {
+		p.InvalidString("resourceVersion", "must be specified for an update")
+	}
+	oldGeneration, _ := old["generation"].(int64)
+	if generation := p.Int("generation"); generation < oldGeneration {
+		p.Add(Invalid(p.At("generation"), generation, "must not be decremented"))
+	}
+	for _, field := range [...]string{"name", "namespace"} {
+		if p.String(field) != stringOf(old[field]) {
+			p.InvalidString(field, immutableRule)
+		}
+	}
+	if p.String("uid") != stringOf(old["uid"]) {
+		p.InvalidNamed("uid", immutableRule)
+	}
+	for _, field := range [...]string{"creationTimestamp", "deletionTimestamp"} {
+		if p.String(field) == stringOf(old[field]) {
+			continue
+		}
+		if now := timeOrNil(p.Obj[field]); now != timeOrNil(old[field]) {
+			p.Add(Invalid(p.At(field), now, immutableRule))
+		}
+	}
+	if now := gracePeriodOrNil(p.Obj); now != gracePeriodOrNil(old) {
+		p.Add(Invalid(p.At("deletionGracePeriodSeconds"), now, immutableRule))
+	}
+	return slices.Concat(errs, m.references, m.managers)
+}
+
+// ObjectMeta checks the metadata of a new object once.
+func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path) List {
+	return NewMetadata(meta, path).New(namespaced, name)
+}
+
+// ObjectMetaUpdate checks the new metadata of an object against the old once.
 func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
-	var list List
-	if _, deleting := timestamp(oldMeta["deletionTimestamp"]); deleting {
-		if added := addedFinalizers(newMeta, oldMeta); len(added) > 0 {
-			list = append(list, Forbidden(path.Child("finalizers"),
-				fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added)))
-		}
-	}
-	if object.String(newMeta, "resourceVersion") == "" {
-		list = append(list, Invalid(path.Child("resourceVersion"), "", "must be specified for an update"))
-	}
-	oldGeneration, _ := object.Int(oldMeta, "generation")
-	if generation, _ := object.Int(newMeta, "generation"); generation < oldGeneration {
-		list = append(list, Invalid(path.Child("generation"), generation, "must not be decremented"))
-	}
-
-	immutable := func(field string, newVal, oldVal any) {
-		if newVal != oldVal {
-			list = append(list, Invalid(path.Child(field), newVal, immutableRule))
-		}
-	}
-	immutable("name", object.String(newMeta, "name"), object.String(oldMeta, "name"))
-	immutable("namespace", object.String(newMeta, "namespace"), object.String(oldMeta, "namespace"))
-	immutable("uid", NamedString(object.String(newMeta, "uid")), NamedString(object.String(oldMeta, "uid")))
-	for _, field := range []string{"creationTimestamp", "deletionTimestamp"} {
-		if stringOf(newMeta[field]) != stringOf(oldMeta[field]) {
-			immutable(field, timeOrNil(newMeta[field]), timeOrNil(oldMeta[field]))
-		}
-	}
-	immutable("deletionGracePeriodSeconds", gracePeriodOrNil(newMeta), gracePeriodOrNil(oldMeta))
-
-	list = append(list, Labels(object.Map(newMeta, "labels"), path.Child("labels"))...)
-	list = append(list, Annotations(object.Map(newMeta, "annotations"), path.Child("annotations"))...)
-	list = append(list, ownerReferences(newMeta, path.Child("ownerReferences"))...)
-	list = append(list, managedFields(newMeta, path.Child("managedFields"))...)
-	return list
+	return NewMetadata(newMeta, path).Changed(oldMeta)
 }
 
 // utc is a time in UTC, so that equal times compare as equal. Error messages
@@ -175,78 +201,61 @@ func addedFinalizers(newMeta, oldMeta map[string]any) []string {
 	return slices.Compact(added)
 }
 
-func finalizers(meta map[string]any, path *Path) List {
-	var list List
-	names := object.Strings(meta, "finalizers")
+func checkFinalizers(p View) {
+	names := p.Strings("finalizers")
 	for _, name := range names {
-		list = append(list, Each(path, name, QualifiedName(name))...)
+		if messages := QualifiedName(name); len(messages) > 0 {
+			p.AddList(Each(p.At("finalizers"), name, messages))
+		}
 	}
 	if slices.Contains(names, finalizerOrphan) && slices.Contains(names, finalizerForeground) {
-		list = append(list, Invalid(path, names,
+		p.Add(Invalid(p.At("finalizers"), names,
 			fmt.Sprintf("finalizer %s and %s cannot be both set", finalizerOrphan, finalizerForeground)))
 	}
-	return list
 }
 
-// An ownerReference has the fields of a reference that are checked.
-type ownerReference struct {
-	APIVersion, Kind, Name, UID string
-	Controller                  bool
-}
-
-func readOwnerReference(v any) ownerReference {
-	ref, _ := v.(map[string]any)
-	return ownerReference{
-		APIVersion: object.String(ref, "apiVersion"),
-		Kind:       object.String(ref, "kind"),
-		Name:       object.String(ref, "name"),
-		UID:        object.String(ref, "uid"),
-		Controller: object.Bool(ref, "controller"),
-	}
-}
-
-// ownerReferences checks the owners of an object. The path of an error has no index before
-// v1.37.
-func ownerReferences(meta map[string]any, path *Path) List {
-	var list List
+// checkOwnerReferences checks the owners of an object. The path of an error has no index
+// before v1.37.
+func checkOwnerReferences(p View) {
+	const list = "ownerReferences"
 	controller := ""
-	for i, v := range object.List(meta, "ownerReferences") {
-		ref, at := readOwnerReference(v), path.Index(i)
-		group, version := splitAPIVersion(ref.APIVersion)
+	for _, ref := range p.Each(list) {
+		kind, name := ref.String("kind"), ref.String("name")
 		// empty adds the error of a field without a value, which had other details.
-		empty := func(name, before37, before34 string) {
-			was := Invalid(path.Child(name), "", before37).DetailBefore(34, before34)
-			list = append(list, was.Until(37), Required(at.Child(name), "must not be empty").Since(37))
+		empty := func(field, before37, before34 string) {
+			p.Add(Invalid(p.At(list).Child(field), "", before37).DetailBefore(34, before34).Until(37))
+			p.Add(Required(ref.At(field), "must not be empty").Since(37))
 		}
-		if ref.APIVersion == "" {
+		apiVersion := ref.String("apiVersion")
+		group, version := splitAPIVersion(apiVersion)
+		if apiVersion == "" {
 			empty("apiVersion", "version must not be empty", "version must not be empty")
 		} else if version == "" {
-			list = append(list, Invalid(at.Child("apiVersion"), ref.APIVersion, "must be <group>/<version> or <version>").
-				Before(37, Invalid(path.Child("apiVersion"), ref.APIVersion, "version must not be empty")))
+			p.Add(Invalid(ref.At("apiVersion"), apiVersion, "must be <group>/<version> or <version>").
+				Before(37, Invalid(p.At(list).Child("apiVersion"), apiVersion, "version must not be empty")))
 		}
-		if ref.Kind == "" {
+		if kind == "" {
 			empty("kind", "must not be empty", "kind must not be empty")
 		}
-		if ref.Name == "" {
+		if name == "" {
 			empty("name", "must not be empty", "name must not be empty")
 		}
-		if ref.UID == "" {
+		if ref.String("uid") == "" {
 			empty("uid", "must not be empty", "uid must not be empty")
 		}
-		if group == "" && version == "v1" && ref.Kind == "Event" {
-			list = append(list, Invalid(at, AsGoType("metav1.OwnerReference", v), "/v1, Kind=Event is disallowed from being an owner").FieldBefore(37, path.String()))
+		if group == "" && version == "v1" && kind == "Event" {
+			p.Add(Invalid(ref.Path, AsGoType("metav1.OwnerReference", ref.Obj), "/v1, Kind=Event is disallowed from being an owner").FieldBefore(37, p.At(list).String()))
 		}
-		if !ref.Controller {
+		if !ref.Bool("controller") {
 			continue
 		}
-		if this := ref.Kind + "/" + ref.Name; controller == "" {
+		if this := kind + "/" + name; controller == "" {
 			controller = this
 		} else {
-			list = append(list, Invalid(path, AsGoType("[]metav1.OwnerReference", object.List(meta, "ownerReferences")), fmt.Sprintf(
+			p.Add(Invalid(p.At(list), AsGoType("[]metav1.OwnerReference", p.Obj[list]), fmt.Sprintf(
 				`Only one reference can have Controller set to true. Found "true" in references for %s and %s`, controller, this)))
 		}
 	}
-	return list
 }
 
 // splitAPIVersion splits "group/version" or "version". It returns "", "" if s has
@@ -262,21 +271,17 @@ func splitAPIVersion(s string) (group, version string) {
 	return group, version
 }
 
-func managedFields(meta map[string]any, path *Path) List {
-	var list List
-	for i, v := range object.List(meta, "managedFields") {
-		entry, _ := v.(map[string]any)
-		path := path.Index(i)
-		if op := object.String(entry, "operation"); op != "Apply" && op != "Update" {
-			list = append(list, Invalid(path.Child("operation"), NamedString(op), "must be `Apply` or `Update`"))
+func checkManagedFields(p View) {
+	for _, entry := range p.Each("managedFields") {
+		if op := entry.String("operation"); op != "Apply" && op != "Update" {
+			entry.InvalidNamed("operation", "must be `Apply` or `Update`")
 		}
-		if kind := object.String(entry, "fieldsType"); kind != "" && kind != "FieldsV1" {
-			list = append(list, Invalid(path.Child("fieldsType"), kind, "must be `FieldsV1`"))
+		if kind := entry.String("fieldsType"); kind != "" && kind != "FieldsV1" {
+			entry.InvalidString("fieldsType", "must be `FieldsV1`")
 		}
-		list = append(list, fieldManager(object.String(entry, "manager"), path.Child("manager"))...)
-		if len(object.String(entry, "subresource")) > subresourceMaxLength {
-			list = append(list, TooLong(path.Child("subresource"), subresourceMaxLength))
+		entry.AddList(fieldManager(entry.String("manager"), entry.At("manager")))
+		if len(entry.String("subresource")) > subresourceMaxLength {
+			entry.Add(TooLong(entry.At("subresource"), subresourceMaxLength))
 		}
 	}
-	return list
 }

@@ -196,11 +196,19 @@ func (p View) Duplicate(name string, value any) {
 // Require checks that a string, list or map is not empty, and reports whether it
 // is not.
 func (p View) Require(name string) bool {
-	if p.String(name) != "" || p.Len(name) > 0 {
-		return true
+	empty := true
+	switch v := p.Obj[name].(type) {
+	case string:
+		empty = v == ""
+	case []any:
+		empty = len(v) == 0
+	case map[string]any:
+		empty = len(v) == 0
 	}
-	p.Required(name, "")
-	return false
+	if empty {
+		p.Required(name, "")
+	}
+	return !empty
 }
 
 // RequireEach is Require for several fields.
@@ -302,6 +310,20 @@ func (p View) InRange(name string, lo, hi int) {
 	n := p.Int(name)
 	if messages := InRange(int(n), lo, hi); len(messages) > 0 {
 		p.AddList(Each(p.At(name), n, messages))
+	}
+}
+
+// Labels checks a field that is a map of labels.
+func (p View) Labels(name string) {
+	if labels := object.Map(p.Obj, name); len(labels) > 0 {
+		p.AddList(Labels(labels, p.At(name)))
+	}
+}
+
+// Annotations checks a field that is a map of annotations.
+func (p View) Annotations(name string) {
+	if annotations := object.Map(p.Obj, name); len(annotations) > 0 {
+		p.AddList(Annotations(annotations, p.At(name)))
 	}
 }
 

@@ -114,7 +114,7 @@ func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, 
 	if n := p.Len("deprecatedTopology"); n > topologyMaxItems {
 		p.Add(validation.TooMany(p.At("deprecatedTopology"), n, topologyMaxItems))
 	}
-	p.AddList(validation.Labels(object.Map(p.Obj, "deprecatedTopology"), p.At("deprecatedTopology")))
+	p.Labels("deprecatedTopology")
 	if p.Has("hostname") {
 		p.Format("hostname", validation.DNS1123Label)
 	}

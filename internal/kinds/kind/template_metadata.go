@@ -1,7 +1,6 @@
 package kind
 
 import (
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -16,8 +15,8 @@ var forbiddenTemplateMeta = []struct{ name, apiName string }{
 
 // CheckTemplateMeta validates the metadata of a claim template.
 func CheckTemplateMeta(meta validation.View) {
-	meta.AddList(validation.Annotations(object.Map(meta.Obj, "annotations"), meta.At("annotations")))
-	meta.AddList(validation.Labels(object.Map(meta.Obj, "labels"), meta.At("labels")))
+	meta.Annotations("annotations")
+	meta.Labels("labels")
 	for _, field := range forbiddenTemplateMeta {
 		if meta.Has(field.name) {
 			meta.Forbidden(field.apiName, "cannot be set")

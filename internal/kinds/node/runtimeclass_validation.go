@@ -37,7 +37,7 @@ func checkRuntimeClassSpec(p validation.View) {
 		resources.CheckRequirements(validation.View{Obj: limits, Path: overhead.Path, Errs: overhead.Errs}, resources.ValidateContainerResourceName, nil)
 	})
 	p.IfPresent("scheduling", func(scheduling validation.View) {
-		scheduling.AddList(validation.Labels(object.Map(scheduling.Obj, "nodeSelector"), scheduling.At("nodeSelector")))
+		scheduling.Labels("nodeSelector")
 		list := scheduling.At("tolerations").String()
 		for _, e := range validation.Collect(scheduling.Obj, scheduling.Path, func(p validation.View) { nodes.CheckClassTolerations(p, "tolerations") }) {
 			scheduling.Add(e.FieldBefore(35, list+strings.TrimPrefix(e.Field, scheduling.Path.String())))

@@ -209,6 +209,7 @@ var podStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
+		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		Default:                  defaultPod,
 		DefaultAfterCreate:       completePodResources,
 		Validate:                 validatePod,

@@ -11,7 +11,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// checkPodMetadata validates the metadata again. kube-apiserver does so on updates.
+// checkPodMetadata validates the metadata again. kube-apiserver does so on writes to
+// subresources.
 func checkPodMetadata(p validation.View) {
 	meta := p.Field("metadata")
 	p.AddList(validation.ObjectMeta(meta.Obj, true, validation.SubdomainName, meta.Path))

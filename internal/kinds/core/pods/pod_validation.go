@@ -72,7 +72,7 @@ func validatePod(pod, old map[string]any) validation.List {
 	if old == nil {
 		return validation.Collect(pod, nil, checkPod, checkNewPod)
 	}
-	return validation.Collect(pod, nil, checkPodMetadata, checkPod, podUpdateRule(old))
+	return validation.Collect(pod, nil, checkPod, podUpdateRule(old))
 }
 
 // checkPod validates the annotations and the spec of a Pod.

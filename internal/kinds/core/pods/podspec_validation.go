@@ -40,7 +40,7 @@ func checkPodSpec(p validation.View, meta podMeta) {
 	r.checkHostNetwork()
 	p.RequireOneOf("restartPolicy", "Always", "OnFailure", "Never")
 	p.RequireOneOf("dnsPolicy", "ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-	p.AddList(validation.Labels(object.Map(p.Obj, "nodeSelector"), p.At("nodeSelector")))
+	p.Labels("nodeSelector")
 	r.checkSecurityContext(p.Field("securityContext"))
 	p.IfPresent("affinity", checkAffinity)
 	checkDNSConfig(p)

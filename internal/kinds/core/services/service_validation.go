@@ -45,7 +45,7 @@ func serviceRule(old map[string]any) func(validation.View) {
 		for _, port := range spec.Each("ports") {
 			checkServicePort(port, spec.Len("ports") > 1, names)
 		}
-		spec.AddList(validation.Labels(object.Map(spec.Obj, "selector"), spec.At("selector")))
+		spec.Labels("selector")
 		checkSessionAffinity(spec)
 		checkClusterIPs(spec, was)
 		checkExternalIPs(spec, was)
