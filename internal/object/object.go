@@ -9,7 +9,6 @@ package object
 import (
 	"encoding/json"
 	"iter"
-	"reflect"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -167,15 +166,24 @@ func all(name string, v any, ok func(name string, v any) bool) bool {
 // Same reports whether a and b are the same map or the same list in memory: a
 // change of one changes the other. It returns false for scalars.
 func Same(a, b any) bool {
-	switch x := a.(type) {
+	switch a := a.(type) {
 	case map[string]any:
-		y, ok := b.(map[string]any)
-		return ok && reflect.ValueOf(x).UnsafePointer() == reflect.ValueOf(y).UnsafePointer()
+		b, ok := b.(map[string]any)
+		return ok && sameMap(a, b)
 	case []any:
-		y, ok := b.([]any)
-		return ok && len(x) == len(y) && unsafe.SliceData(x) == unsafe.SliceData(y)
+		b, ok := b.([]any)
+		return ok && sameList(a, b)
 	}
 	return false
+}
+
+// sameMap is Same for maps. A map is a pointer, which Go does not compare.
+func sameMap(a, b map[string]any) bool {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&a)) == *(*unsafe.Pointer)(unsafe.Pointer(&b))
+}
+
+func sameList(a, b []any) bool {
+	return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
 }
 
 // Strings returns the strings of the list at the path. It skips items of other
@@ -283,7 +291,7 @@ func Equal(a, b any) bool {
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
 			return false
 		}
-		if Same(x, y) {
+		if sameMap(x, y) {
 			return true
 		}
 		for k, v := range x {
@@ -297,6 +305,9 @@ func Equal(a, b any) bool {
 		y, ok := b.([]any)
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {
 			return false
+		}
+		if sameList(x, y) {
+			return true
 		}
 		for i := range x {
 			if !Equal(x[i], y[i]) {

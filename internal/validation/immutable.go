@@ -23,6 +23,9 @@ func ImmutableField(newVal, oldVal any, path *Path) List {
 // Values are those of decoded objects. Values of other Go types are compared
 // with reflect.DeepEqual.
 func Equal(a, b any) bool {
+	if object.Same(a, b) {
+		return true
+	}
 	if absent(a) || absent(b) {
 		return absent(a) && absent(b)
 	}
@@ -31,7 +34,7 @@ func Equal(a, b any) bool {
 		return a == b
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && (object.Same(a, b) || equalMembers(a, b))
+		return ok && equalMembers(a, b)
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) {
