@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -224,11 +225,13 @@ func storedKind(group, kind string) resource.Kind {
 	return resource.Kind{GroupVersion: resource.GroupVersion{Group: group}, Kind: kind}
 }
 
-// droppedFields returns the fields that a release drops, because their gates are off.
-func droppedFields(r *release.Release, fields []gatedField) (off []droppedField) {
+// droppedFields returns those of the fields that a release drops, because their gates are off.
+func droppedFields(r *release.Release, fields []gatedField) *fieldTree {
+	off := &fieldTree{}
 	for _, f := range fields {
 		if r.Minor() >= f.since && (f.until == 0 || r.Minor() < f.until) && !r.Enabled(f.gate) {
-			off = append(off, droppedField{f, strings.Split(f.path, ".")})
+			steps := parsePath(f.path)
+			off.add(&droppedField{f, steps}, steps)
 		}
 	}
 	return off
@@ -242,8 +245,8 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	if gatedFields[key] == nil && !hasPodSpec {
 		return prepare
 	}
-	others := sync.OnceValue(func() []droppedField { return droppedFields(r, gatedFields[key]) })
-	ofPods := sync.OnceValue(func() []droppedField { return droppedFields(r, gatedPodFields) })
+	others := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedFields[key]) })
+	ofPods := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedPodFields) })
 	return func(obj, old map[string]any) {
 		dropFields(obj, old, others())
 		if hasPodSpec {
@@ -268,7 +271,7 @@ func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old
 	if len(fields) == 0 {
 		return prepare
 	}
-	off := sync.OnceValue(func() []droppedField { return droppedFields(r, fields) })
+	off := sync.OnceValue(func() *fieldTree { return droppedFields(r, fields) })
 	return func(obj, old map[string]any) {
 		dropFields(obj, old, off())
 		prepare(obj, old)
@@ -278,12 +281,61 @@ func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old
 // A droppedField is a gatedField whose gate is off, with the steps of its path.
 type droppedField struct {
 	gatedField
-	steps []string
+	steps []step
+}
+
+// A fieldTree is the tree of the paths of fields, in which one walk of an object finds those
+// that it has.
+type fieldTree struct {
+	fields []*droppedField // whose last step is from the objects here
+	below  []branch
+}
+
+// A branch leads from an object to those within it.
+type branch struct {
+	step
+	*fieldTree
+}
+
+func (t *fieldTree) add(f *droppedField, path []step) {
+	if len(path) == 1 {
+		t.fields = append(t.fields, f)
+		return
+	}
+	i := slices.IndexFunc(t.below, func(b branch) bool { return b.step == path[0] })
+	if i < 0 {
+		i = len(t.below)
+		t.below = append(t.below, branch{path[0], &fieldTree{}})
+	}
+	t.below[i].add(f, path[1:])
+}
+
+// find appends the fields that obj has and that are not in found. It may leave out those that
+// old has too.
+func (t *fieldTree) find(obj, old map[string]any, found []*droppedField) []*droppedField {
+	if object.Same(obj, old) {
+		return found
+	}
+	for _, f := range t.fields {
+		if obj[f.steps[len(f.steps)-1].name] != nil && !slices.Contains(found, f) {
+			found = append(found, f)
+		}
+	}
+	for _, b := range t.below {
+		var was map[string]any
+		if b.to == member {
+			was, _ = old[b.name].(map[string]any)
+		}
+		for m := range b.members(obj) {
+			found = b.find(m, was, found)
+		}
+	}
+	return found
 }
 
 // dropFields drops the fields that old does not have.
-func dropFields(obj, old map[string]any, fields []droppedField) {
-	for _, f := range fields {
+func dropFields(obj, old map[string]any, fields *fieldTree) {
+	for _, f := range fields.find(obj, old, nil) {
 		switch {
 		case hasField(old, f.steps, f.to, f.keeps):
 		case f.drop != nil:
@@ -336,65 +388,106 @@ func keepItems(obj map[string]any, name string, keep func(item map[string]any) b
 	}
 }
 
-// containerLists are the lists of containers of the spec of a Pod.
-var containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
+// The lists of containers of the spec of a Pod, and those of their statuses.
+var (
+	containerLists = []string{"initContainers", "containers", "ephemeralContainers"}
+	statusLists    = []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"}
+)
 
-// members returns the objects at the first step of a path.
-func members(obj map[string]any, step string) (found []map[string]any) {
-	add := func(list any) {
-		for m := range object.Each(list) {
-			found = append(found, m)
-		}
+// A step is a step of the path of a gatedField.
+type step struct {
+	name string // "" if to is enough
+	to   stepTo
+}
+
+// stepTo is where a step leads.
+type stepTo uint8
+
+const (
+	member         stepTo = iota // the member name
+	optionalMember               // name?
+	items                        // name[]
+	values                       // name{}
+	containers                   // *
+	statuses                     // *Statuses
+	descendants                  // **
+)
+
+func parsePath(path string) (steps []step) {
+	for _, text := range strings.Split(path, ".") {
+		steps = append(steps, parseStep(text))
 	}
-	switch step {
+	return steps
+}
+
+func parseStep(text string) step {
+	switch text {
 	case "*":
-		for _, list := range containerLists {
-			add(obj[list])
-		}
-		return found
+		return step{to: containers}
 	case "*Statuses":
-		for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-			add(obj[list])
-		}
-		return found
+		return step{to: statuses}
 	case "**":
-		object.All(obj, func(_ string, v any) bool {
-			if m, ok := v.(map[string]any); ok {
-				found = append(found, m)
+		return step{to: descendants}
+	}
+	for suffix, to := range map[string]stepTo{"?": optionalMember, "[]": items, "{}": values} {
+		if name, ok := strings.CutSuffix(text, suffix); ok {
+			return step{name, to}
+		}
+	}
+	return step{name: text}
+}
+
+// members iterates over the objects to which a step leads from obj.
+func (s step) members(obj map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		switch s.to {
+		case member, optionalMember:
+			if m, ok := obj[s.name].(map[string]any); ok {
+				yield(m)
 			}
-			return true
-		})
-		return found
+		case items:
+			object.Each(obj[s.name])(yield)
+		case values:
+			all, _ := obj[s.name].(map[string]any)
+			for _, v := range all {
+				if m, ok := v.(map[string]any); ok && !yield(m) {
+					return
+				}
+			}
+		case containers:
+			eachIn(obj, containerLists, yield)
+		case statuses:
+			eachIn(obj, statusLists, yield)
+		case descendants:
+			object.All(obj, func(_ string, v any) bool {
+				m, ok := v.(map[string]any)
+				return !ok || yield(m)
+			})
+		}
 	}
-	if list, ok := strings.CutSuffix(step, "[]"); ok {
-		add(obj[list])
-		return found
-	}
-	if values, ok := strings.CutSuffix(step, "{}"); ok {
-		values, _ := obj[values].(map[string]any)
-		for _, v := range values {
-			if m, ok := v.(map[string]any); ok {
-				found = append(found, m)
+}
+
+// eachIn yields the objects in lists of obj.
+func eachIn(obj map[string]any, lists []string, yield func(map[string]any) bool) {
+	for _, list := range lists {
+		for m := range object.Each(obj[list]) {
+			if !yield(m) {
+				return
 			}
 		}
-		return found
 	}
-	if m, ok := obj[strings.TrimSuffix(step, "?")].(map[string]any); ok {
-		found = append(found, m)
-	}
-	return found
 }
 
 // hasField reports whether obj has a field with a value other than those given.
-func hasField(obj map[string]any, path []string, except ...any) bool {
+func hasField(obj map[string]any, path []step, except ...any) bool {
 	if obj == nil {
 		return false
 	}
 	if len(path) == 1 {
-		v := obj[path[0]]
+		v := obj[path[0].name]
 		return v != nil && !slices.Contains(except, v)
 	}
-	for _, m := range members(obj, path[0]) {
+	for m := range path[0].members(obj) {
 		if hasField(m, path[1:], except...) {
 			return true
 		}
@@ -404,22 +497,23 @@ func hasField(obj map[string]any, path []string, except ...any) bool {
 
 // removeField removes a field of obj, or sets it to a value that is not nil, unless it has the
 // value keeps.
-func removeField(obj map[string]any, path []string, to, keeps any) {
+func removeField(obj map[string]any, path []step, to, keeps any) {
 	if len(path) == 1 {
-		switch v := obj[path[0]]; {
+		name := path[0].name
+		switch v := obj[name]; {
 		case v == nil, v == keeps:
 		case to == nil:
-			delete(obj, path[0])
+			delete(obj, name)
 		default:
-			obj[path[0]] = to
+			obj[name] = to
 		}
 		return
 	}
-	for _, m := range members(obj, path[0]) {
+	for m := range path[0].members(obj) {
 		had := hasField(m, path[1:])
 		removeField(m, path[1:], to, keeps)
-		if name, optional := strings.CutSuffix(path[0], "?"); optional && had && len(m) == 0 {
-			delete(obj, name)
+		if path[0].to == optionalMember && had && len(m) == 0 {
+			delete(obj, path[0].name)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package kind
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -59,17 +59,17 @@ func TestRemoveField(t *testing.T) {
 		{"empty parent", "a?.b", map[string]any{"a": map[string]any{}}, map[string]any{"a": map[string]any{}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			removeField(tt.obj, strings.Split(tt.path, "."), nil, nil)
+			removeField(tt.obj, parsePath(tt.path), nil, nil)
 			assert.Equal(t, tt.want, tt.obj)
 		})
 	}
 	t.Run("replaced", func(t *testing.T) {
 		obj := map[string]any{"a": map[string]any{"b": "x"}, "c": map[string]any{}}
-		removeField(obj, []string{"a", "b"}, "y", nil)
-		removeField(obj, []string{"c", "b"}, "y", nil)
+		removeField(obj, parsePath("a.b"), "y", nil)
+		removeField(obj, parsePath("c.b"), "y", nil)
 		assert.Equal(t, map[string]any{"a": map[string]any{"b": "y"}, "c": map[string]any{}}, obj)
-		assert.False(t, hasField(obj, []string{"a", "b"}, "y"))
-		assert.True(t, hasField(obj, []string{"a", "b"}, nil))
+		assert.False(t, hasField(obj, parsePath("a.b"), "y"))
+		assert.True(t, hasField(obj, parsePath("a.b"), nil))
 	})
 }
 
@@ -84,4 +84,47 @@ func TestGatedFieldsNameGates(t *testing.T) {
 			assert.NotPanics(t, func() { r.Enabled(f.gate) })
 		}
 	}
+}
+
+func TestFieldTree(t *testing.T) {
+	fields := &fieldTree{}
+	var paths []string
+	for _, f := range gatedPodFields {
+		if steps := parsePath(f.path); !slices.Contains(paths, f.path) {
+			fields.add(&droppedField{f, steps}, steps)
+			paths = append(paths, f.path)
+		}
+	}
+	in := func(obj, old map[string]any) (found []string) {
+		for _, f := range fields.find(obj, old, nil) {
+			found = append(found, f.path)
+		}
+		return found
+	}
+	assert.Empty(t, in(nil, nil))
+	for _, path := range paths {
+		obj := objectWith(parsePath(path))
+		want := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !hasField(obj, parsePath(p)) })
+		assert.Contains(t, want, path)
+		assert.ElementsMatch(t, want, in(obj, nil))
+		assert.ElementsMatch(t, want, in(obj, objectWith(parsePath(path))), "an equal object is another one")
+		assert.Empty(t, in(obj, obj))
+	}
+	both := map[string]any{"hostUsers": true, "resources": map[string]any{}, "securityContext": map[string]any{"seLinuxChangePolicy": "x"}}
+	assert.ElementsMatch(t, []string{"hostUsers", "resources"}, in(both, map[string]any{"securityContext": both["securityContext"]}), "what is shared is not searched")
+}
+
+// objectWith returns an object with two fields at a path, if lists are on it.
+func objectWith(path []step) map[string]any {
+	if len(path) == 1 {
+		return map[string]any{path[0].name: "x"}
+	}
+	list := []any{objectWith(path[1:]), objectWith(path[1:])}
+	switch path[0].to {
+	case items:
+		return map[string]any{path[0].name: list}
+	case containers:
+		return map[string]any{"containers": list, "initContainers": list}
+	}
+	return map[string]any{path[0].name: objectWith(path[1:])}
 }
