@@ -221,7 +221,11 @@ func (p View) RequireEach(names ...string) {
 // Format checks the format of a string field, also if it is empty. The format
 // function returns what is wrong.
 func (p View) Format(name string, format func(string) []string) {
-	value := p.String(name)
+	p.formatted(name, p.String(name), format)
+}
+
+// formatted is Format for a field with a value.
+func (p View) formatted(name, value string, format func(string) []string) {
 	if messages := format(value); len(messages) > 0 {
 		p.AddList(Each(p.At(name), value, messages))
 	}
@@ -229,22 +233,28 @@ func (p View) Format(name string, format func(string) []string) {
 
 // RequireFormat is Require and, if the field is not empty, Format.
 func (p View) RequireFormat(name string, format func(string) []string) {
-	if p.Require(name) {
-		p.Format(name, format)
+	if value := p.String(name); value != "" {
+		p.formatted(name, value, format)
+	} else {
+		p.Required(name, "")
 	}
 }
 
 // FormatIfSet is Format for a field that is not empty.
 func (p View) FormatIfSet(name string, format func(string) []string) {
-	if p.String(name) != "" {
-		p.Format(name, format)
+	if value := p.String(name); value != "" {
+		p.formatted(name, value, format)
 	}
 }
 
 // OneOf checks that a field of a named string type has one of the values, and
 // reports whether it has. The error lists the values in this order.
 func (p View) OneOf(name string, values ...string) bool {
-	value := p.String(name)
+	return p.oneOf(name, p.String(name), values)
+}
+
+// oneOf is OneOf for a field with a value.
+func (p View) oneOf(name, value string, values []string) bool {
 	if slices.Contains(values, value) {
 		return true
 	}
@@ -264,14 +274,18 @@ func (p View) OneOfStrings(name string, values ...string) bool {
 
 // RequireOneOf is Require and, if the field is not empty, OneOf.
 func (p View) RequireOneOf(name string, values ...string) bool {
-	return p.Require(name) && p.OneOf(name, values...)
+	if value := p.String(name); value != "" {
+		return p.oneOf(name, value, values)
+	}
+	p.Required(name, "")
+	return false
 }
 
 // RequireOneOfSince is RequireOneOf in releases from a minor number on. In older ones an
 // empty field is not one of the values.
 func (p View) RequireOneOfSince(minor int, name string, values ...string) bool {
-	if p.String(name) != "" {
-		return p.OneOf(name, values...)
+	if value := p.String(name); value != "" {
+		return p.oneOf(name, value, values)
 	}
 	p.Add(Required(p.At(name), "").Before(minor, NotSupported(p.At(name), NamedString(""), values)))
 	return false

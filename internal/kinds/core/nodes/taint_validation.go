@@ -28,14 +28,12 @@ func CheckClassTolerations(p validation.View, name string) {
 const comparisonGate = "TaintTolerationComparisonOperators"
 
 func checkToleration(p validation.View, mayCompare bool) {
-	key, operator, value := p.String("key"), p.String("operator"), p.String("value")
-	if key != "" {
-		p.AddList(validation.LabelKey(key, p.At("key")))
-	}
+	key, operator, value, effect := p.String("key"), p.String("operator"), p.String("value"), p.String("effect")
+	p.FormatIfSet("key", validation.QualifiedName)
 	if key == "" && operator != "Exists" {
 		p.InvalidNamed("operator", `operator must be Exists when `+"`key`"+` is empty, which means "match all values and all keys"`)
 	}
-	if p.Has("tolerationSeconds") && p.String("effect") != "NoExecute" {
+	if effect != "NoExecute" && p.Has("tolerationSeconds") {
 		p.InvalidNamed("effect", "effect must be 'NoExecute' when `tolerationSeconds` is set")
 	}
 	switch operator {
@@ -62,7 +60,7 @@ func checkToleration(p validation.View, mayCompare bool) {
 	default:
 		p.OneOf("operator", "Equal", "Exists")
 	}
-	if p.String("effect") != "" {
+	if effect != "" {
 		p.OneOf("effect", taintEffects...)
 	}
 }

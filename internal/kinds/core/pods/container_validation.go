@@ -28,7 +28,7 @@ func (r *podRules) checkContainers() {
 		checkRestartRules(c)
 	}
 	for _, c := range r.spec.Each("containers") {
-		checkHostPorts(c, c.At("ports"), ports)
+		checkHostPorts(c, c.Path, ports)
 	}
 }
 
@@ -58,7 +58,7 @@ func (r *podRules) checkInitContainers() {
 		}
 		// Init containers run one after another, so their ports cannot conflict.
 		// kube-apiserver reports errors in any of them at index 0.
-		checkHostPorts(c, r.spec.At("initContainers").Index(0).Child("ports"), validation.Seen{})
+		checkHostPorts(c, r.spec.Path.Item("initContainers", 0), validation.Seen{})
 		if c.String("restartPolicy") == "Always" {
 			r.checkLifecycle(c)
 			r.checkProbes(c)
@@ -124,7 +124,10 @@ func (r *podRules) checkContainer(c validation.View) {
 	checkContainerPorts(c)
 	for _, variable := range c.Each("env") {
 		variable.RequireFormat("name", validation.RelaxedEnvVarName)
-		variable.IfPresent("valueFrom", func(source validation.View) { checkValueFrom(source, variable.String("value")) })
+		if source, ok := variable.Lookup("valueFrom"); ok {
+			checkValueFrom(source, variable.String("value"))
+			r.hasFileKeys = r.hasFileKeys || source.Has("fileKeyRef")
+		}
 	}
 	checkEnvFrom(c)
 	r.checkMounts(c)
@@ -147,6 +150,9 @@ func checkImageWhitespace(c validation.View) {
 }
 
 func checkContainerPorts(c validation.View) {
+	if c.Len("ports") == 0 {
+		return
+	}
 	seen := validation.Seen{}
 	for _, port := range c.Each("ports") {
 		if name := port.String("name"); name != "" {
@@ -169,7 +175,7 @@ func checkContainerPorts(c validation.View) {
 }
 
 // checkHostPorts checks that the host ports of a container are not in seen, and
-// adds them to it. Errors are reported at path.
+// adds them to it. Errors are reported in the container at path.
 func checkHostPorts(c validation.View, path *validation.Path, seen validation.Seen) {
 	for i, port := range c.Each("ports") {
 		number := port.Int("hostPort")
@@ -178,7 +184,7 @@ func checkHostPorts(c validation.View, path *validation.Path, seen validation.Se
 		}
 		key := port.String("protocol") + "/" + port.String("hostIP") + "/" + strconv.FormatInt(number, 10)
 		if seen[key] {
-			port.Add(validation.Duplicate(path.Index(i).Child("hostPort"), key))
+			port.Add(validation.Duplicate(path.Item("ports", i).Child("hostPort"), key))
 		}
 		seen[key] = true
 	}
@@ -243,6 +249,9 @@ func checkMountOptions(c, mount validation.View) {
 }
 
 func (r *podRules) checkDevices(c validation.View) {
+	if c.Len("volumeDevices") == 0 {
+		return
+	}
 	takenNames, takenPaths := validation.Seen{}, validation.Seen{}
 	for _, device := range c.Each("volumeDevices") {
 		name, at := device.String("name"), device.String("devicePath")

@@ -32,25 +32,28 @@ func podUpdateRule(old map[string]any) func(validation.View) {
 func checkAnnotationsUpdate(p validation.View, old map[string]any) {
 	annotations := p.Field("metadata").Field("annotations")
 	was := object.Map(old, "metadata", "annotations")
-	check := func(key, verb string) {
-		switch {
-		case strings.HasPrefix(key, appArmorPrefix):
-			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" AppArmor annotations"))
-		case key == MirrorAnnotation:
-			p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+" mirror pod annotation"))
+	forbid := func(key, verb string) {
+		what := " AppArmor annotations"
+		if key == MirrorAnnotation {
+			what = " mirror pod annotation"
 		}
+		p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+what))
 	}
-	for _, key := range validation.SortedKeys(was) {
+	for _, key := range keysWhere(was, isImmutableAnnotation) {
 		if v, ok := annotations.Obj[key]; !ok || v != was[key] {
-			check(key, "remove or update")
+			forbid(key, "remove or update")
 		}
 	}
-	for _, key := range validation.SortedKeys(annotations.Obj) {
+	for _, key := range keysWhere(annotations.Obj, isImmutableAnnotation) {
 		if _, ok := was[key]; !ok {
-			check(key, "add")
+			forbid(key, "add")
 		}
 	}
 	CheckPodAnnotations(annotations, p.Field("spec"))
+}
+
+func isImmutableAnnotation(key string) bool {
+	return key == MirrorAnnotation || strings.HasPrefix(key, appArmorPrefix)
 }
 
 // updatableFields lists the fields that an update can change, for the error message.
@@ -134,22 +137,28 @@ func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
 // checkTolerationsUpdate checks that existing tolerations change only their
 // tolerationSeconds.
 func checkTolerationsUpdate(p validation.View, old map[string]any) {
+	now := object.List(p.Obj, "tolerations")
 	for was := range object.Each(old["tolerations"]) {
-		stays := slices.ContainsFunc(object.List(p.Obj, "tolerations"), func(v any) bool {
-			now, _ := v.(map[string]any)
-			if object.Same(now, was) {
-				return true
-			}
-			same := object.ShallowCopy(was)
-			object.Keep(same, now, "tolerationSeconds")
-			return validation.Equal(same, now)
-		})
-		if !stays {
+		if !hasToleration(now, was) {
 			p.Forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
 			return
 		}
 	}
 	nodes.CheckTolerations(p, "tolerations")
+}
+
+// hasToleration reports whether one of the tolerations equals was except for its
+// tolerationSeconds.
+func hasToleration(tolerations []any, was map[string]any) bool {
+	if slices.ContainsFunc(tolerations, func(v any) bool { return object.Same(v, was) }) {
+		return true
+	}
+	same := object.ShallowCopy(was)
+	return slices.ContainsFunc(tolerations, func(v any) bool {
+		now, _ := v.(map[string]any)
+		object.Keep(same, now, "tolerationSeconds")
+		return validation.Equal(same, now)
+	})
 }
 
 // checkGatesUpdate checks that no scheduling gate is added.

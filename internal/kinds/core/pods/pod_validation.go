@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -51,12 +52,15 @@ func CheckPodAnnotations(p, spec validation.View) {
 	if p.Has(seccompAnnotation) {
 		checkSeccompProfileName(p, seccompAnnotation)
 	}
-	for _, key := range validation.SortedKeys(p.Obj) {
+	profiles := keysWhere(p.Obj, func(key string) bool {
+		return strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, appArmorPrefix)
+	})
+	for _, key := range profiles {
 		if strings.HasPrefix(key, seccompPrefix) {
 			checkSeccompProfileName(p, key)
 		}
 	}
-	for _, key := range validation.SortedKeys(p.Obj) {
+	for _, key := range profiles {
 		container, ok := strings.CutPrefix(key, appArmorPrefix)
 		if !ok {
 			continue
@@ -66,6 +70,17 @@ func CheckPodAnnotations(p, spec validation.View) {
 		}
 		checkAppArmorProfileName(p, key)
 	}
+}
+
+// keysWhere returns the keys of m for which is returns true, in order.
+func keysWhere(m map[string]any, is func(key string) bool) (keys []string) {
+	for key := range m {
+		if is(key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func validatePod(pod, old map[string]any) validation.List {

@@ -321,10 +321,12 @@ func (w *warner) container(c, spec, annotations validation.View, inTemplate bool
 	if len(annotations.Obj) > 0 {
 		w.profileAnnotations(c, spec, annotations, inTemplate)
 	}
-	for _, name := range byteResources {
-		for _, kind := range []string{"limits", "requests"} {
-			if q := object.String(c.Obj, "resources", kind, name); !quantity.IsInteger(q) {
-				w.at(c.At("resources").Child(kind).Key(name), "fractional byte value %q is invalid, must be an integer", q)
+	if resources, ok := c.Lookup("resources"); ok {
+		for _, name := range byteResources {
+			for _, kind := range []string{"limits", "requests"} {
+				if q := object.String(resources.Obj, kind, name); !quantity.IsInteger(q) {
+					w.at(resources.At(kind).Key(name), "fractional byte value %q is invalid, must be an integer", q)
+				}
 			}
 		}
 	}
@@ -392,41 +394,46 @@ func (w *warner) ports(spec validation.View) {
 		port     int64
 		protocol string
 	}
-	byPort := map[number][]validation.View{}
+	var ports []validation.View
 	for c := range eachContainer(spec) {
 		for _, port := range c.Each("ports") {
-			hostIP, hostPort := port.String("hostIP"), port.Int("hostPort")
-			if hostIP != "" && hostPort == 0 {
-				w.at(port.Path, "hostIP set without hostPort: {Name:%s HostPort:%d ContainerPort:%d Protocol:%s HostIP:%s}",
-					port.String("name"), hostPort, port.Int("containerPort"), port.String("protocol"), hostIP)
-			}
-			key := number{port.Int("containerPort"), port.String("protocol")}
-			for _, other := range byPort[key] {
-				otherIP, otherPort := other.String("hostIP"), other.Int("hostPort")
-				switch {
-				case hostIP == otherIP && hostPort == otherPort:
-					w.at(port.Path, "duplicate port definition with %s", other.Path)
-				case hostPort == 0 || otherPort == 0:
-					w.at(port.Path, "overlapping port definition with %s", other.Path)
-				case hostPort == otherPort && (hostIP == "") != (otherIP == ""):
-					w.at(port.Path, "dangerously ambiguous port definition with %s", other.Path)
-				}
-			}
-			byPort[key] = append(byPort[key], port)
+			ports = append(ports, port)
 		}
 	}
+	byPort := map[number][]validation.View{}
+	for _, port := range ports {
+		hostIP, hostPort := port.String("hostIP"), port.Int("hostPort")
+		if hostIP != "" && hostPort == 0 {
+			w.at(port.Path, "hostIP set without hostPort: {Name:%s HostPort:%d ContainerPort:%d Protocol:%s HostIP:%s}",
+				port.String("name"), hostPort, port.Int("containerPort"), port.String("protocol"), hostIP)
+		}
+		if len(ports) == 1 {
+			return // there is no other
+		}
+		key := number{port.Int("containerPort"), port.String("protocol")}
+		for _, other := range byPort[key] {
+			otherIP, otherPort := other.String("hostIP"), other.Int("hostPort")
+			switch {
+			case hostIP == otherIP && hostPort == otherPort:
+				w.at(port.Path, "duplicate port definition with %s", other.Path)
+			case hostPort == 0 || otherPort == 0:
+				w.at(port.Path, "overlapping port definition with %s", other.Path)
+			case hostPort == otherPort && (hostIP == "") != (otherIP == ""):
+				w.at(port.Path, "dangerously ambiguous port definition with %s", other.Path)
+			}
+		}
+		byPort[key] = append(byPort[key], port)
+	}
 	byName := map[string]*validation.Path{}
-	for c := range eachContainer(spec) {
-		for _, port := range c.Each("ports") {
-			name := port.String("name")
-			if name == "" {
-				continue
-			}
-			if other, ok := byName[name]; ok {
-				w.at(port.Path, "duplicate port name %q with %s, services and probes that select ports by name will use %s", name, other, other)
-			} else {
-				byName[name] = port.Path
-			}
+	for _, port := range ports {
+		name := port.String("name")
+		if name == "" {
+			continue
+		}
+		if other, ok := byName[name]; ok {
+			w.at(port.Path, "duplicate port name %q with %s, services and probes that select ports by name will use %s", name, other, other)
+		} else {
+			byName[name] = port.Path
 		}
 	}
 }

@@ -27,6 +27,11 @@ type podRules struct {
 	claims    []string                   // names of resource claims, sorted
 	grace     int64                      // terminationGracePeriodSeconds
 	hostUsers bool
+
+	// What is in the spec. It is known when the containers and the security contexts have
+	// been checked, and spares others a search.
+	hasFileKeys       bool
+	hasWindowsOptions bool
 }
 
 func checkPodSpec(p validation.View, meta podMeta) {
@@ -257,6 +262,9 @@ func (r *podRules) checkHostUsers() {
 
 // checkFileKeys checks that fileKeyRefs refer to emptyDir volumes.
 func (r *podRules) checkFileKeys() {
+	if !r.hasFileKeys {
+		return
+	}
 	for c := range eachContainer(r.spec) {
 		for _, variable := range c.Each("env") {
 			key, ok := variable.Field("valueFrom").Lookup("fileKeyRef")

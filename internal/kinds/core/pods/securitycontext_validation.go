@@ -37,7 +37,7 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	r.checkSysctls(p)
 	p.OneOfIfSet("fsGroupChangePolicy", "Always", "OnRootMismatch")
 	p.IfPresent("seccompProfile", checkSeccompProfile)
-	p.IfPresent("windowsOptions", checkWindowsOptions)
+	p.IfPresent("windowsOptions", r.checkWindowsOptions)
 	p.IfPresent("appArmorProfile", checkAppArmor)
 	p.OneOfIfSet("supplementalGroupsPolicy", "Merge", "Strict")
 	if policy := p.String("seLinuxChangePolicy"); p.Has("seLinuxChangePolicy") && policy != "Recursive" {
@@ -72,11 +72,14 @@ func (r *podRules) checkContainerSecurity(p validation.View) {
 			}
 		}
 	}
-	p.IfPresent("windowsOptions", checkWindowsOptions)
+	p.IfPresent("windowsOptions", r.checkWindowsOptions)
 	p.IfPresent("appArmorProfile", checkAppArmor)
 }
 
 func (r *podRules) checkSysctls(p validation.View) {
+	if p.Len("sysctls") == 0 {
+		return
+	}
 	seen := validation.Seen{}
 	for _, sysctl := range p.Each("sysctls") {
 		name := sysctl.String("name")
@@ -264,7 +267,8 @@ const (
 	maxNetBIOS        = 15
 )
 
-func checkWindowsOptions(p validation.View) {
+func (r *podRules) checkWindowsOptions(p validation.View) {
+	r.hasWindowsOptions = true
 	if p.Has("gmsaCredentialSpecName") {
 		name := p.String("gmsaCredentialSpecName")
 		p.AddList(validation.Each(p.At("gmsaCredentialSpecName"), validation.NamedString(name), validation.DNS1123Subdomain(name)))
@@ -332,6 +336,9 @@ func isWindowsDomain(domain string) bool {
 // checkHostProcess checks that either all containers or none are Windows HostProcess
 // containers.
 func (r *podRules) checkHostProcess() {
+	if !r.hasWindowsOptions {
+		return
+	}
 	ofPod, podSet := object.Value(r.spec.Obj, "securityContext", "windowsOptions", "hostProcess").(bool)
 	count, processes := 0, 0
 	for c := range eachContainer(r.spec) {
