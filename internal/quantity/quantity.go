@@ -25,7 +25,7 @@ func RoundList(list any) {
 // RoundRequirements calls RoundList for the limits and requests of a container, a
 // pod or a claim.
 func RoundRequirements(resources any) {
-	if m, ok := resources.(map[string]any); ok {
+	if m, ok := resources.(map[string]any); ok && len(m) > 0 {
 		RoundList(m["limits"])
 		RoundList(m["requests"])
 	}
@@ -33,8 +33,8 @@ func RoundRequirements(resources any) {
 
 // roundUp rounds a canonical quantity away from zero to thousandths.
 func roundUp(q string) string {
-	if !strings.ContainsAny(q, "nu.-") {
-		return q // a positive integer with another suffix is a multiple of a thousandth
+	if !maybeBelowThousandths(q) {
+		return q
 	}
 	n, notation := Nanos(q)
 	milli, rest := new(big.Int).QuoRem(n, million, new(big.Int))
@@ -43,6 +43,18 @@ func roundUp(q string) string {
 	}
 	milli.Add(milli, big.NewInt(int64(rest.Sign())))
 	return format(milli.Mul(milli, million), notation)
+}
+
+// maybeBelowThousandths returns false for a positive integer with a suffix that makes it a
+// multiple of a thousandth, and for other quantities true.
+func maybeBelowThousandths(q string) bool {
+	for i := range len(q) {
+		switch q[i] {
+		case 'n', 'u', '.', '-':
+			return true
+		}
+	}
+	return false
 }
 
 // Add returns a + b in the notation of a, or of b if a is zero.
@@ -165,18 +177,22 @@ func format(n *big.Int, notation byte) string {
 
 // IsNonZero reports whether a quantity is not 0.
 func IsNonZero(q string) bool {
-	end := strings.IndexFunc(q, isSuffix)
-	if end < 0 {
-		end = len(q)
+	for i := range len(q) {
+		switch c := q[i]; {
+		case '1' <= c && c <= '9':
+			return true
+		case isSuffix(rune(c)):
+			return false
+		}
 	}
-	return strings.ContainsAny(q[:end], "123456789")
+	return false
 }
 
 var Billion = big.NewInt(1e9)
 
 // IsInteger reports whether a quantity is a whole number.
 func IsInteger(q string) bool {
-	if !strings.ContainsAny(q, "mnu.-") {
+	if strings.IndexByte(q, 'm') < 0 && !maybeBelowThousandths(q) {
 		return true // no decimal point and no suffix below units
 	}
 	n, _ := Nanos(q)

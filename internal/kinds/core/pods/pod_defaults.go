@@ -88,9 +88,11 @@ func defaultContainer(c map[string]any) {
 		object.SetDefaultIfZero(port, "protocol", "TCP")
 	}
 	for variable := range object.Each(c["env"]) {
-		defaultFieldRef(object.Map(variable, "valueFrom"))
-		if key := object.Map(variable, "valueFrom", "fileKeyRef"); key != nil {
-			object.SetDefault(key, "optional", false)
+		if source := object.Map(variable, "valueFrom"); source != nil {
+			defaultFieldRef(source)
+			if key := object.Map(source, "fileKeyRef"); key != nil {
+				object.SetDefault(key, "optional", false)
+			}
 		}
 	}
 	quantity.RoundRequirements(c["resources"])
@@ -99,8 +101,10 @@ func defaultContainer(c map[string]any) {
 			defaultProbe(probe)
 		}
 	}
-	for _, name := range []string{"postStart", "preStop"} {
-		defaultHTTPGet(object.Map(c, "lifecycle", name))
+	if lifecycle := object.Map(c, "lifecycle"); lifecycle != nil {
+		for _, name := range []string{"postStart", "preStop"} {
+			defaultHTTPGet(object.Map(lifecycle, name))
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package pods
 
 import (
+	"iter"
+
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
@@ -99,23 +101,24 @@ const (
 // qosClass returns the QoS class of a Pod. It uses the pod-level CPU and memory if
 // the Pod has pod-level resources, and else those of its containers.
 func qosClass(spec map[string]any) string {
-	requests, limits := map[string]any{}, map[string]any{}
-	limited := true // every container has CPU and memory limits
-	count := func(list map[string]any) {
-		resources.AddCompute(requests, object.Map(list, "requests"))
-		limited = resources.AddCompute(limits, object.Map(list, "limits")) == resources.ComputeResourceCount && limited
+	some, limited := false, true // limited: all have CPU and memory limits
+	for r := range requirements(spec) {
+		limits := resources.CountCompute(object.Map(r, "limits"))
+		some = some || limits > 0 || resources.CountCompute(object.Map(r, "requests")) > 0
+		limited = limited && limits == resources.ComputeResourceCount
 	}
-	if resources, ok := spec["resources"].(map[string]any); ok {
-		count(resources)
-	} else {
-		for c := range RegularContainers(spec) {
-			count(object.Map(c, "resources"))
-		}
-	}
-	if len(requests) == 0 && len(limits) == 0 {
+	switch {
+	case !some:
 		return bestEffort
+	case !limited:
+		return burstable
 	}
-	if !limited || len(requests) != len(limits) {
+	requests, limits := map[string]any{}, map[string]any{}
+	for r := range requirements(spec) {
+		resources.AddCompute(requests, object.Map(r, "requests"))
+		resources.AddCompute(limits, object.Map(r, "limits"))
+	}
+	if len(requests) != len(limits) {
 		return burstable
 	}
 	for name, v := range requests {
@@ -126,6 +129,21 @@ func qosClass(spec map[string]any) string {
 		}
 	}
 	return guaranteed
+}
+
+// requirements iterates over the resource requirements of a Pod that determine its QoS class.
+func requirements(spec map[string]any) iter.Seq[map[string]any] {
+	return func(yield func(map[string]any) bool) {
+		if ofPod, ok := spec["resources"].(map[string]any); ok {
+			yield(ofPod)
+			return
+		}
+		for c := range RegularContainers(spec) {
+			if !yield(object.Map(c, "resources")) {
+				return
+			}
+		}
+	}
 }
 
 // TotalResources returns the effective resources of a Pod, with the pod-level cpu

@@ -45,12 +45,19 @@ func Max(dst, src map[string]any) {
 // computeResources are the resources that determine the QoS class.
 var computeResources = [ComputeResourceCount]string{"cpu", "memory"}
 
-// AddCompute adds the positive CPU and memory quantities of src to dst, and returns
-// how many there are.
-func AddCompute(dst, src map[string]any) (n int) {
+// AddCompute adds the positive CPU and memory quantities of src to dst.
+func AddCompute(dst, src map[string]any) {
 	for _, name := range computeResources {
-		if q := object.String(src, name); quantity.IsPositive(q) {
+		if q, _ := src[name].(string); quantity.IsPositive(q) {
 			AddQuantity(dst, name, q)
+		}
+	}
+}
+
+// CountCompute returns how many of the CPU and memory quantities of a list are positive.
+func CountCompute(list map[string]any) (n int) {
+	for _, name := range computeResources {
+		if q, _ := list[name].(string); quantity.IsPositive(q) {
 			n++
 		}
 	}
