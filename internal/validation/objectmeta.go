@@ -23,8 +23,8 @@ const subresourceMaxLength = 256
 // A Metadata checks the metadata of an object. kube-apiserver checks it several times on one
 // write and reports the errors of each time, most of which are found here once.
 type Metadata struct {
-	view View
-	// The errors that do not depend on the kind and on the old metadata: of labels,
+	view View // collects the errors of each call
+	// The errors that do not depend on the kind and on the old metadata: those of labels,
 	// annotations and owners, of finalizers, and of managed fields.
 	references, finalizers, managers List
 }
@@ -32,25 +32,22 @@ type Metadata struct {
 // NewMetadata returns the checks of the metadata of an object. path is the path of the
 // metadata, which must not be changed while the Metadata is in use.
 func NewMetadata(meta map[string]any, path *Path) *Metadata {
-	m := &Metadata{view: View{Obj: meta, Path: path}}
-	p := m.view
-	p.Errs = &m.references
+	p := View{Obj: meta, Path: path, Errs: &Errors{}}
 	p.Labels("labels")
 	p.Annotations("annotations")
 	checkOwnerReferences(p)
-	p.Errs = &m.finalizers
+	references := len(p.Errs.List)
 	checkFinalizers(p)
-	p.Errs = &m.managers
+	finalizers := len(p.Errs.List)
 	checkManagedFields(p)
-	return m
+	errs := p.Errs.List
+	return &Metadata{p, errs[:references], errs[references:finalizers], errs[finalizers:]}
 }
 
 // New returns the errors of the metadata as that of a new object, after its name has been
 // generated.
 func (m *Metadata) New(namespaced bool, name NameFunc) List {
-	var errs List
-	p := m.view
-	p.Errs = &errs
+	p, before := m.view, len(m.view.Errs.List)
 	p.FormatIfSet("generateName", func(s string) []string { return name(s, true) })
 	if p.String("name") == "" {
 		p.Required("name", "name or generateName is required")
@@ -66,15 +63,13 @@ func (m *Metadata) New(namespaced bool, name NameFunc) List {
 		p.Forbidden("namespace", "not allowed on this type")
 	}
 	p.NonNegative("generation")
-	return slices.Concat(errs, m.references, m.finalizers, m.managers)
+	return slices.Concat(p.Errs.List[before:], m.references, m.finalizers, m.managers)
 }
 
 // Changed returns the errors of the metadata as that of an object whose metadata was old,
 // which is not checked itself.
 func (m *Metadata) Changed(old map[string]any) List {
-	var errs List
-	p := m.view
-	p.Errs = &errs
+	p, before := m.view, len(m.view.Errs.List)
 	if _, deleting := timestamp(old["deletionTimestamp"]); deleting {
 		if added := addedFinalizers(p.Obj, old); len(added) > 0 {
 			p.Forbidden("finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
@@ -106,7 +101,7 @@ func (m *Metadata) Changed(old map[string]any) List {
 	if now := gracePeriodOrNil(p.Obj); now != gracePeriodOrNil(old) {
 		p.Add(Invalid(p.At("deletionGracePeriodSeconds"), now, immutableRule))
 	}
-	return slices.Concat(errs, m.references, m.managers)
+	return slices.Concat(p.Errs.List[before:], m.references, m.managers)
 }
 
 // ObjectMeta checks the metadata of a new object once.

@@ -50,15 +50,6 @@ func (p *Path) Item(name string, i int) *Path {
 	return &Path{parent: p, step: stepItem, name: name, index: i}
 }
 
-// items returns Item(name, i) for each i below n.
-func (p *Path) items(name string, n int) []Path {
-	paths := make([]Path, n)
-	for i := range paths {
-		paths[i] = Path{parent: p, step: stepItem, name: name, index: i}
-	}
-	return paths
-}
-
 // Key returns the path of an entry of the map at p.
 func (p *Path) Key(key string) *Path {
 	return &Path{parent: p, step: stepKey, name: key}

@@ -18,8 +18,8 @@ func AsGoType(typ string, v any) unversioned.Value {
 }
 
 // A View is a view of an object under validation, or of an object within it: its
-// fields, its path, and the list to which errors are added. A View of an absent
-// object has no fields.
+// fields, its path, and the errors that were found. A View of an absent object has
+// no fields.
 //
 // Objects are canonical: an optional field that was not sent is absent, and every
 // field has the type that the API gives it. An empty list or map that was sent is
@@ -30,21 +30,48 @@ func AsGoType(typ string, v any) unversioned.Value {
 type View struct {
 	Obj  map[string]any
 	Path *Path
-	Errs *List
+	Errs *Errors
+}
+
+// Errors are the errors that were found in an object. The paths of its views are allocated
+// here, several at a time.
+type Errors struct {
+	List
+	room []Path // for the next paths
+}
+
+// roomForPaths is how many paths are allocated at a time.
+const roomForPaths = 12
+
+// paths returns n new paths. The receiver may be nil.
+func (e *Errors) paths(n int) []Path {
+	if e == nil {
+		return make([]Path, n)
+	}
+	if n > len(e.room) {
+		e.room = make([]Path, max(n, roomForPaths))
+	}
+	paths := e.room[:n:n]
+	e.room = e.room[n:]
+	return paths
 }
 
 // Collect calls the rules in order and returns the errors that they add.
 func Collect(obj map[string]any, path *Path, rules ...func(View)) List {
-	var errs List
-	p := View{Obj: obj, Path: path, Errs: &errs}
+	errs := &Errors{}
+	p := View{Obj: obj, Path: path, Errs: errs}
 	for _, rule := range rules {
 		rule(p)
 	}
-	return errs
+	return errs.List
 }
 
 // At returns the path of a field.
-func (p View) At(name string) *Path { return p.Path.Child(name) }
+func (p View) At(name string) *Path {
+	path := &p.Errs.paths(1)[0]
+	*path = Path{parent: p.Path, step: stepChild, name: name}
+	return path
+}
 
 // Has reports whether the field is present.
 func (p View) Has(name string) bool { return p.Obj[name] != nil }
@@ -111,9 +138,10 @@ func (p View) Each(name string) iter.Seq2[int, View] {
 		if len(list) == 0 {
 			return
 		}
-		paths := p.Path.items(name, len(list))
+		paths := p.Errs.paths(len(list))
 		for i, e := range list {
 			m, _ := e.(map[string]any)
+			paths[i] = Path{parent: p.Path, step: stepItem, name: name, index: i}
 			if !yield(i, View{m, &paths[i], p.Errs}) {
 				return
 			}
@@ -158,13 +186,13 @@ func SortedKeys(m map[string]any) []string {
 }
 
 // Add adds an error.
-func (p View) Add(e *Error) { *p.Errs = append(*p.Errs, e) }
+func (p View) Add(e *Error) { p.Errs.List = append(p.Errs.List, e) }
 
 // AddList adds a list of errors.
-func (p View) AddList(list List) { *p.Errs = append(*p.Errs, list...) }
+func (p View) AddList(list List) { p.Errs.List = append(p.Errs.List, list...) }
 
 // NoErrorsSince reports whether no error was added since there were n.
-func (p View) NoErrorsSince(n int) bool { return len(*p.Errs) == n }
+func (p View) NoErrorsSince(n int) bool { return len(p.Errs.List) == n }
 
 // Required adds a required error for a field.
 func (p View) Required(name, detail string) { p.Add(Required(p.At(name), detail)) }

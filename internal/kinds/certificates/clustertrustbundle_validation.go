@@ -43,7 +43,7 @@ func checkTrustAnchors(spec validation.View) {
 	invalid := func(format string, args ...any) {
 		spec.Add(validation.Invalid(spec.At("trustBundle"), "<value omitted>", fmt.Sprintf(format, args...)))
 	}
-	before := len(*spec.Errs)
+	before := len(spec.Errs.List)
 	entries := map[string][]int{} // the indexes of each certificate
 	for i := 0; ; i++ {
 		block, rest := pem.Decode(text)

@@ -43,7 +43,7 @@ func validateIssue(w *resource.Write) validation.List {
 
 func checkIssue(status validation.View, was map[string]any, w *resource.Write) {
 	final := checkFinalConditions(status)
-	if len(*status.Errs) > 0 {
+	if len(status.Errs.List) > 0 {
 		return
 	}
 	keeps := func(want map[string]any, detail string) {

@@ -58,7 +58,7 @@ func checkAggregationRule(role validation.View) {
 		rule.Required("clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil")
 	}
 	for _, selector := range rule.Each("clusterRoleSelectors") {
-		n := len(*selector.Errs)
+		n := len(selector.Errs.List)
 		selector.AddList(validation.LabelSelector(selector.Obj, validation.LabelSelectorOptions{}, selector.Path))
 		if !selector.NoErrorsSince(n) {
 			selector.Add(validation.Invalid(selector.Path, nil, "invalid label selector."))

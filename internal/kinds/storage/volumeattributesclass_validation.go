@@ -7,7 +7,7 @@ import (
 func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
 	class := func(p validation.View) {
 		checkDriver(p, "driverName")
-		before := len(*p.Errs)
+		before := len(p.Errs.List)
 		checkParameters(p)
 		if p.Len("parameters") == 0 && p.NoErrorsSince(before) {
 			p.Required("parameters", "must contain at least one key/value pair")

@@ -16,7 +16,7 @@ func (r *podRules) checkVolumes() {
 	}
 	r.volumes = make(map[string]validation.View, r.spec.Len("volumes"))
 	for _, v := range r.spec.Each("volumes") {
-		before := len(*v.Errs)
+		before := len(v.Errs.List)
 		r.checkVolumeSource(v)
 		v.RequireFormat("name", validation.DNS1123Label)
 		name := v.String("name")

@@ -23,12 +23,11 @@ func warnPod(pod, old map[string]any) []string {
 		return nil
 	}
 	w := &warner{}
-	p := validation.View{Obj: pod}
 	name := object.String(pod, "metadata", "name")
 	if messages := validation.DNS1123Label(name); len(messages) > 0 {
 		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
 	}
-	w.pod(p)
+	w.pod(pod, nil)
 	return w.warnings
 }
 
@@ -46,12 +45,13 @@ func warnPodStatus(pod, _ map[string]any) (warnings []string) {
 // WarnPodTemplate returns the warnings for the pod template at path.
 func WarnPodTemplate(template map[string]any, path *validation.Path) []string {
 	w := &warner{}
-	w.pod(validation.View{Obj: template, Path: path})
+	w.pod(template, path)
 	return w.warnings
 }
 
 // pod warns about a Pod or a pod template. Only a template has a path.
-func (w *warner) pod(p validation.View) {
+func (w *warner) pod(obj map[string]any, path *validation.Path) {
+	p := validation.View{Obj: obj, Path: path, Errs: &validation.Errors{}}
 	annotations, spec := p.Field("metadata").Field("annotations"), p.Field("spec")
 	w.scheduling(spec)
 	for _, deprecated := range deprecatedAnnotations {

@@ -138,7 +138,7 @@ func (z resize) check(p validation.View, old map[string]any) {
 	for _, list := range []string{"containers", "initContainers"} {
 		object.Keep(masked, was, list)
 	}
-	if len(*p.Errs) == 0 && !validation.Equal(masked, was) {
+	if len(p.Errs.List) == 0 && !validation.Equal(masked, was) {
 		p.Add(validation.Forbidden(spec.Path, onlyCompute))
 	}
 }
@@ -184,7 +184,7 @@ func checkPodLevelResize(spec validation.View, was, masked map[string]any) {
 // checkSameContainers reports added, removed, renamed and reordered containers, and
 // returns whether there are none.
 func checkSameContainers(spec validation.View, was map[string]any) bool {
-	before := len(*spec.Errs)
+	before := len(spec.Errs.List)
 	for _, list := range []string{"containers", "initContainers"} {
 		old := object.List(was, list)
 		if spec.Len(list) != len(old) {

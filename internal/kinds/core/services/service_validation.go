@@ -166,7 +166,7 @@ func checkClusterIPs(p validation.View, old map[string]any) {
 		seen[family] = true
 	}
 	p.OneOfIfSet("ipFamilyPolicy", "PreferDualStack", "RequireDualStack", "SingleStack")
-	before := len(*p.Errs)
+	before := len(p.Errs.List)
 	for i, ip := range ips {
 		if i > 0 || ip != "None" {
 			p.AddList(validation.LegacyIP(ip, object.Strings(old, "clusterIPs"), p.At("clusterIPs").Index(i)))

@@ -126,7 +126,7 @@ func checkClaimStatus(p validation.View) {
 			p.AddList(errs)
 			continue
 		}
-		before := len(*p.Errs)
+		before := len(p.Errs.List)
 		if checkBasicResource(p, quantity, path.Key(resource)); p.NoErrorsSince(before) {
 			p.AddList(resources.ValidateQuantity("storage", quantity, path.Key(resource)))
 		}
