@@ -73,6 +73,13 @@ func (p View) At(name string) *Path {
 	return path
 }
 
+// Key returns the path of an entry of an object that is a map.
+func (p View) Key(key string) *Path {
+	path := &p.Errs.paths(1)[0]
+	*path = Path{parent: p.Path, step: stepKey, name: key}
+	return path
+}
+
 // Has reports whether the field is present.
 func (p View) Has(name string) bool { return p.Obj[name] != nil }
 
@@ -336,7 +343,9 @@ func (p View) NonNegative(names ...string) {
 // Immutable checks that fields have their old values.
 func (p View) Immutable(old map[string]any, names ...string) {
 	for _, name := range names {
-		p.AddList(ImmutableField(p.Obj[name], old[name], p.At(name)))
+		if !Equal(p.Obj[name], old[name]) {
+			p.Invalid(name, immutableRule)
+		}
 	}
 }
 

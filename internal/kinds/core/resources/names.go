@@ -76,6 +76,9 @@ func ValidateContainerResourceName(name string, path *validation.Path) validatio
 	case !IsNative(name) && !IsExtended(name):
 		messages = append(messages, "doesn't follow extended resource name standard")
 	}
+	if len(messages) == 0 {
+		return nil
+	}
 	return validation.Each(path, validation.AsGoType("core.ResourceName=s", name), messages)
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -58,38 +57,39 @@ func CheckRequirements(p validation.View, name NameRule, claims []string) {
 		return
 	}
 	hasCompute, hasHugePages := false, false
-	check := func(list, resource, quantity string) {
-		path := p.At(list).Key(resource)
+	check := func(list validation.View, resource, amount string) {
+		path := list.Key(resource)
 		p.AddList(name(resource, path))
-		p.AddList(ValidateQuantity(resource, quantity, path))
+		p.AddList(ValidateQuantity(resource, amount, path))
 		hasCompute = hasCompute || resource == "cpu" || resource == "memory"
 	}
-	pages := func(list, resource, quantity string) {
+	pages := func(list validation.View, resource, amount string) {
 		if IsHugePages(resource) {
 			hasHugePages = true
-			p.AddList(ValidateHugePages(resource, quantity, p.At(list).Key(resource)))
+			p.AddList(ValidateHugePages(resource, amount, list.Key(resource)))
 		}
 	}
-	for resource, v := range p.Entries("limits") {
-		quantity, _ := v.(string)
-		check("limits", resource, quantity)
-		pages("limits", resource, quantity)
+	limits, requests := p.Field("limits"), p.Field("requests")
+	for _, resource := range validation.SortedKeys(limits.Obj) {
+		amount := limits.String(resource)
+		check(limits, resource, amount)
+		pages(limits, resource, amount)
 	}
-	for resource, v := range p.Entries("requests") {
-		amount, _ := v.(string)
-		check("requests", resource, amount)
-		limit, limited := object.Value(p.Obj, "limits", resource).(string)
+	for _, resource := range validation.SortedKeys(requests.Obj) {
+		amount := requests.String(resource)
+		check(requests, resource, amount)
+		limit, limited := limits.Obj[resource].(string)
 		switch {
 		case !limited:
 			if !IsOvercommitAllowed(resource) {
 				p.Required("limits", "Limit must be set for non overcommitable resources")
 			}
 		case quantity.Compare(amount, limit) != 0 && !IsOvercommitAllowed(resource):
-			p.Add(validation.Invalid(p.At("requests"), amount, fmt.Sprintf("must be equal to %s limit of %s", resource, limit)))
+			p.Add(validation.Invalid(requests.Path, amount, fmt.Sprintf("must be equal to %s limit of %s", resource, limit)))
 		case quantity.Compare(amount, limit) > 0:
-			p.Add(validation.Invalid(p.At("requests"), amount, fmt.Sprintf("must be less than or equal to %s limit of %s", resource, limit)))
+			p.Add(validation.Invalid(requests.Path, amount, fmt.Sprintf("must be less than or equal to %s limit of %s", resource, limit)))
 		}
-		pages("requests", resource, amount)
+		pages(requests, resource, amount)
 	}
 	if hasHugePages && !hasCompute {
 		p.Add(validation.Forbidden(p.Path, "HugePages require cpu or memory"))
@@ -100,6 +100,9 @@ func CheckRequirements(p validation.View, name NameRule, claims []string) {
 // checkClaims checks that the claims are among the known ones and occur once: each
 // claim as a whole, or each of its requests.
 func checkClaims(p validation.View, known []string) {
+	if p.Len("claims") == 0 {
+		return
+	}
 	seen := validation.Seen{}
 	for _, claim := range p.Each("claims") {
 		name, request := claim.String("name"), claim.String("request")
