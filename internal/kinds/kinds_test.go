@@ -100,6 +100,39 @@ func TestMinimalObjectsAreCanonical(t *testing.T) {
 	}
 }
 
+// DefaultMetadata does what Default does to an object of which only metadata has changed.
+func TestDefaultMetadata(t *testing.T) {
+	tested := 0
+	for _, typ := range kindtest.AllTypes(t) {
+		if typ.Strategy == nil || typ.DefaultMetadata == nil {
+			continue
+		}
+		tested++
+		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
+			body := `{"metadata":{"name":"a"},"spec":{` + kindtest.PodTemplate("Always") + `}}`
+			switch typ.Kind {
+			case "Pod":
+				body = kindtest.Pod(`"resources":{"limits":{"cpu":"1"}}`, `"hostNetwork":true`)
+			case "Node":
+				body = `{"status":{"capacity":{"cpu":"1"}}}`
+			}
+			old := kindtest.Decode(t, typ, body)
+			for _, metadata := range []map[string]any{
+				{}, {"name": "b"}, {"labels": map[string]any{"a": "b"}, "annotations": map[string]any{"a": "b"}},
+				{"annotations": map[string]any{"pod.beta.kubernetes.io/init-containers": "[]"}},
+			} {
+				changed := object.ShallowCopy(old)
+				changed["metadata"] = metadata
+				want := object.Copy(changed)
+				typ.Default(want)
+				typ.SetDefaults(changed, old)
+				assert.Equal(t, want, changed)
+			}
+		})
+	}
+	assert.NotZero(t, tested)
+}
+
 // Validation and warnings accept objects without any fields and do not panic.
 func TestValidateMinimalObjects(t *testing.T) {
 	for _, typ := range kindtest.AllTypes(t) {

@@ -35,7 +35,7 @@ func (g *Registry) newAllocator(a *releaseAPI) *allocator.Allocator {
 // managed fields, uid and creation time.
 func (g *Registry) newObject(a *releaseAPI, t *resource.Type, obj map[string]any) *storage.Object {
 	op := g.internal("create", Request{Type: t, Surface: a.served.Load(), UserAgent: ownUserAgent})
-	obj = op.fieldManagers().Update(nil, defaulted(t, obj), op.fieldOptions(&WriteOptions{}))
+	obj = op.fieldManagers().Update(nil, defaulted(t, obj, nil), op.fieldOptions(&WriteOptions{}))
 	meta := object.Meta(obj)
 	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()
 	return storage.New(t, obj, nil)

@@ -40,7 +40,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta := object.Meta(defaulted(t, obj))
+	meta := object.Meta(defaulted(t, obj, nil))
 	if t.Namespaced && object.String(meta, "namespace") == "" {
 		meta["namespace"] = DefaultNamespace
 	}

@@ -59,7 +59,7 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
-	obj = op.defaulted(obj)
+	obj = op.defaulted(obj, nil)
 	if op.Decoded != nil {
 		op.Decoded(obj, op.bodyCodec())
 	}
@@ -73,8 +73,9 @@ func (op *operation) isOtherVersion(kind resource.Kind) bool {
 	return t != nil && t.Prefix == op.Type.Prefix
 }
 
-// defaulted sets the kind and the defaults of the object of a body.
-func (op *operation) defaulted(obj map[string]any) map[string]any {
+// defaulted sets the kind and the defaults of the object of a body, or of a patched one. old is
+// the stored object, in the version of the request, that was patched, or nil.
+func (op *operation) defaulted(obj, old map[string]any) map[string]any {
 	if op.isScale() || op.isAction() {
 		op.setKind(obj)
 		if op.groupResource() == (status.GroupResource{Resource: "serviceaccounts"}) && op.Subresource == "token" {
@@ -82,7 +83,7 @@ func (op *operation) defaulted(obj map[string]any) map[string]any {
 		}
 		return obj
 	}
-	obj = defaulted(op.Type, obj)
+	obj = defaulted(op.Type, obj, old)
 	if !op.Type.Virtual() && op.Type.DefaultTime != nil {
 		op.Type.DefaultTime(obj, op.now())
 	}
@@ -107,11 +108,15 @@ func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
 	}
 }
 
-// defaulted sets the kind and the defaults of a decoded object of type t.
-func defaulted(t *resource.Type, obj map[string]any) map[string]any {
+// defaulted sets the kind and the defaults of a decoded object of type t, which takes the place
+// of old, or of none if that is nil.
+func defaulted(t *resource.Type, obj, old map[string]any) map[string]any {
 	setKind(obj, t.GroupVersion, t.Kind)
-	if !t.Virtual() && t.Default != nil {
-		t.Default(obj)
+	if !t.Virtual() {
+		if t.Versions != nil {
+			old = nil // has the defaults of another version, see storage.Object.Decode
+		}
+		t.SetDefaults(obj, old)
 	}
 	return obj
 }

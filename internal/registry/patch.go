@@ -53,7 +53,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 		if err != nil {
 			return nil, err
 		}
-		if err := op.checkNameAndNamespace(object.Meta(op.defaulted(obj))); err != nil {
+		if err := op.checkNameAndNamespace(object.Meta(op.defaulted(obj, old.object))); err != nil {
 			return nil, err
 		}
 		return op.withManagedFields(obj, old, o), nil

@@ -92,10 +92,10 @@ func FuzzMergePatch(f *testing.F) {
 			if !ok {
 				continue
 			}
-			got = op.defaulted(got)
+			got = op.defaulted(got, old.object)
 			want, err := op.patchText(p.ApplyText, nil, old, o)
 			require.NoError(t, err)
-			want = op.defaulted(want)
+			want = op.defaulted(want, nil)
 			if object.Value(got, "metadata", "managedFields") == nil { // as in the old object
 				object.Keep(object.Meta(want), object.Meta(got), "managedFields")
 			}

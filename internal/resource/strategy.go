@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/metrics"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -109,6 +110,10 @@ type Strategy struct {
 	// request or a file.
 	Default func(obj map[string]any)
 
+	// DefaultMetadata is Default for an object that differs only in metadata from one that
+	// has its defaults, which spares such a write the others. If it is nil, Default is called.
+	DefaultMetadata func(obj map[string]any)
+
 	// DefaultTime sets, after Default, the defaults that are the time of the request, in an
 	// object that was decoded from a request. now is in RFC 3339.
 	DefaultTime func(obj map[string]any, now string)
@@ -203,6 +208,39 @@ type SubresourceStrategy struct {
 	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
 	WarningsOnWrite func(obj, old map[string]any) []string
 	ResetFields     []string
+}
+
+// SetDefaults sets the defaults of obj by Default or, if old is an object with its defaults
+// and only the metadata of obj differs from it, by DefaultMetadata. old may be nil.
+func (s *Strategy) SetDefaults(obj, old map[string]any) {
+	switch {
+	case s.Default == nil:
+	case old != nil && s.DefaultMetadata != nil && sharesMembers(obj, old, "metadata"):
+		s.DefaultMetadata(obj)
+	default:
+		s.Default(obj)
+	}
+}
+
+// sharesMembers reports whether all members of a and b but one are equal scalars or the same in
+// memory.
+func sharesMembers(a, b map[string]any, except string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		if name == except || object.Same(v, b[name]) {
+			continue
+		}
+		switch v.(type) {
+		case map[string]any, []any:
+			return false
+		}
+		if v != b[name] {
+			return false
+		}
+	}
+	return true
 }
 
 // ValidateAll calls Validate or ValidateContext, whichever the type has.

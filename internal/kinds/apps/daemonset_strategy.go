@@ -24,6 +24,10 @@ func defaultDaemonSet(obj map[string]any) {
 	}
 	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
 	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+	defaultTemplateGeneration(obj)
+}
+
+func defaultTemplateGeneration(obj map[string]any) {
 	object.SetDefault(object.EnsureMap(object.Meta(obj), "annotations"), templateGeneration, "0")
 }
 
@@ -66,6 +70,7 @@ var daemonSetStrategy = kind.Strategy{
 		ConversionAnnotations:    []string{templateGeneration},
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultDaemonSet,
+		DefaultMetadata:          defaultTemplateGeneration,
 		Prepare:                  prepareDaemonSet,
 		Validate:                 validateDaemonSet,
 		WarningsOnWrite:          warnDaemonSet,

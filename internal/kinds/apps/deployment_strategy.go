@@ -29,6 +29,7 @@ var deploymentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultDeployment,
+		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateDeployment,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,

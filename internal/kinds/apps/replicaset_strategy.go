@@ -17,6 +17,7 @@ var replicaSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultReplicaSet,
+		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateReplicaSet,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          pods.WarnWorkload,

@@ -52,6 +52,7 @@ var statefulSetStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Name:                     validation.LabelName,
 		Default:                  defaultStatefulSet,
+		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateStatefulSet,
 		CompleteBookmark:         setNoReplicas,
 		WarningsOnWrite:          warnStatefulSet,

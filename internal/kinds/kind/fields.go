@@ -73,6 +73,9 @@ func WithDefault(f resource.Field, absent string) resource.Field {
 // FieldLabelNotSupported is the FieldLabelError of most resources in the core group.
 func FieldLabelNotSupported(label string) string { return "field label not supported: " + label }
 
+// NoDefaults is the DefaultMetadata of kinds whose defaults do not depend on metadata.
+func NoDefaults(map[string]any) {}
+
 // DefaultServiceReference sets the default port of the Service of a webhook or an
 // APIService. service may be nil.
 func DefaultServiceReference(service map[string]any) {

@@ -28,6 +28,7 @@ var nodeStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultNode,
+		DefaultMetadata:          kind.NoDefaults,
 		DefaultAfterCreate:       defaultEmptyAllocatable,
 		Prepare:                  prepareNode,
 		Validate:                 validateNode,

@@ -30,7 +30,7 @@ func defaultPodWith(pod map[string]any, defaultResources func(spec map[string]an
 		}
 	}
 	defaultPodSpec(spec)
-	kind.RemoveAnnotations(pod, initContainerAnnotations)
+	removeInitContainerAnnotations(pod)
 	if grace, _ := object.Int(spec, "terminationGracePeriodSeconds"); grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
@@ -41,7 +41,7 @@ func defaultPodWith(pod map[string]any, defaultResources func(spec map[string]an
 
 func DefaultTemplate(template map[string]any) {
 	defaultPodSpec(object.EnsureMap(template, "spec"))
-	kind.RemoveAnnotations(template, initContainerAnnotations)
+	removeInitContainerAnnotations(template)
 }
 
 // defaultPodSpec sets the defaults that Pods and pod templates share.
@@ -154,6 +154,11 @@ func firstIP(status map[string]any) string {
 		return object.String(ip, "ip")
 	}
 	return ""
+}
+
+// removeInitContainerAnnotations removes them from a Pod or a template.
+func removeInitContainerAnnotations(obj map[string]any) {
+	kind.RemoveAnnotations(obj, initContainerAnnotations)
 }
 
 // initContainerAnnotations held the init containers before Pods had a field for

@@ -211,6 +211,7 @@ var podStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		Default:                  defaultPod,
+		DefaultMetadata:          removeInitContainerAnnotations,
 		DefaultAfterCreate:       completePodResources,
 		Validate:                 validatePod,
 		WarningsOnWrite:          warnPod,
