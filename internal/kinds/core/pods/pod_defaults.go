@@ -71,10 +71,14 @@ func defaultServiceAccount(spec map[string]any) {
 	if name == nil || name == "" {
 		name = spec["serviceAccount"]
 	}
-	if name != nil && name != "" {
-		spec["serviceAccountName"], spec["serviceAccount"] = name, name
-	} else {
+	if name == nil || name == "" {
 		delete(spec, "serviceAccount")
+		return
+	}
+	for _, field := range [...]string{"serviceAccountName", "serviceAccount"} {
+		if spec[field] != name {
+			spec[field] = name
+		}
 	}
 }
 

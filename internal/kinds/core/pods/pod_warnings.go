@@ -321,11 +321,12 @@ func (w *warner) container(c, spec, annotations validation.View, inTemplate bool
 	if len(annotations.Obj) > 0 {
 		w.profileAnnotations(c, spec, annotations, inTemplate)
 	}
-	if resources, ok := c.Lookup("resources"); ok {
+	if resources, ok := c.Lookup("resources"); ok && len(resources.Obj) > 0 {
+		limits, requests := resources.Field("limits"), resources.Field("requests")
 		for _, name := range byteResources {
-			for _, kind := range []string{"limits", "requests"} {
-				if q := object.String(resources.Obj, kind, name); !quantity.IsInteger(q) {
-					w.at(resources.At(kind).Key(name), "fractional byte value %q is invalid, must be an integer", q)
+			for _, list := range [...]validation.View{limits, requests} {
+				if q := list.String(name); !quantity.IsInteger(q) {
+					w.at(list.Path.Key(name), "fractional byte value %q is invalid, must be an integer", q)
 				}
 			}
 		}
