@@ -9,6 +9,7 @@ package object
 import (
 	"encoding/json"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -177,9 +178,8 @@ func Same(a, b any) bool {
 	return false
 }
 
-// sameMap is Same for maps. A map is a pointer, which Go does not compare.
 func sameMap(a, b map[string]any) bool {
-	return *(*unsafe.Pointer)(unsafe.Pointer(&a)) == *(*unsafe.Pointer)(unsafe.Pointer(&b))
+	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
 func sameList(a, b []any) bool {
