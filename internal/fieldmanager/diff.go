@@ -80,21 +80,6 @@ func containsEmpty(v any) bool {
 	return false
 }
 
-// unchanged reports whether two values are equal scalars, or the same map or list in
-// memory.
-func unchanged(a, b any) bool {
-	switch a := a.(type) {
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
-	case map[string]any, []any:
-		return object.Same(a, b)
-	case bool, int64, float64, nil:
-		return a == b
-	}
-	return false
-}
-
 // absentValue is the type of absent, the value of a member that an object does not
 // have. The value of a null is nil.
 type absentValue struct{}
@@ -197,7 +182,7 @@ func variantOf(s *resolvedType, v any) variant {
 }
 
 // compareAt compares the values at one step below the path of d. At least one of
-// them is not absent. Callers skip unchanged values.
+// them is not absent. Callers skip identical values.
 //
 // Objects are deep: the stack frames of compareAt and its callees are kept
 // small.
@@ -307,7 +292,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		if after != absent {
 			both++
 		}
-		if unchanged(v, after) {
+		if object.Identical(v, after) {
 			continue
 		}
 		step, s := t.field(name)
@@ -433,7 +418,7 @@ func (c *comparer) lists(t *listType, before, after any, d *diff) (leaf bool, er
 		if e.before == absent && e.after == absent {
 			continue
 		}
-		if unchanged(e.before, e.after) {
+		if object.Identical(e.before, e.after) {
 			continue
 		}
 		if err := c.compareAt(e.step, t.element, e.before, e.after, d); err != nil {

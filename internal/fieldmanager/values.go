@@ -95,7 +95,7 @@ func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[strin
 		if err != nil {
 			return nil, err
 		}
-		if unchanged(was, merged) {
+		if object.Identical(was, merged) {
 			continue
 		}
 		if object.Same(out, before) {
@@ -112,7 +112,7 @@ func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[strin
 func (w walker) mergeLists(t *listType, before, applied []any) ([]any, error) {
 	m := listMerge{w: w, t: t, before: before, applied: applied, index: elementIndex{list: make([]listElement, 0, len(applied))}}
 	merged, err := m.merge()
-	if err == nil && slices.EqualFunc(before, merged, unchanged) {
+	if err == nil && slices.EqualFunc(before, merged, object.Identical) {
 		return before, nil
 	}
 	return merged, err

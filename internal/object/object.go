@@ -178,6 +178,16 @@ func Same(a, b any) bool {
 	return false
 }
 
+// Identical reports whether a and b are equal scalars, or the same map or the same list in
+// memory.
+func Identical(a, b any) bool {
+	switch a.(type) {
+	case map[string]any, []any:
+		return Same(a, b)
+	}
+	return a == b
+}
+
 func sameMap(a, b map[string]any) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }

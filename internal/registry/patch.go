@@ -149,7 +149,7 @@ func changedMembers(before, obj map[string]any) map[string]any {
 	changed := map[string]any{}
 	for name, v := range obj {
 		was, had := before[name]
-		if had && identical(v, was) {
+		if had && object.Identical(v, was) {
 			continue
 		}
 		if members, wereMembers, ok := bothObjects(v, was); ok {
@@ -186,16 +186,6 @@ func replaceMembers(obj, changed, normal map[string]any) map[string]any {
 		}
 	}
 	return out
-}
-
-// identical reports whether two values are the same scalar, or the same object or list in
-// memory.
-func identical(a, b any) bool {
-	switch a.(type) {
-	case map[string]any, []any:
-		return object.Same(a, b)
-	}
-	return a == b
 }
 
 func bothObjects(a, b any) (x, y map[string]any, ok bool) {

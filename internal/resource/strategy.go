@@ -229,14 +229,7 @@ func sharesMembers(a, b map[string]any, except string) bool {
 		return false
 	}
 	for name, v := range a {
-		if name == except || object.Same(v, b[name]) {
-			continue
-		}
-		switch v.(type) {
-		case map[string]any, []any:
-			return false
-		}
-		if v != b[name] {
+		if was, ok := b[name]; name != except && !(ok && object.Identical(v, was)) {
 			return false
 		}
 	}
