@@ -161,7 +161,7 @@ func canonicalTime(s string) string {
 	switch {
 	case err != nil:
 		return ""
-	case len(s) == len("2006-01-02T15:04:05Z"):
+	case len(s) == len("2006-01-02T15:04:05Z"): // others are shorter or longer
 		return s
 	}
 	return formatTime(t)

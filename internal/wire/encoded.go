@@ -43,8 +43,8 @@ const minSplit = 512
 // NewEncoded returns the JSON of an object as an Encoded, which shares its texts with old, the
 // encoding of another version or the zero value. The object must be as [Type.Append] writes it,
 // with kind, apiVersion and metadata in the order of their Go types, and without a
-// resourceVersion. fields are those of its first manager, which it shares with other objects;
-// without them it has one text. The Encoded does not keep the slice.
+// resourceVersion. fields are those of its first manager, "" if it has none. The Encoded does not
+// keep the slice.
 func NewEncoded(json []byte, fields object.FieldsV1, old Encoded) Encoded {
 	e := Encoded{metadata: int32(bytes.Index(json, []byte(`"metadata":`)))}
 	e.version = int32(versionPlace(json, int(e.metadata)+len(`"metadata":{`)))
@@ -74,7 +74,9 @@ func split(json []byte, version int, fields []byte) pieces {
 		return pieces{head: json}
 	}
 	p := pieces{head: json[:version], body: json[version:]}
-	if begin := bytes.Index(p.body, []byte(`fieldsV1":{`)) + len(`fieldsV1":`); bytes.HasPrefix(p.body[begin:], fields) && len(fields) > 0 {
+	const key = `fieldsV1":`
+	if i := bytes.Index(p.body, []byte(key+`{`)); i >= 0 && len(fields) > 0 && bytes.HasPrefix(p.body[i+len(key):], fields) {
+		begin := i + len(key)
 		end := begin + len(fields)
 		if len(fields) < minShared {
 			begin = end
@@ -255,15 +257,10 @@ func (e *Encoded) Decode(t *Type, version int64) (map[string]any, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = e.Append((*buf)[:0], version)
-	known := fieldSet{text: object.FieldsV1(e.first)}
-	if e.first != "" {
-		known.at = len(*buf) - len(e.changing) - (len(e.stable) - int(e.fields)) - len(e.first)
-	}
-	v, _, err := t.decode(*buf, DecodeOptions{known: known})
-	if err != nil {
-		return nil, err
-	}
-	return v.(map[string]any), nil
+	after := len(e.changing) + len(e.stable) - int(e.fields)
+	known := fieldSet{at: len(*buf) - after - len(e.first), text: object.FieldsV1(e.first)}
+	obj, _, err := t.Decode(*buf, DecodeOptions{known: known})
+	return obj, err
 }
 
 // Append appends the document to a slice, with a resourceVersion unless version is 0.

@@ -104,6 +104,21 @@ func TestEncoded(t *testing.T) {
 	}
 }
 
+// TestEncodedShortTail has objects in which little or nothing follows the resourceVersion.
+func TestEncodedShortTail(t *testing.T) {
+	for _, metadata := range []string{
+		`{"name":"` + strings.Repeat("x", 600) + `"}`,
+		`{"name":"` + strings.Repeat("x", 600) + `","labels":{}}`,
+	} {
+		text := `{"kind":"Thing","apiVersion":"v1","metadata":` + metadata + `}`
+		for _, fields := range []object.FieldsV1{"", "{}", "}"} {
+			e := wire.NewEncoded([]byte(text), fields, wire.Encoded{})
+			assert.Equal(t, text, string(e.Append(nil, 0)))
+			assert.Equal(t, metadata, string(e.AppendMetadata(nil, 0)))
+		}
+	}
+}
+
 func TestEncodedVersionText(t *testing.T) {
 	e := encoded(`{"metadata":{"uid":"u"}}`)
 	e = e.WithVersionText(`a"b`)
