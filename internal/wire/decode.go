@@ -130,6 +130,8 @@ type decoder struct {
 	members []member // of the objects being read, innermost last
 	elems   []any    // of the lists being read, innermost last
 
+	repeated *repeatedStrings // of documents before this one too
+
 	fieldErrors []error
 	saved       error // the first error that did not end decoding
 	failure     error // the error that ended decoding
@@ -142,14 +144,14 @@ type member struct {
 	value any
 }
 
-var decoders = sync.Pool{New: func() any { return new(decoder) }}
+var decoders = sync.Pool{New: func() any { return &decoder{repeated: new(repeatedStrings)} }}
 
 // release returns d to the pool. It keeps buffers but no parts of the document.
 func (d *decoder) release() {
 	const limit = 1 << 10 // entries worth keeping
-	fresh := decoder{path: d.path[:0], members: d.members[:0], elems: d.elems[:0]}
+	fresh := decoder{path: d.path[:0], members: d.members[:0], elems: d.elems[:0], repeated: d.repeated}
 	if cap(fresh.members) > limit || cap(fresh.elems) > limit || cap(fresh.path) > limit {
-		fresh = decoder{}
+		fresh = decoder{repeated: d.repeated}
 	}
 	clear(fresh.path[:cap(fresh.path)])
 	clear(fresh.members[:cap(fresh.members)])
@@ -203,7 +205,7 @@ func (d *decoder) value(n *node, old any) (any, bool) {
 		}
 		switch n.kind {
 		case kindString, kindAny:
-			return s, true
+			return d.repeated.get(s), true
 		case kindBytes:
 			return d.base64(s), true
 		}
