@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/ext"
 
@@ -13,25 +14,69 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// deviceEnv returns the environment of the selectors of devices.
-var deviceEnv = sync.OnceValue(func() *cel.Env {
+// DeviceSelectors checks CEL selectors of devices. The zero value has all libraries, and
+// devices without the fields of feature gates.
+type DeviceSelectors struct {
+	Version // of the expressions
+
+	ConsumableCapacity bool // DRAConsumableCapacity is on: devices have allowMultipleAllocations
+	ListTypeAttributes bool // DRAListTypeAttributes is on: attributes may be lists
+}
+
+// semverInBase is the first Version in which the base environment has the semver library.
+// Selectors had its first version before.
+const semverInBase = 33
+
+// deviceEnvs has an environment for each DeviceSelectors.
+var deviceEnvs sync.Map
+
+// env returns the environment of the selectors.
+func (s DeviceSelectors) env() *cel.Env {
+	if env, ok := deviceEnvs.Load(s); ok {
+		return env.(*cel.Env)
+	}
 	perDomain := func(t *types.Type) *types.Type {
 		return types.NewMapType(types.StringType, types.NewMapType(types.StringType, t))
 	}
 	const device = "kubernetes.DRADevice"
-	env, err := base(0).Extend(
-		declaration{map[string]map[string]*types.Type{device: {
-			"driver": types.StringType, "allowMultipleAllocations": types.BoolType,
-			"attributes": perDomain(types.AnyType), "capacity": perDomain(library.QuantityType),
-		}}}.envOption,
-		cel.Variable("device", types.NewObjectType(device)),
-		ext.Bindings(ext.BindingsVersion(0)),
-	)
+	fields := map[string]*types.Type{
+		"driver": types.StringType, "attributes": perDomain(types.AnyType), "capacity": perDomain(library.QuantityType),
+	}
+	options := []cel.EnvOption{ext.Bindings(ext.BindingsVersion(0))}
+	if s.ConsumableCapacity {
+		fields["allowMultipleAllocations"] = types.BoolType
+	}
+	if s.ListTypeAttributes {
+		fields["attributes"] = perDomain(types.DynType)
+		options = append(options, cel.Function(includes, cel.MemberOverload("dra_includes_dyn_dyn", []*types.Type{types.DynType, types.DynType}, types.BoolType)))
+	}
+	if !s.has(semverInBase) {
+		options = append(options, library.Semver(false)...)
+	}
+	options = append(options, declaration{map[string]map[string]*types.Type{device: fields}}.envOption, cel.Variable("device", types.NewObjectType(device)))
+	env, err := base(s.Version).Extend(options...)
 	if err != nil {
 		panic("cel: " + err.Error()) // unreachable: tests build it
 	}
+	deviceEnvs.Store(s, env)
 	return env
-})
+}
+
+// includes is the name of the function that reports whether an attribute is or has a value.
+const includes = "includes"
+
+// maxAttributeValues is the maximal number of values of an attribute that is a list.
+const maxAttributeValues = 48
+
+// deviceCosts is the cost estimator of selectors.
+type deviceCosts struct{ costs }
+
+func (c deviceCosts) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
+	if function == includes {
+		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Max: maxAttributeValues}}
+	}
+	return c.costs.EstimateCallCost(function, overload, target, args)
+}
 
 // deviceSizes has the maximal sizes of the fields of a device. Attributes and
 // capacities are maps by domain and name.
@@ -56,23 +101,23 @@ func deviceSize(path []string) (size uint64, known bool) {
 // maxDeviceSelectorCost is the maximal estimated cost of a selector.
 const maxDeviceSelectorCost = 1_000_000
 
-// CheckDeviceSelector validates a CEL selector of a device request. It returns nil
-// if the selector is valid.
-func CheckDeviceSelector(text string, path *validation.Path) *validation.Error {
-	env := deviceEnv()
+// Check validates a CEL selector of a device request. It returns nil if the selector is
+// valid.
+func (s DeviceSelectors) Check(text string, path *validation.Path) *validation.Error {
+	env := s.env()
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
 		return validation.Invalid(path, text, "compilation failed: "+issues.String())
 	}
-	switch ast.OutputType() {
-	case types.BoolType, types.AnyType:
+	switch t := ast.OutputType(); {
+	case t == types.BoolType, t == types.AnyType, t == types.DynType && s.ListTypeAttributes:
 	default:
-		return validation.Invalid(path, text, fmt.Sprintf("must evaluate to %v or the unknown type, not %v", types.BoolType, ast.OutputType()))
+		return validation.Invalid(path, text, fmt.Sprintf("must evaluate to %v or the unknown type, not %v", types.BoolType, t))
 	}
 	if _, err := env.Program(ast); err != nil {
 		return validation.Internal(path, fmt.Errorf("program instantiation failed: %w", err))
 	}
-	estimate, err := env.EstimateCost(ast, costs{sizes: deviceSize})
+	estimate, err := env.EstimateCost(ast, deviceCosts{costs{sizes: deviceSize, version: s.Version}})
 	switch {
 	case err != nil:
 		return validation.Internal(path, fmt.Errorf("cost estimation failed: %w", err))

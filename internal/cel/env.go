@@ -96,7 +96,7 @@ func (v baseLibrary) CompileOptions() []cel.EnvOption {
 		options = append(options, ext.Lists(ext.ListsVersion(3)))
 	}
 	if v.has(33) {
-		options = append(options, library.Semver()...)
+		options = append(options, library.Semver(true)...)
 	}
 	return append(options, library.Options()...)
 }

@@ -59,7 +59,7 @@ func TestPolicyVariables(t *testing.T) {
 	assert.ErrorContains(t, err, "undefined field 'later'")
 }
 
-func TestCheckDeviceSelector(t *testing.T) {
+func TestDeviceSelectors(t *testing.T) {
 	for text, want := range map[string]string{
 		"device.driver == 'a' && device.attributes['a'].b":                                   "",
 		"device.attributes['a'].b":                                                           "",
@@ -74,11 +74,40 @@ func TestCheckDeviceSelector(t *testing.T) {
 		"device.driver.lowerAscii().split(',').join('.') == 'x'":                                                       "e: Forbidden: too complex, exceeds cost limit",
 	} {
 		t.Run(text, func(t *testing.T) {
-			err := CheckDeviceSelector(text, validation.NewPath("e"))
+			err := DeviceSelectors{ConsumableCapacity: true}.Check(text, validation.NewPath("e"))
 			if want == "" {
 				assert.Nil(t, err)
 			} else {
 				assert.EqualError(t, err, want)
+			}
+		})
+	}
+}
+
+// TestDeviceSelectorVersions checks the functions and fields of selectors by release.
+func TestDeviceSelectorVersions(t *testing.T) {
+	consumable, lists := DeviceSelectors{ConsumableCapacity: true}, DeviceSelectors{ListTypeAttributes: true}
+	in := func(minor int) DeviceSelectors { return DeviceSelectors{Version: NewExpressions(minor)} }
+	for _, tt := range []struct {
+		name      string
+		text      string
+		valid     []DeviceSelectors
+		undefined []DeviceSelectors
+	}{
+		{"field of a gate", "device.allowMultipleAllocations", []DeviceSelectors{consumable}, []DeviceSelectors{in(34), in(36), lists}},
+		{"function of a gate", "device.attributes['a'].b.includes(1)", []DeviceSelectors{lists}, []DeviceSelectors{in(36), consumable}},
+		{"attribute as a list", "device.attributes['a'].b.exists(x, x == 1)", []DeviceSelectors{lists}, []DeviceSelectors{in(36), consumable}},
+		{"semver", "semver('1.2.3').major() == 1", []DeviceSelectors{in(32), in(33), in(34), in(36)}, nil},
+		{"semver that is normalized", "isSemver('v1.2', true)", []DeviceSelectors{in(34), in(36)}, []DeviceSelectors{in(32), in(33)}},
+		{"list library", "[2, 1].reverse() == [1, 2]", []DeviceSelectors{in(35), in(36)}, []DeviceSelectors{in(32), in(34)}},
+		{"two variables", "[1].all(i, v, v == 1)", []DeviceSelectors{in(33), in(36)}, []DeviceSelectors{in(32)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, s := range tt.valid {
+				assert.Nil(t, s.Check(tt.text, validation.NewPath("e")), "%+v", s)
+			}
+			for _, s := range tt.undefined {
+				assert.ErrorContains(t, s.Check(tt.text, validation.NewPath("e")), "compilation failed", "%+v", s)
 			}
 		})
 	}

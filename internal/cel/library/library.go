@@ -18,8 +18,10 @@ func Options() []cel.EnvOption {
 	return options
 }
 
-// Semver returns environment options with the functions of the semver library.
-func Semver() []cel.EnvOption { return functionOptions(semverFunctions()) }
+// Semver returns environment options with the functions of the semver library. Without
+// normalizing they are those of its first version, which takes versions only as
+// major.minor.patch.
+func Semver(normalizing bool) []cel.EnvOption { return functionOptions(semverFunctions(normalizing)) }
 
 // IsType reports whether a library defines a type.
 func IsType(t *types.Type) bool {

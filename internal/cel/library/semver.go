@@ -22,8 +22,9 @@ func (v semverVal) Equal(other ref.Val) ref.Val {
 	return types.Bool(v.Native.Compare(o.Native) == 0)
 }
 
-// semverFunctions returns the semver library.
-func semverFunctions() []function {
+// semverFunctions returns the semver library. Without normalizing, versions must be
+// written in full.
+func semverFunctions(normalizing bool) []function {
 	number := func(name, overload string, i int) function {
 		return method(name, overload, argTypes(semverType), types.IntType, unary(func(v semverVal) ref.Val { return types.Int(v.Native.Number(i)) }))
 	}
@@ -32,15 +33,15 @@ func semverFunctions() []function {
 			binary(func(a, b semverVal) ref.Val { return result(a.Native.Compare(b.Native)) }))
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
+	to := []cel.FunctionOpt{cel.Overload("string_to_semver", argTypes(types.StringType), semverType, unary(func(s types.String) ref.Val { return toSemver(s, false) }))}
+	of := []cel.FunctionOpt{cel.Overload("is_semver_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val { return isSemver(s, false) }))}
+	if normalizing {
+		to = append(to, cel.Overload("string_bool_to_semver", argTypes(types.StringType, types.BoolType), semverType, binary(toSemver)))
+		of = append(of, cel.Overload("is_semver_string_bool", argTypes(types.StringType, types.BoolType), types.BoolType, binary(isSemver)))
+	}
 	return []function{
-		{"semver", []cel.FunctionOpt{
-			cel.Overload("string_to_semver", argTypes(types.StringType), semverType, unary(func(s types.String) ref.Val { return toSemver(s, false) })),
-			cel.Overload("string_bool_to_semver", argTypes(types.StringType, types.BoolType), semverType, binary(toSemver)),
-		}},
-		{"isSemver", []cel.FunctionOpt{
-			cel.Overload("is_semver_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val { return isSemver(s, false) })),
-			cel.Overload("is_semver_string_bool", argTypes(types.StringType, types.BoolType), types.BoolType, binary(isSemver)),
-		}},
+		{"semver", to},
+		{"isSemver", of},
 		number("major", "semver_major", 0),
 		number("minor", "semver_minor", 1),
 		number("patch", "semver_patch", 2),

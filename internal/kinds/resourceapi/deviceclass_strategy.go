@@ -14,9 +14,11 @@ var deviceClassStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Name:                     validation.UnprefixedName,
-		Validate:                 validateDeviceClass,
 	},
-	Released:              validateMetadataOnce,
+	Released: func(r *release.Release, s *resource.Strategy) {
+		s.Validate = newDeviceRules(r).validateClass
+		validateMetadataOnce(r, s)
+	},
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
 	GenerationFields:      []string{"spec"},
 	Cells:                 table.NameAndAge,

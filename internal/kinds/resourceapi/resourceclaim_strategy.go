@@ -13,9 +13,9 @@ var resourceClaimStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  defaultResourceClaim,
 		ValidateInNamespace:      authorizeClaim,
-		Validate:                 validateResourceClaim,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
+		s.Validate = newDeviceRules(r).validateClaim
 		if !r.Enabled("DRAResourceClaimGranularStatusAuthorization") {
 			s.ValidateInNamespace = checkAdminAccess
 		}

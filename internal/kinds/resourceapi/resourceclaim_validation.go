@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -31,34 +32,45 @@ const (
 	maxHardwareLength   = 128
 )
 
-// validateResourceClaim checks a claim. Updates cannot change the spec.
-func validateResourceClaim(obj, old map[string]any) validation.List {
+// deviceRules are the rules for requests of devices.
+type deviceRules struct{ selectors cel.DeviceSelectors }
+
+func newDeviceRules(r *release.Release) deviceRules {
+	return deviceRules{cel.DeviceSelectors{
+		Version:            cel.NewExpressions(r.Minor()),
+		ConsumableCapacity: r.Enabled("DRAConsumableCapacity"),
+		ListTypeAttributes: r.Enabled("DRAListTypeAttributes"),
+	}}
+}
+
+// validateClaim checks a claim. Updates cannot change the spec.
+func (d deviceRules) validateClaim(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(claim validation.View) {
 		spec := claim.Field("spec")
 		if old == nil {
-			checkDeviceClaim(spec.Field("devices"))
+			d.checkClaim(spec.Field("devices"))
 		} else {
 			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
-			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), checkDeviceClaim).Until(35))
+			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), d.checkClaim).Until(35))
 		}
 	})
 }
 
-func validateResourceClaimTemplate(obj, old map[string]any) validation.List {
+func (d deviceRules) validateClaimTemplate(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(template validation.View) {
 		spec := template.Field("spec")
 		kind.CheckTemplateMeta(spec.Field("metadata"))
-		checkDeviceClaim(spec.Field("spec").Field("devices"))
+		d.checkClaim(spec.Field("spec").Field("devices"))
 		if old != nil {
 			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
 		}
 	})
 }
 
-// checkDeviceClaim checks the requests, constraints and configuration of devices.
-func checkDeviceClaim(devices validation.View) {
+// checkClaim checks the requests, constraints and configuration of devices.
+func (d deviceRules) checkClaim(devices validation.View) {
 	requests := deviceRequestNames(devices.Obj)
-	checkKeyedItems(devices, "requests", maxDeviceRequests, "name", checkDeviceRequest)
+	checkKeyedItems(devices, "requests", maxDeviceRequests, "name", d.checkRequest)
 	checkItems(devices, "constraints", maxDeviceConstraints, func(constraint validation.View) {
 		checkUniqueStrings(constraint, "requests", maxDeviceRequests, requests.check)
 		checkDeviceConstraint(constraint)
@@ -101,7 +113,7 @@ func (r deviceRequests) check(name string, path *validation.Path) validation.Lis
 	return list
 }
 
-func checkDeviceRequest(request validation.View) {
+func (d deviceRules) checkRequest(request validation.View) {
 	request.Format("name", validation.DNS1123Label)
 	exactly, exact := request.Lookup("exactly")
 	choices := request.Len("firstAvailable") > 0
@@ -109,16 +121,16 @@ func checkDeviceRequest(request validation.View) {
 	checkChoices := func(request validation.View) {
 		checkKeyedItems(request, "firstAvailable", maxDeviceChoices, "name", func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
-			checkExactDeviceRequest(choice)
+			d.checkExactRequest(choice)
 		})
 	}
 	switch {
 	case exact && choices:
 		request.AddList(validation.Collect(request.Obj, request.Path, checkChoices).Until(35))
-		request.AddList(validation.Collect(exactly.Obj, exactly.Path, checkExactDeviceRequest).Until(35))
+		request.AddList(validation.Collect(exactly.Obj, exactly.Path, d.checkExactRequest).Until(35))
 		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
 	case exact:
-		checkExactDeviceRequest(exactly)
+		d.checkExactRequest(exactly)
 	case choices:
 		checkChoices(request)
 	default:
@@ -126,10 +138,10 @@ func checkDeviceRequest(request validation.View) {
 	}
 }
 
-// checkExactDeviceRequest checks the fields of an exact request or a subrequest.
-func checkExactDeviceRequest(request validation.View) {
+// checkExactRequest checks the fields of an exact request or a subrequest.
+func (d deviceRules) checkExactRequest(request validation.View) {
 	request.RequireFormat("deviceClassName", validation.DNS1123Subdomain)
-	checkItems(request, "selectors", maxDeviceSelectors, checkDeviceSelector)
+	checkItems(request, "selectors", maxDeviceSelectors, d.checkSelector)
 	switch mode := request.String("allocationMode"); {
 	case mode == "All" && request.Int("count") != 0:
 		request.Invalid("count", "must not be specified when allocationMode is 'All'")
@@ -143,7 +155,7 @@ func checkExactDeviceRequest(request validation.View) {
 	}
 }
 
-func checkDeviceSelector(selector validation.View) {
+func (d deviceRules) checkSelector(selector validation.View) {
 	expression, ok := selector.Lookup("cel")
 	switch {
 	case !ok:
@@ -151,7 +163,7 @@ func checkDeviceSelector(selector validation.View) {
 	case len(expression.String("expression")) > maxSelectorLength:
 		expression.Add(validation.TooLong(expression.At("expression"), maxSelectorLength))
 	default:
-		if err := cel.CheckDeviceSelector(expression.String("expression"), expression.At("expression")); err != nil {
+		if err := d.selectors.Check(expression.String("expression"), expression.At("expression")); err != nil {
 			expression.Add(err)
 		}
 	}

@@ -2,6 +2,7 @@ package resourceapi
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -13,7 +14,7 @@ var resourceClaimTemplateStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  defaultResourceClaimTemplate,
 		ValidateInNamespace:      checkAdminAccess,
-		Validate:                 validateResourceClaimTemplate,
 	},
-	Cells: table.NameAndAge,
+	Released: func(r *release.Release, s *resource.Strategy) { s.Validate = newDeviceRules(r).validateClaimTemplate },
+	Cells:    table.NameAndAge,
 }
