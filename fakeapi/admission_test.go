@@ -188,6 +188,27 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// Admission gets the grace period of a Pod with the deletion of one, and not with that of a
+// collection.
+func TestAdmittedGracePeriod(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+			"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+				"operations": []any{"DELETE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"}, "resources": []any{"pods"},
+			}}},
+			"validations": []any{map[string]any{"expression": "!has(request.options.gracePeriodSeconds)"}},
+		}},
+		fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"},
+			"spec": map[string]any{"policyName": "p", "validationActions": []any{"Deny"}}},
+	))
+	code, _ := do(t, srv, "POST", podsPath, `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+	require.Equal(t, http.StatusCreated, code)
+	code, _ = do(t, srv, "DELETE", podsPath+"p", "")
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	code, _ = do(t, srv, "DELETE", podsPath, "")
+	assert.Equal(t, http.StatusOK, code)
+}
+
 // Admission also runs for CONNECT, subresources and reviews.
 func TestAdmittedRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

@@ -226,8 +226,8 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 		return old, false, nil
 	}
 	timed := *o
-	if seconds, ok := object.Int(meta, "deletionGracePeriodSeconds"); ok && graceful {
-		timed.GracePeriodSeconds = &seconds
+	if seconds, ok := object.Int(meta, "deletionGracePeriodSeconds"); ok && graceful && op.verb != "deletecollection" {
+		timed.GracePeriodSeconds = &seconds // admission gets the options of a collection as they are
 	}
 	if err := op.admitDelete(shown, &timed); err != nil {
 		return nil, false, err
