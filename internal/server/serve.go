@@ -249,7 +249,7 @@ func (r *request) resolve() error {
 		if !connects && (head || !slices.Contains(r.sub.Verbs, r.Verb)) {
 			return status.MethodNotAllowed()
 		}
-		return nil
+		return r.checkNamespace()
 	}
 	if head {
 		return status.MethodNotAllowed()
@@ -261,7 +261,21 @@ func (r *request) resolve() error {
 	if !r.routed() && !listed {
 		return status.MethodNotAllowed()
 	}
+	return r.checkNamespace()
+}
+
+// checkNamespace fails for an object, or a deletion of a collection, in an empty namespace.
+func (r *request) checkNamespace() error {
+	if r.inEmptyNamespace() && (r.Name != "" || r.Verb == "deletecollection") {
+		return status.BadRequest("Namespace parameter required.")
+	}
 	return nil
+}
+
+// inEmptyNamespace reports whether the path is that of a namespace without a name. Its lists
+// are those of all namespaces.
+func (r *request) inEmptyNamespace() bool {
+	return r.typ.Namespaced && r.InNamespace && r.Namespace == ""
 }
 
 // isDynamic reports whether the path, at which the release has no type, is served by
@@ -309,7 +323,7 @@ var dynamicVerbs = []string{"get", "list", "watch", "create", "update", "patch",
 // namespace lists and watches a namespaced type across namespaces.
 func (r *request) inScope() bool {
 	if r.typ.Namespaced {
-		return r.Namespace != "" || r.Name == "" && (r.Verb != "create" || !r.typ.Virtual())
+		return r.Namespace != "" || r.Name == "" && (r.Verb != "create" || !r.typ.Virtual()) || r.InNamespace && !r.LegacyWatch
 	}
 	return !r.InNamespace
 }
@@ -323,8 +337,10 @@ func (r *request) routed() bool {
 	switch r.Verb {
 	case "list", "watch":
 		return true
-	case "create", "deletecollection":
+	case "create":
 		return r.Name == "" && !across
+	case "deletecollection":
+		return r.Name == "" && (!across || r.InNamespace)
 	}
 	return r.Name != ""
 }
