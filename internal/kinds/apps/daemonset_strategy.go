@@ -73,9 +73,9 @@ var daemonSetStrategy = kind.Strategy{
 		DefaultMetadata:          defaultTemplateGeneration,
 		Prepare:                  prepareDaemonSet,
 		Validate:                 validateDaemonSet,
-		WarningsOnWrite:          warnDaemonSet,
 		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
+	Warnings:              warnDaemonSet,
 	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 34, Times: 1},
 	GenerationFields:      []string{"spec"},
 	Status: kind.Status{

@@ -42,11 +42,11 @@ func checkDaemonSetUpdateStrategy(p validation.View) {
 	}
 }
 
-func warnDaemonSet(obj, old map[string]any) []string {
+func warnDaemonSet(r validation.Release, obj, old map[string]any) []string {
 	if old != nil && templateGenerationOf(obj) == templateGenerationOf(old) {
 		return nil
 	}
-	return pods.WarnPodTemplate(object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))
+	return pods.WarnPodTemplate(r, object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))
 }
 
 var daemonSetCounters = pods.StatusCounters{NonNegative: []string{

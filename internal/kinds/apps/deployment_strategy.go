@@ -32,8 +32,8 @@ var deploymentStrategy = kind.Strategy{
 		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateDeployment,
 		CompleteBookmark:         setNoReplicas,
-		WarningsOnWrite:          pods.WarnWorkload,
 	},
+	Warnings:         pods.WarnWorkload,
 	GenerationFields: []string{"spec", "annotations"},
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataExceptLabels,

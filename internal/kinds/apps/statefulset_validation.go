@@ -141,8 +141,8 @@ func checkStatefulSetUpdateStrategy(p validation.View) {
 	}
 }
 
-func warnStatefulSet(obj, old map[string]any) []string {
-	warnings := pods.WarnWorkloadTemplate(obj, old)
+func warnStatefulSet(r validation.Release, obj, old map[string]any) []string {
+	warnings := pods.WarnWorkloadTemplate(r, obj, old)
 	for _, claim := range (validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}).Each("volumeClaimTemplates") {
 		spec := validation.View{Obj: object.Map(claim.Obj, "spec"), Path: claim.Path}
 		if old != nil {

@@ -20,8 +20,8 @@ var cronJobStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultCronJob,
 		Validate:                 validateCronJob,
-		WarningsOnWrite:          warnCronJob,
 	},
+	Warnings:         warnCronJob,
 	GenerationFields: []string{"spec"},
 	Cells:            cronJobCells,
 }

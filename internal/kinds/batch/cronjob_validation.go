@@ -54,9 +54,9 @@ func checkCronSchedule(p validation.View, zoned bool) {
 	}
 }
 
-func warnCronJob(obj, old map[string]any) []string {
+func warnCronJob(r validation.Release, obj, old map[string]any) []string {
 	warnings := pods.WarnWorkloadName(obj, old)
-	warnings = append(warnings, warnOfJobSpec(obj, old, "spec", "jobTemplate", "spec")...)
+	warnings = append(warnings, warnOfJobSpec(r, obj, old, "spec", "jobTemplate", "spec")...)
 	if old != nil && strings.Contains(object.String(obj, "spec", "schedule"), "TZ") {
 		warnings = append(warnings, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
 	}

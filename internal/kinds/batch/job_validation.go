@@ -296,12 +296,12 @@ func checkSuccessRule(p validation.View, completions int64) {
 	}
 }
 
-func warnJob(obj, old map[string]any) []string {
-	return append(pods.WarnWorkloadName(obj, old), warnOfJobSpec(obj, old, "spec")...)
+func warnJob(r validation.Release, obj, old map[string]any) []string {
+	return append(pods.WarnWorkloadName(obj, old), warnOfJobSpec(r, obj, old, "spec")...)
 }
 
 // warnOfJobSpec returns the warnings about the Job spec at a path if it changed.
-func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
+func warnOfJobSpec(r validation.Release, obj, old map[string]any, path ...string) []string {
 	if old != nil && pods.SameGeneration(obj, old) {
 		return nil
 	}
@@ -310,5 +310,5 @@ func warnOfJobSpec(obj, old map[string]any, path ...string) []string {
 	if p.String("completionMode") == "Indexed" && p.Int("completions") > highCompletions && p.Int("parallelism") > highCompletionsParallel {
 		warnings = append(warnings, p.Path.String()+": In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
-	return append(warnings, pods.WarnPodTemplate(object.Map(p.Obj, "template"), p.At("template"))...)
+	return append(warnings, pods.WarnPodTemplate(r, object.Map(p.Obj, "template"), p.At("template"))...)
 }

@@ -19,8 +19,8 @@ func validatePodTemplate(obj, _ map[string]any) validation.List {
 	return pods.ValidatePodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
 }
 
-func warnPodTemplate(obj, _ map[string]any) []string {
-	return pods.WarnPodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
+func warnPodTemplate(r validation.Release, obj, _ map[string]any) []string {
+	return pods.WarnPodTemplate(r, object.Map(obj, "template"), validation.NewPath("template"))
 }
 
 var podTemplateStrategy = kind.Strategy{
@@ -30,8 +30,8 @@ var podTemplateStrategy = kind.Strategy{
 		Default:                  defaultPodTemplate,
 		Prepare:                  preparePodTemplate,
 		Validate:                 validatePodTemplate,
-		WarningsOnWrite:          warnPodTemplate,
 	},
+	Warnings:         warnPodTemplate,
 	GenerationFields: []string{"template"},
 	Cells: func(r table.Row) []any {
 		containers, images := r.Containers("template", "spec")

@@ -30,11 +30,11 @@ func validateReplicationController(obj, _ map[string]any) validation.List {
 
 // warnReplicationController returns the warnings for a write. On an update
 // kube-apiserver checks the old template instead of the new one.
-func warnReplicationController(obj, old map[string]any) []string {
+func warnReplicationController(r validation.Release, obj, old map[string]any) []string {
 	if old != nil && !pods.SameGeneration(obj, old) {
-		return pods.WarnPodTemplate(object.Map(old, "spec", "template"), validation.NewPath("spec").Child("template"))
+		return pods.WarnPodTemplate(r, object.Map(old, "spec", "template"), validation.NewPath("spec").Child("template"))
 	}
-	return pods.WarnWorkload(obj, old)
+	return pods.WarnWorkload(r, obj, old)
 }
 
 var replicationControllerCounters = pods.StatusCounters{

@@ -52,6 +52,9 @@ type Strategy struct {
 	// rules that depend on the release or its feature gates.
 	Released func(r *release.Release, s *resource.Strategy)
 
+	// Warnings, if not nil, is WarningsOnWrite by the rules of a release.
+	Warnings func(r validation.Release, obj, old map[string]any) []string
+
 	// UpdatesValidatedAsNew is the UpdatesValidatedAsNew of older releases.
 	UpdatesValidatedAsNew ValidatedAsNew
 
@@ -83,6 +86,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	}
 	if k.Released != nil {
 		k.Released(gates, &s)
+	}
+	if k.Warnings != nil {
+		s.WarningsOnWrite = func(obj, old map[string]any) []string { return k.Warnings(gates, obj, old) }
 	}
 	s.UpdatesValidatedAsNew = k.UpdatesValidatedAsNew.in(r)
 	if s.Name == nil {

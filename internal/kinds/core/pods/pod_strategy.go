@@ -214,7 +214,6 @@ var podStrategy = kind.Strategy{
 		DefaultMetadata:          removeInitContainerAnnotations,
 		DefaultAfterCreate:       completePodResources,
 		Validate:                 validatePod,
-		WarningsOnWrite:          warnPod,
 		WarningsBeforeCreate:     warnAppArmorAnnotations,
 		CheckGracefulDelete:      podGrace,
 		SelectableFields: []resource.Field{
@@ -231,6 +230,7 @@ var podStrategy = kind.Strategy{
 		},
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
+	Warnings: warnPod,
 	Released: func(r *release.Release, s *resource.Strategy) {
 		s.Prepare = preparationIn(r).prepare
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{

@@ -12,9 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -179,6 +181,37 @@ func TestValidatePodTemplates(t *testing.T) {
 			assert.Equal(t, r.warnings, typ.WarningsOnWrite(obj, nil))
 		})
 	}
+}
+
+// TestWarningsInReleases covers the warnings about Pod templates that differ by release.
+func TestWarningsInReleases(t *testing.T) {
+	const template = `{"metadata":{"name":"t"},"template":{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{
+		"containers":[{"name":"c","image":"i"}],"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},
+		"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"configMap":{"name":"m"}},{"configMap":{"name":"n","items":[]}},{"secret":{"name":"s"}}]}},{"name":"w","gitRepo":{"repository":"r"}}]}}}`
+	const (
+		overlap  = `volume "v" (Projected): overlapping paths: "t" (ServiceAccountToken) with "t" (ServiceAccountToken)`
+		appArmor = `template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead`
+		gitRepo  = "template.spec.volumes[1].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"
+	)
+	for _, r := range []struct {
+		release string
+		want    []string
+	}{
+		{"1.33", []string{gitRepo, overlap}},
+		{"1.34", []string{gitRepo, appArmor}},
+		{"1.36", []string{gitRepo, appArmor}},
+	} {
+		t.Run(r.release, func(t *testing.T) {
+			typ := kindtest.TypeIn(t, r.release, "podtemplates")
+			assert.Equal(t, r.want, typ.WarningsOnWrite(kindtest.Create(t, typ, template), nil))
+		})
+	}
+	r, err := release.Open("1.33")
+	require.NoError(t, err)
+	r, err = r.WithGates(map[string]bool{"GitRepoVolumeDriver": true})
+	require.NoError(t, err)
+	obj := kindtest.Create(t, kindtest.TypeIn(t, "1.33", "podtemplates"), template)
+	assert.Contains(t, pods.WarnPodTemplate(r, object.Map(obj, "template"), validation.NewPath("template")), "template.spec.volumes[1].gitRepo: deprecated in v1.11")
 }
 
 // TestPodRulesAcceptMissingFields checks that a rule does not panic if a required

@@ -10,7 +10,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-type warner struct{ warnings []string }
+// A warner collects the warnings of a release.
+type warner struct {
+	release  validation.Release
+	warnings []string
+}
 
 // at adds a warning about the field at path.
 func (w *warner) at(path *validation.Path, format string, args ...any) {
@@ -18,11 +22,11 @@ func (w *warner) at(path *validation.Path, format string, args ...any) {
 }
 
 // warnPod returns the warnings for a new Pod. Updates get none.
-func warnPod(pod, old map[string]any) []string {
+func warnPod(r validation.Release, pod, old map[string]any) []string {
 	if old != nil {
 		return nil
 	}
-	w := &warner{}
+	w := &warner{release: r}
 	name := object.String(pod, "metadata", "name")
 	if messages := validation.DNS1123Label(name); len(messages) > 0 {
 		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
@@ -43,8 +47,8 @@ func warnPodStatus(pod, _ map[string]any) (warnings []string) {
 }
 
 // WarnPodTemplate returns the warnings for the pod template at path.
-func WarnPodTemplate(template map[string]any, path *validation.Path) []string {
-	w := &warner{}
+func WarnPodTemplate(r validation.Release, template map[string]any, path *validation.Path) []string {
+	w := &warner{release: r}
 	w.pod(template, path)
 	return w.warnings
 }
@@ -185,6 +189,8 @@ func (w *warner) volumes(spec validation.View) {
 		for _, d := range deprecatedVolumes {
 			switch {
 			case !v.Has(d.name):
+			case d.name == "gitRepo" && w.release.Enabled("GitRepoVolumeDriver"):
+				w.at(v.At(d.name), "deprecated in v1.11")
 			case d.name == "storageos":
 				w.at(v.At("storageOS"), "%s", d.why)
 			case d.name == "ephemeral":
@@ -237,12 +243,17 @@ func (w *warner) overlappingFiles(v validation.View) {
 	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), filesOf(p, "")) })
 	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", filesOf(p, "")) })
 	v.IfPresent("projected", func(p validation.View) {
-		var files []volumeFile
+		var files, named []volumeFile
 		for _, source := range p.Each("sources") {
 			if len(source.Obj) == 0 {
 				w.warnings = append(w.warnings, fmt.Sprintf("volume %q (Projected) has no sources provided", name))
+				continue
 			}
-			files = append(files, projectedFiles(source)...)
+			// Before v1.34 a source that names no files counts as the one before it.
+			if of, ok := projectedFiles(source); ok || w.release.Minor() >= 34 {
+				named = of
+			}
+			files = append(files, named...)
 		}
 		within("Projected", files)
 	})
@@ -262,31 +273,35 @@ func filesOf(p validation.View, source string) (files []volumeFile) {
 	return files
 }
 
-// projectedFiles returns the files of one source of a projected volume.
-func projectedFiles(source validation.View) (files []volumeFile) {
-	source.IfPresent("configMap", func(p validation.View) {
-		files = append(files, filesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name")))...)
-	})
-	source.IfPresent("secret", func(p validation.View) {
-		files = append(files, filesOf(p, fmt.Sprintf("Secret %q", p.String("name")))...)
-	})
-	source.IfPresent("downwardAPI", func(p validation.View) { files = append(files, filesOf(p, "DownwardAPI")...) })
-	source.IfPresent("serviceAccountToken", func(p validation.View) { files = append(files, volumeFile{p.String("path"), "ServiceAccountToken"}) })
-	source.IfPresent("clusterTrustBundle", func(p validation.View) {
+// projectedFiles returns the files that one source of a projected volume names. ok is false
+// if the source names none.
+func projectedFiles(source validation.View) (files []volumeFile, ok bool) {
+	if p := source.Field("configMap"); p.Has("items") {
+		return filesOf(p, fmt.Sprintf("ConfigMap %q", p.String("name"))), true
+	}
+	if p := source.Field("secret"); p.Has("items") {
+		return filesOf(p, fmt.Sprintf("Secret %q", p.String("name"))), true
+	}
+	if p := source.Field("downwardAPI"); p.Has("items") {
+		return filesOf(p, "DownwardAPI"), true
+	}
+	if p, ok := source.Lookup("serviceAccountToken"); ok {
+		return []volumeFile{{p.String("path"), "ServiceAccountToken"}}, true
+	}
+	if p, ok := source.Lookup("clusterTrustBundle"); ok {
 		name := p.String("name")
 		if !p.Has("name") {
 			name = p.String("signerName")
 		}
-		files = append(files, volumeFile{p.String("path"), fmt.Sprintf("ClusterTrustBundle %q", name)})
-	})
-	source.IfPresent("podCertificate", func(p validation.View) {
-		for _, f := range []volumeFile{{"certificateChainPath", "chain"}, {"keyPath", "key"}, {"credentialBundlePath", "credential bundle"}} {
-			if path := p.String(f.path); path != "" {
-				files = append(files, volumeFile{path, "PodCertificate " + f.source})
-			}
+		return []volumeFile{{p.String("path"), fmt.Sprintf("ClusterTrustBundle %q", name)}}, true
+	}
+	p, ok := source.Lookup("podCertificate")
+	for _, f := range []volumeFile{{"certificateChainPath", "chain"}, {"keyPath", "key"}, {"credentialBundlePath", "credential bundle"}} {
+		if path := p.String(f.path); path != "" {
+			files = append(files, volumeFile{path, "PodCertificate " + f.source})
 		}
-	})
-	return files
+	}
+	return files, ok
 }
 
 // duplicates warns about duplicate hostAliases and imagePullSecrets.
@@ -353,7 +368,7 @@ func (w *warner) profileAnnotations(c, spec, annotations validation.View, inTemp
 	}
 	if key := appArmorPrefix + c.String("name"); inTemplate && annotations.Has(key) && !context.Has("appArmorProfile") {
 		ofPod := object.Value(spec.Obj, "securityContext", "appArmorProfile")
-		if ofPod == nil || !validation.Equal(ofPod, appArmorProfile(annotations.String(key))) {
+		if ofPod == nil || w.release.Minor() >= 34 && !validation.Equal(ofPod, appArmorProfile(annotations.String(key))) {
 			w.at(annotations.Path.Key(key), useAppArmorField)
 		}
 	}

@@ -16,11 +16,12 @@ func WarnWorkloadName(obj, old map[string]any) []string {
 	return []string{fmt.Sprintf("metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: %v", messages)}
 }
 
-func WarnWorkloadTemplate(obj, old map[string]any) []string {
+// WarnWorkloadTemplate warns about the template of a workload if the generation changes.
+func WarnWorkloadTemplate(r validation.Release, obj, old map[string]any) []string {
 	if old != nil && SameGeneration(obj, old) {
 		return nil
 	}
-	return WarnPodTemplate(object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))
+	return WarnPodTemplate(r, object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))
 }
 
 // SameGeneration reports whether both objects have the same generation.
@@ -30,6 +31,6 @@ func SameGeneration(obj, old map[string]any) bool {
 
 // WarnWorkload warns about the name of a workload, and about its template if the
 // generation changes.
-func WarnWorkload(obj, old map[string]any) []string {
-	return append(WarnWorkloadName(obj, old), WarnWorkloadTemplate(obj, old)...)
+func WarnWorkload(r validation.Release, obj, old map[string]any) []string {
+	return append(WarnWorkloadName(obj, old), WarnWorkloadTemplate(r, obj, old)...)
 }

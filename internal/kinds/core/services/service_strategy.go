@@ -166,10 +166,10 @@ var serviceStrategy = kind.Strategy{
 		Allocate:                 allocateService,
 		Prepare:                  prepareService,
 		Validate:                 validateService,
-		WarningsOnWrite:          warnService,
 		SelectableFields:         []resource.Field{kind.SelectableField("spec.clusterIP", "spec", "clusterIP"), kind.SelectableField("spec.type", "spec", "type")},
 		FieldLabelError:          kind.FieldLabelNotSupported,
 	},
+	Warnings: warnService,
 	Status: kind.Status{
 		Validate:        validateServiceStatus,
 		WarningsOnWrite: warnServiceStatus,
@@ -178,9 +178,6 @@ var serviceStrategy = kind.Strategy{
 	Released: func(r *release.Release, s *resource.Strategy) {
 		if r.Minor() < 34 {
 			s.MetadataValidation = resource.MetadataUpdateAndCreate
-		}
-		if r.Minor() < 33 {
-			s.WarningsOnWrite = warnServiceBefore33
 		}
 		if !r.Enabled("RelaxedServiceNameValidation") {
 			s.Name = validation.DNS1035LabelName

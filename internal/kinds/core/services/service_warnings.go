@@ -13,14 +13,11 @@ type addressWarner func(s string, path *validation.Path) []string
 
 // warnService warns about deprecated and ignored fields and values that are not in
 // canonical form.
-func warnService(obj, _ map[string]any) []string {
+func warnService(r validation.Release, obj, _ map[string]any) []string {
+	if r.Minor() < 33 { // only Services had warnings about addresses
+		return serviceWarnings(obj, olderIPWarnings, olderCIDRWarnings)
+	}
 	return serviceWarnings(obj, validation.IPWarnings, validation.CIDRWarnings)
-}
-
-// warnServiceBefore33 is warnService of v1.32, in which only Services had warnings about
-// addresses.
-func warnServiceBefore33(obj, _ map[string]any) []string {
-	return serviceWarnings(obj, olderIPWarnings, olderCIDRWarnings)
 }
 
 func olderIPWarnings(s string, path *validation.Path) []string {
