@@ -115,9 +115,9 @@ func IP(s string, path *Path) List {
 	return list
 }
 
-// strictGate is the feature gate of the checks of ambiguous text in older fields. Without it they are
+// StrictGate is the feature gate of the checks of ambiguous text in older fields. Without it they are
 // accepted, with the warnings of IPWarnings and CIDRWarnings.
-const strictGate = "StrictIPCIDRValidation"
+const StrictGate = "StrictIPCIDRValidation"
 
 // LegacyIP checks an IP address that is neither ambiguous nor mapped, or one of
 // the values that the field already has.
@@ -128,7 +128,7 @@ func LegacyIP(s string, old []string, path *Path) List {
 	if !IsIP(s) {
 		return strictIP(s, path)
 	}
-	return strictIP(s, path).WithGate(strictGate)
+	return strictIP(s, path).WithGate(StrictGate)
 }
 
 // strictIP checks an IP address that is neither ambiguous nor mapped.
@@ -184,7 +184,7 @@ func LegacyCIDR(s string, old []string, path *Path) List {
 	if !IsCIDR(s) {
 		return strictCIDR(s, path)
 	}
-	return strictCIDR(s, path).WithGate(strictGate)
+	return strictCIDR(s, path).WithGate(StrictGate)
 }
 
 // strictCIDR checks a network whose text is unambiguous.

@@ -95,25 +95,18 @@ func checkDeclaredFeatures(p validation.View) {
 func checkPodCIDRs(p validation.View) {
 	cidrs := p.Strings("podCIDRs")
 	families := validation.Seen{}
-	valid := true
 	for i, cidr := range cidrs {
-		errs := validation.LegacyCIDR(cidr, nil, p.At("podCIDRs").Index(i))
-		valid = valid && len(errs) == 0
-		p.AddList(errs)
-		families[fmt.Sprint(validation.IPFamily(cidr))] = true
+		p.AddList(validation.LegacyCIDR(cidr, nil, p.At("podCIDRs").Index(i)))
+		families[validation.IPFamily(cidr)] = true
 	}
 	if len(cidrs) < 2 {
 		return
 	}
-	if !valid {
-		for i, cidr := range cidrs {
-			if len(validation.LegacyCIDR(cidr, nil, nil)) > 0 {
-				p.Add(validation.Internal(p.At("podCIDRs"), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", i, cidr)))
-				break
-			}
-		}
+	broken := slices.IndexFunc(cidrs, func(cidr string) bool { return !validation.IsCIDR(cidr) })
+	if broken >= 0 {
+		p.Add(validation.Internal(p.At("podCIDRs"), fmt.Errorf("invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[%d]: <nil> (invalid CIDR address: %s)", broken, cidrs[broken])))
 	}
-	if !valid || len(families) < 2 || len(cidrs) > 2 {
+	if broken >= 0 || len(families) < 2 || len(cidrs) > 2 {
 		p.Add(validation.Invalid(p.At("podCIDRs"), validation.AsGoType("[]s", p.Obj["podCIDRs"]), "may specify no more than one CIDR for each IP family"))
 	}
 	for i, cidr := range cidrs {

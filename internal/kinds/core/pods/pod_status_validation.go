@@ -281,11 +281,8 @@ func repeatedAddresses(p validation.View, list, typ string) (errs validation.Lis
 
 // isDualStack reports whether ips are two addresses of different families.
 func isDualStack(ips []string) bool {
-	return len(ips) == 2 && isIPv6(ips[0]) != isIPv6(ips[1])
+	return len(ips) == 2 && validation.IPFamily(ips[0]) != validation.IPFamily(ips[1])
 }
-
-// isIPv6 reports whether an address is an IPv6 address and not an IPv4-mapped one.
-func isIPv6(ip string) bool { return validation.ParseIP(ip).Unmap().Is6() }
 
 func checkHostAddresses(p validation.View, was map[string]any) {
 	for _, first := range p.Each("hostIPs") {

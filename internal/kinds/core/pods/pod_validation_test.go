@@ -187,19 +187,20 @@ func TestValidatePodTemplates(t *testing.T) {
 func TestWarningsInReleases(t *testing.T) {
 	const template = `{"metadata":{"name":"t"},"template":{"metadata":{"annotations":{"container.apparmor.security.beta.kubernetes.io/c":"unconfined"}},"spec":{
 		"containers":[{"name":"c","image":"i"}],"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},
-		"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"configMap":{"name":"m"}},{"configMap":{"name":"n","items":[]}},{"secret":{"name":"s"}}]}},{"name":"w","gitRepo":{"repository":"r"}}]}}}`
+		"volumes":[{"name":"v","projected":{"sources":[{"serviceAccountToken":{"path":"t"}},{"configMap":{"name":"m"}},{"configMap":{"name":"n","items":[]}},{"secret":{"name":"s"}},{}]}},{"name":"w","gitRepo":{"repository":"r"}}]}}}`
 	const (
 		overlap  = `volume "v" (Projected): overlapping paths: "t" (ServiceAccountToken) with "t" (ServiceAccountToken)`
 		appArmor = `template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead`
+		nothing  = `volume "v" (Projected) has no sources provided`
 		gitRepo  = "template.spec.volumes[1].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"
 	)
 	for _, r := range []struct {
 		release string
 		want    []string
 	}{
-		{"1.33", []string{gitRepo, overlap}},
-		{"1.34", []string{gitRepo, appArmor}},
-		{"1.36", []string{gitRepo, appArmor}},
+		{"1.33", []string{gitRepo, overlap, nothing}},
+		{"1.34", []string{gitRepo, nothing, appArmor}},
+		{"1.36", []string{gitRepo, nothing, appArmor}},
 	} {
 		t.Run(r.release, func(t *testing.T) {
 			typ := kindtest.TypeIn(t, r.release, "podtemplates")

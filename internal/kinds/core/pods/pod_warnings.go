@@ -227,8 +227,7 @@ func (f volumeFile) String() string {
 // overlappingFiles warns about overlapping paths in a volume.
 func (w *warner) overlappingFiles(v validation.View) {
 	name := v.String("name")
-	within := func(what string, files []volumeFile) {
-		var seen []volumeFile
+	within := func(what string, seen, files []volumeFile) []volumeFile {
 		for _, file := range files {
 			file.path = strings.TrimRight(file.path, "/")
 			for _, other := range seen {
@@ -238,12 +237,13 @@ func (w *warner) overlappingFiles(v validation.View) {
 			}
 			seen = append(seen, file)
 		}
+		return seen
 	}
-	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), filesOf(p, "")) })
-	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), filesOf(p, "")) })
-	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", filesOf(p, "")) })
+	v.IfPresent("configMap", func(p validation.View) { within(fmt.Sprintf("ConfigMap %q", p.String("name")), nil, filesOf(p, "")) })
+	v.IfPresent("secret", func(p validation.View) { within(fmt.Sprintf("Secret %q", p.String("secretName")), nil, filesOf(p, "")) })
+	v.IfPresent("downwardAPI", func(p validation.View) { within("DownwardAPI", nil, filesOf(p, "")) })
 	v.IfPresent("projected", func(p validation.View) {
-		var files, named []volumeFile
+		var seen, named []volumeFile
 		for _, source := range p.Each("sources") {
 			if len(source.Obj) == 0 {
 				w.warnings = append(w.warnings, fmt.Sprintf("volume %q (Projected) has no sources provided", name))
@@ -253,9 +253,8 @@ func (w *warner) overlappingFiles(v validation.View) {
 			if of, ok := projectedFiles(source); ok || w.release.Minor() >= 34 {
 				named = of
 			}
-			files = append(files, named...)
+			seen = within("Projected", seen, named)
 		}
-		within("Projected", files)
 	})
 }
 

@@ -3,6 +3,7 @@ package services_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,29 @@ func TestTrafficDistributionOfReleases(t *testing.T) {
 			typ := kindtest.TypeIn(t, name, "services")
 			obj := kindtest.Create(t, typ, `{"spec":{"trafficDistribution":"PreferSameZone","ports":[{"port":1}]}}`)
 			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, nil).Message())
+		})
+	}
+}
+
+// TestMappedClusterIPs checks that the family of an IPv4 address mapped into IPv6 is IPv4, in
+// releases that accept such addresses.
+func TestMappedClusterIPs(t *testing.T) {
+	const mapped = `{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1","::ffff:10.0.0.2"],"ipFamilies":["IPv4","IPv6"],"ports":[{"port":1}]}}`
+	const value = `Invalid value: "::ffff:10.0.0.2": `
+	for name, want := range map[string][]string{
+		"1.33": {`spec.clusterIPs: Invalid value: []string{"10.0.0.1", "::ffff:10.0.0.2"}: may specify no more than one IP for each IP family`,
+			"spec.clusterIPs[1]: " + value + "expected an IPv6 value as indicated by `ipFamilies[1]`"},
+		"1.36": {"spec.clusterIPs[1]: " + value + "must not be an IPv4-mapped IPv6 address"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			typ := kindtest.TypeIn(t, name, "services")
+			var got []string
+			for _, err := range typ.Validate(kindtest.Decode(t, typ, mapped), nil) {
+				if strings.HasPrefix(err.Field, "spec.clusterIPs") {
+					got = append(got, err.Error())
+				}
+			}
+			assert.Equal(t, want, got)
 		})
 	}
 }

@@ -167,22 +167,35 @@ func checkClusterIPs(p validation.View, old map[string]any) {
 	}
 	p.OneOfIfSet("ipFamilyPolicy", "PreferDualStack", "RequireDualStack", "SingleStack")
 	before := len(p.Errs.List)
+	valid := true
 	for i, ip := range ips {
 		if i > 0 || ip != "None" {
 			p.AddList(validation.LegacyIP(ip, object.Strings(old, "clusterIPs"), p.At("clusterIPs").Index(i)))
+			valid = valid && validation.IsIP(ip)
 		} else if len(ips) > 1 {
 			invalid("'None' must be the first and only value")
+			valid = false
 		}
 	}
-	valid := p.NoErrorsSince(before)
+	ambiguous := !p.NoErrorsSince(before)
 	if len(ips) > 2 {
 		invalid("may only hold up to 2 values")
 	}
 	if !valid {
 		return
 	}
+	rest := validation.Collect(p.Obj, p.Path, checkClusterIPFamilies)
+	if ambiguous {
+		rest.WithoutGate(validation.StrictGate)
+	}
+	p.AddList(rest)
+}
+
+// checkClusterIPFamilies validates the IP families of clusterIPs, which are addresses.
+func checkClusterIPFamilies(p validation.View) {
+	ips, families := p.Strings("clusterIPs"), p.Strings("ipFamilies")
 	if len(ips) > 1 && !slices.ContainsFunc(ips, func(ip string) bool { return validation.IPFamily(ip) != validation.IPFamily(ips[0]) }) {
-		invalid("may specify no more than one IP for each IP family")
+		p.Add(validation.Invalid(p.At("clusterIPs"), validation.AsGoType("[]s", p.Obj["clusterIPs"]), "may specify no more than one IP for each IP family"))
 	}
 	if isHeadless(p.Obj) {
 		return
