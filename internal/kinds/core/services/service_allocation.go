@@ -234,6 +234,7 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 	}
 	shared := map[int64]int64{} // node port by port number
 	seen := map[string]bool{}
+	ownIncompletePorts(spec)
 	for _, port := range (validation.View{Obj: spec, Path: validation.NewPath("spec")}).Each("ports") {
 		number, requested := port.Int("port"), port.Int("nodePort")
 		if requested == 0 && !allocatesNodePorts(spec) {
@@ -249,7 +250,9 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 				return portError(port.At("nodePort"), requested, err)
 			}
 		}
-		port.Obj["nodePort"] = allocated
+		if allocated != requested || port.Int("nodePort") == 0 {
+			port.Obj["nodePort"] = allocated
+		}
 		current[allocated] = true
 		if shared[number] == 0 {
 			shared[number] = allocated

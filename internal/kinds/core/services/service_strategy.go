@@ -55,6 +55,7 @@ func dropTypeDependentFields(spec, old map[string]any) {
 		dropUnchanged(spec, old, "ipFamilyPolicy")
 	}
 	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
+		ownPorts(spec)
 		for port := range object.Each(spec["ports"]) {
 			delete(port, "nodePort")
 		}
@@ -88,6 +89,23 @@ func hasNewNodePort(spec, old map[string]any) bool {
 	return false
 }
 
+// ownPorts copies the ports, which an update may share with the old object, to change them.
+func ownPorts(spec map[string]any) {
+	if ports, ok := spec["ports"]; ok {
+		spec["ports"] = object.Copy(ports)
+	}
+}
+
+// ownIncompletePorts copies the ports if one has no node port.
+func ownIncompletePorts(spec map[string]any) {
+	for port := range object.Each(spec["ports"]) {
+		if n, _ := object.Int(port, "nodePort"); n == 0 {
+			ownPorts(spec)
+			return
+		}
+	}
+}
+
 // nodePorts returns the set of node ports of a Service.
 func nodePorts(spec map[string]any) map[int64]bool {
 	out := map[int64]bool{}
@@ -110,6 +128,7 @@ func keepAllocated(spec, old map[string]any) {
 		for port := range object.Each(old["ports"]) {
 			assigned[object.String(port, "name")], _ = object.Int(port, "nodePort")
 		}
+		ownIncompletePorts(spec)
 		kept, requested := nodePorts(old), nodePorts(spec)
 		for port := range object.Each(spec["ports"]) {
 			n := assigned[object.String(port, "name")]

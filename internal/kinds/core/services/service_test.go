@@ -3,6 +3,7 @@ package services_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -216,4 +217,23 @@ func TestValidateServices(t *testing.T) {
 	typ := kindtest.TypeOf(t, "services")
 	assert.Equal(t, []string{"spec.externalIPs is deprecated and may no longer be implemented in some clusters", `spec.externalName is ignored when spec.type is not "ExternalName"`, `spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`},
 		typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalIPs":["1.2.3.4"],"externalName":"a","trafficDistribution":"PreferClose"}}`), nil))
+}
+
+// TestSharedPorts checks that an update does not change the ports that it shares with the old
+// Service.
+func TestSharedPorts(t *testing.T) {
+	typ := kindtest.TypeOf(t, "services")
+	for name, change := range map[string][2]string{
+		"node ports of a load balancer": {`{"spec":{"type":"LoadBalancer","allocateLoadBalancerNodePorts":false,"ports":[{"port":80}]}}`, "NodePort"},
+		"no node ports any more":        {`{"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30080}]}}`, "ClusterIP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := kindtest.Create(t, typ, change[0])
+			before, obj := object.Copy(old), maps.Clone(old)
+			object.Own(obj, "spec")["type"] = change[1]
+			kindtest.Allocate(t, typ, obj, old)
+			kindtest.Prepare(typ, obj, old)
+			assert.Equal(t, before, old)
+		})
+	}
 }
