@@ -20,6 +20,7 @@ func TestEvaluate(t *testing.T) {
 	for _, r := range []struct {
 		name, resource, object, old, subresource string
 		hard, used, scopes                       string // of the quota
+		minor                                    int    // of the release; 0 is the newest
 		want, err                                string // status.used afterwards; "" if it does not change
 	}{
 		{name: "count", resource: "configmaps", object: `{}`, hard: `{"count/configmaps":"2","configmaps":"2","secrets":"1"}`, used: `{"count/configmaps":"1","configmaps":"0","secrets":"0"}`,
@@ -38,6 +39,7 @@ func TestEvaluate(t *testing.T) {
 		{name: "pod-level resources", resource: "pods", object: pod(`"resources":{"requests":{"cpu":"1"}},` + container(``)), hard: `{"requests.cpu":"9"}`, used: `{"requests.cpu":"0"}`, want: `{"requests.cpu":"1"}`},
 		{name: "update of a pod", resource: "pods", object: pod(container(``)), old: pod(container(``)), hard: `{"pods":"0"}`, used: `{"pods":"0"}`},
 		{name: "activeDeadlineSeconds added", resource: "pods", object: pod(`"activeDeadlineSeconds":1,` + container(``)), old: pod(container(``)), hard: `{"pods":"1"}`, used: `{"pods":"0"}`, scopes: `"scopes":["Terminating"]`, want: `{"pods":"1"}`},
+		{name: "activeDeadlineSeconds added before v1.33", minor: 32, resource: "pods", object: pod(`"activeDeadlineSeconds":1,` + container(``)), old: pod(container(``)), hard: `{"pods":"1"}`, used: `{"pods":"0"}`, scopes: `"scopes":["Terminating"]`},
 		{name: "resized pod", resource: "pods", subresource: "resize", object: pod(container(`"requests":{"cpu":"300m"}`)), old: pod(container(`"requests":{"cpu":"100m"}`)), hard: `{"requests.cpu":"1"}`, used: `{"requests.cpu":"100m"}`, want: `{"requests.cpu":"300m"}`},
 		{name: "out of scope", resource: "pods", object: pod(container(`"requests":{"cpu":"1"}`)), hard: `{"pods":"0"}`, used: `{"pods":"0"}`, scopes: `"scopes":["BestEffort"]`},
 		{name: "in scope", resource: "pods", object: pod(container(``)), hard: `{"pods":"1"}`, used: `{"pods":"0"}`, scopes: `"scopes":["BestEffort","NotTerminating"]`, want: `{"pods":"1"}`},
@@ -61,7 +63,7 @@ func TestEvaluate(t *testing.T) {
 			hard: `{"gpu.deviceclass.resource.k8s.io/devices":"36"}`, used: `{"gpu.deviceclass.resource.k8s.io/devices":"0"}`, want: `{"gpu.deviceclass.resource.k8s.io/devices":"36"}`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			a := (&admissiontest.Request{Resource: r.resource, Subresource: r.subresource, Object: r.object, Old: r.old}).Attributes(t)
+			a := (&admissiontest.Request{Resource: r.resource, Subresource: r.subresource, Object: r.object, Old: r.old, Minor: r.minor}).Attributes(t)
 			if r.scopes == "" {
 				r.scopes = `"scopes":[]`
 			}
