@@ -149,7 +149,7 @@ func (v *version) scale() *resource.Scale {
 			return object.String(obj, fieldPath(path).names()...)
 		},
 		CustomPath: string(replicas),
-		Codec:      resource.BuiltinCodec(scaleKind),
+		Codec:      resource.BuiltinCodecIn(v.release.minor, scaleKind),
 		Layout:     scaleLayout,
 	}
 }

@@ -20,6 +20,7 @@ var (
 // Rules are what depends on the release in definitions. The zero Rules are those of the
 // newest release.
 type Rules struct {
+	minor       int         // of the release
 	expressions cel.Version // of new definitions
 	evaluation  cel.Options // of their rules
 	values      schema.Options
@@ -32,6 +33,7 @@ type Rules struct {
 func RulesOf(r validation.Release) Rules {
 	minor, ratchets := r.Minor(), r.Enabled("CRDValidationRatcheting")
 	return Rules{
+		minor:              minor,
 		expressions:        cel.NewExpressions(minor),
 		evaluation:         cel.Options{TypesAsValues: minor < 35, WithoutRatcheting: !ratchets},
 		values:             schema.Options{AnyNumberFormat: minor < 36, WithoutRatcheting: !ratchets},

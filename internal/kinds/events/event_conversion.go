@@ -133,7 +133,7 @@ func checkDeprecatedFields(p validation.View) {
 		{"source", source.String("component") != "" || source.String("host") != ""},
 	} {
 		if old.set {
-			p.Add(validation.Invalid(p.At(old.name), "", "needs to be unset"))
+			p.Add(validation.Invalid(p.At(old.name), validation.NamedString(""), "needs to be unset"))
 		}
 	}
 }

@@ -234,7 +234,7 @@ var podStrategy = kind.Strategy{
 	Released: func(r *release.Release, s *resource.Strategy) {
 		s.Prepare = preparationIn(r).prepare
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{
-			"ephemeralcontainers": {Prepare: prepareEphemeralContainers, Validate: validateEphemeralContainers},
+			"ephemeralcontainers": {Prepare: ephemeralContainersIn(r.Minor()), Validate: validateEphemeralContainers},
 			"resize":              resizeIn(r),
 		}
 		if !r.Enabled("PodLevelResources") {

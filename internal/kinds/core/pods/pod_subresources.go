@@ -2,6 +2,7 @@ package pods
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -20,6 +21,36 @@ func replaceSpec(pod, old, spec map[string]any) {
 // static Pod.
 func isMirror(pod map[string]any) bool {
 	return object.Value(pod, "metadata", "annotations", MirrorAnnotation) != nil
+}
+
+// keepMetadata keeps the metadata of old, its managed fields included. What identifies the
+// version to update is that of pod.
+func keepMetadata(pod, old map[string]any) {
+	meta, was := object.Meta(pod), object.Meta(old)
+	kept := map[string]any{}
+	for _, name := range []string{"name", "namespace", "uid", "resourceVersion"} {
+		object.Keep(kept, meta, name)
+	}
+	clear(meta)
+	maps.Copy(meta, was)
+	for _, name := range []string{"name", "namespace", "uid", "resourceVersion"} {
+		object.Keep(meta, kept, name)
+	}
+}
+
+// keepsMetadataUntil is the first release in which writes of ephemeral containers and of the
+// sizes of containers change managed fields.
+const keepsMetadataUntil = 33
+
+// ephemeralContainersIn prepares writes of ephemeral containers in a release.
+func ephemeralContainersIn(minor int) func(pod, old map[string]any) {
+	if minor >= keepsMetadataUntil {
+		return prepareEphemeralContainers
+	}
+	return func(pod, old map[string]any) {
+		prepareEphemeralContainers(pod, old)
+		keepMetadata(pod, old)
+	}
 }
 
 // prepareEphemeralContainers replaces only ephemeralContainers.

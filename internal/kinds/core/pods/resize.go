@@ -47,6 +47,9 @@ func (z resize) prepare(pod, old map[string]any) {
 		}
 	}
 	replaceSpec(pod, old, spec)
+	if z.minor < keepsMetadataUntil {
+		keepMetadata(pod, old)
+	}
 }
 
 // withResources returns containers with the resources and resizePolicy of now. If
