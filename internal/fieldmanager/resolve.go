@@ -1,10 +1,10 @@
 package fieldmanager
 
 import (
-	"math/bits"
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/fieldname"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
@@ -78,13 +78,15 @@ func (k keyField) String() string { return k.name }
 // A mapType is the type of a map or a struct.
 type mapType struct {
 	atomic bool
-	fields fieldTable
-	other  *resolvedType // the type of unknown fields
+	byName fieldname.Table // positions in fields
+	fields []field         // sorted by name
+	other  *resolvedType   // the type of unknown fields
 }
 
 // field returns the step to a field, and its type.
 func (m *mapType) field(name string) (pathStep, *resolvedType) {
-	if f := m.fields.find(name); f != nil {
+	if i := m.byName.Find(name); i >= 0 {
+		f := &m.fields[i]
 		return f.step, f.resolvedType
 	}
 	return pathStep{text: "f:" + name}, m.other
@@ -92,8 +94,8 @@ func (m *mapType) field(name string) (pathStep, *resolvedType) {
 
 // typeOf returns the type of a field.
 func (m *mapType) typeOf(name string) *resolvedType {
-	if f := m.fields.find(name); f != nil {
-		return f.resolvedType
+	if i := m.byName.Find(name); i >= 0 {
+		return m.fields[i].resolvedType
 	}
 	return m.other
 }
@@ -103,60 +105,6 @@ type field struct {
 	name string
 	step pathStep
 	*resolvedType
-}
-
-// A fieldTable finds the fields of a struct by their names. It is a hash table that is at
-// most half full, so that probing ends early. For field names it is faster than a map.
-type fieldTable []*field
-
-func newFieldTable(fields []field) fieldTable {
-	if len(fields) == 0 {
-		return nil
-	}
-	t := make(fieldTable, 1<<bits.Len(uint(2*len(fields)-1)))
-	for i := range fields {
-		at := nameHash(fields[i].name) % uint32(len(t))
-		for t[at] != nil {
-			at = (at + 1) % uint32(len(t))
-		}
-		t[at] = &fields[i]
-	}
-	return t
-}
-
-// find returns the field of a name, nil if there is none.
-func (t fieldTable) find(name string) *field {
-	if len(t) == 0 {
-		return nil
-	}
-	last := uint32(len(t) - 1) // of a power of two
-	for at := nameHash(name) & last; t[at&last] != nil; at++ {
-		if f := t[at&last]; f.name == name {
-			return f
-		}
-	}
-	return nil
-}
-
-// nameHash hashes the name of a field.
-func nameHash(name string) uint32 {
-	const odd = 0x9e3779b97f4a7c15
-	h := uint64(len(name))
-	for ; len(name) > 8; name = name[8:] {
-		h = (h ^ word(name)) * odd
-	}
-	var rest uint64
-	for i := range len(name) {
-		rest = rest<<8 | uint64(name[i])
-	}
-	return uint32((h ^ rest) * odd >> 32)
-}
-
-// word returns the first eight bytes of s.
-func word(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // A resolver resolves the types of a schema.
@@ -208,9 +156,12 @@ func (r resolver) list(l *smd.List) *listType {
 }
 
 func (r resolver) object(m *smd.Map) *mapType {
-	fields := make([]field, len(m.Fields)) // sorted by name
-	for i, f := range m.Fields {
-		fields[i] = field{f.Name, newFieldStep(f.Name, i), r.resolve(f.Type)}
+	out := &mapType{atomic: m.ElementRelationship == smd.Atomic, fields: make([]field, len(m.Fields)), other: r.resolve(m.ElementType)}
+	fieldNames := make([]string, len(m.Fields))
+	for i, f := range m.Fields { // sorted by name
+		fieldNames[i] = f.Name
+		out.fields[i] = field{f.Name, newFieldStep(f.Name, i), r.resolve(f.Type)}
 	}
-	return &mapType{atomic: m.ElementRelationship == smd.Atomic, fields: newFieldTable(fields), other: r.resolve(m.ElementType)}
+	out.byName = fieldname.NewTable(fieldNames)
+	return out
 }

@@ -269,9 +269,9 @@ func (w walker) collectMembers(t *mapType, members map[string]any) (set fieldpat
 	set.Members = fieldpath.MakePathElementSet(len(members))
 	for _, name := range sorted {
 		pe, s := fieldpath.PathElement{}, t.other
-		field := t.fields.find(name)
-		if field != nil {
-			pe.FieldName, s = &field.name, field.resolvedType
+		field := t.byName.Find(name)
+		if field >= 0 {
+			pe.FieldName, s = &t.fields[field].name, t.fields[field].resolvedType
 		} else {
 			pe = w.names.field(name)
 		}
@@ -280,7 +280,7 @@ func (w walker) collectMembers(t *mapType, members map[string]any) (set fieldpat
 		if err != nil {
 			return set, err
 		}
-		if field == nil || v == nil {
+		if field < 0 || v == nil {
 			member = true
 		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
 			member = true

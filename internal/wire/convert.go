@@ -215,7 +215,7 @@ func (c *converter) object(n *node, obj map[string]any) error {
 		return nil
 	}
 	for key := range obj {
-		if _, ok := n.find(key); !ok {
+		if n.byName.Find(key) < 0 {
 			c.step(key)
 			c.unknown = append(c.unknown, errors.New(string(UnknownField)+` "`+string(c.path)+`"`))
 			c.path = c.path[:here]

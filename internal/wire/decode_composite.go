@@ -30,7 +30,7 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 			if !ok {
 				return d.fail(errSyntax)
 			}
-			if i, ok = n.find(key); !ok {
+			if i = n.byName.Find(key); i < 0 {
 				if root && d.identified && namesType(key) {
 					return d.fail(errOtherCase)
 				}
@@ -95,7 +95,7 @@ func (d *decoder) recall(n *node, old any) (have uint64) {
 		return 0
 	}
 	for name, v := range old.(map[string]any) {
-		i, _ := n.find(name)
+		i := n.byName.Find(name)
 		have |= 1 << i
 		d.members = append(d.members, member{field: i, keep: true, value: v})
 	}

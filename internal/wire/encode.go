@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/word"
 )
 
 // Append appends the JSON encoding of an object to dst, as encoding/json
@@ -108,7 +109,7 @@ func (e *encoder) push(n *node, obj map[string]any) (set uint64) {
 	first := len(e.values)
 	e.values = slices.Grow(e.values, len(n.fields))[:first+len(n.fields)]
 	for name, v := range obj {
-		if i, ok := n.find(name); ok {
+		if i := n.byName.Find(name); i >= 0 {
 			e.values[first+i] = v
 			set |= 1 << i
 		}
@@ -249,17 +250,17 @@ var plain = func() (set [utf8.RuneSelf]bool) {
 func plainPrefix(s string) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		if set := special(word(s[i : i+8])); set != 0 {
+		if set := special(word.Eight(s[i : i+8])); set != 0 {
 			return i + bits.TrailingZeros64(set)/8
 		}
 	}
 	switch rest := len(s) - i; {
 	case i > 0 && rest > 0: // the last eight bytes, of which some are known to be plain
-		if special(word(s[len(s)-8:])) == 0 {
+		if special(word.Eight(s[len(s)-8:])) == 0 {
 			return len(s)
 		}
 	case rest >= 4: // two words of four bytes that overlap
-		if special(uint64(halfWord(s[:4]))|uint64(halfWord(s[len(s)-4:]))<<32) == 0 {
+		if special(uint64(word.Four(s[:4]))|uint64(word.Four(s[len(s)-4:]))<<32) == 0 {
 			return len(s)
 		}
 	}
@@ -267,19 +268,6 @@ func plainPrefix(s string) int {
 		i++
 	}
 	return i
-}
-
-// word returns the first eight bytes of s, the first one lowest.
-func word(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// halfWord returns the first four bytes of s, the first one lowest.
-func halfWord(s string) uint32 {
-	_ = s[3]
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }
 
 // special returns a word that is zero if all bytes of w are plain. Otherwise its lowest bit is

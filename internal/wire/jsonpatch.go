@@ -8,6 +8,7 @@ var operations = func() *Type {
 		operation.addField(field{name: name, errorName: name, node: plainString})
 	}
 	operation.addField(field{name: "value", errorName: "value", node: untyped})
+	operation.indexFields()
 	return &Type{root: &node{kind: kindSlice, elem: operation, goType: "[]handlers.jsonPatchOp"}}
 }()
 

@@ -75,8 +75,7 @@ func (d *protoDecoder) object(m *message, data string, old any) (map[string]any,
 		obj = make(map[string]any, bits.OnesCount64(m.node.always))
 	}
 	for name := range obj {
-		i, _ := m.node.find(name)
-		have |= 1 << i
+		have |= 1 << m.node.byName.Find(name)
 	}
 	if err := d.fields(m, data, obj, &have); err != nil {
 		return nil, err

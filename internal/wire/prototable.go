@@ -91,8 +91,8 @@ func (t *table) addProtoFields(m *message, lines string) bool {
 			m.fields = append(m.fields, f)
 			continue
 		}
-		member, ok := m.node.find(name)
-		if !ok {
+		member := m.node.byName.Find(name)
+		if member < 0 {
 			continue // a field of newer releases
 		}
 		f.member = member

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/fieldname"
 	"github.com/kubefake/kubefake/internal/release/data"
 )
 
@@ -70,8 +71,8 @@ type node struct {
 	// Of a struct:
 	name   string // without the package, for errors
 	fields []field
-	byName [128]uint8 // hash table of indexes into fields plus one; see find
-	always uint64     // set of fields that are written even if zero
+	byName fieldname.Table // positions in fields
+	always uint64          // set of fields that are written even if zero
 }
 
 // repeats reports whether the type is a list or a map.
@@ -360,6 +361,7 @@ func (t *table) buildNamed(n *node, spelling string) {
 	case "struct":
 		n.kind, n.name = kindStruct, name
 		t.addFields(n, spelling, body, "", false)
+		n.indexFields()
 	}
 }
 
@@ -419,38 +421,25 @@ func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 	}
 }
 
-// addField appends a field and adds it to the hash table.
+// addField appends a field. Its callers call indexFields after the last one.
 func (n *node) addField(f field) {
-	if _, twice := n.find(f.name); twice || len(n.fields) == maxFields {
-		panic("wire: wiretypes.zip: cannot hold the fields of " + n.name)
+	if len(n.fields) == maxFields {
+		panic("wire: wiretypes.zip: too many fields in " + n.name)
 	}
 	f.prefix = strconv.Quote(f.name) + ":"
 	n.fields = append(n.fields, f)
-	slot := nameHash(f.name)
-	for n.byName[slot] != 0 {
-		slot = (slot + 1) % uint32(len(n.byName))
-	}
-	n.byName[slot] = uint8(len(n.fields))
 }
 
-// find returns the index of a field. The hash table is at most half full, so
-// that probing ends early. For short names it is faster than a map.
-func (n *node) find(name string) (i int, ok bool) {
-	for slot := nameHash(name); n.byName[slot] != 0; slot = (slot + 1) % uint32(len(n.byName)) {
-		i := int(n.byName[slot]) - 1
-		if n.fields[i].name == name {
-			return i, true
+// indexFields makes the table of all fields of n.
+func (n *node) indexFields() {
+	names := make([]string, len(n.fields))
+	for i, f := range n.fields {
+		names[i] = f.name
+	}
+	n.byName = fieldname.NewTable(names)
+	for i, name := range names {
+		if n.byName.Find(name) != i {
+			panic("wire: wiretypes.zip: two fields " + name + " in " + n.name)
 		}
 	}
-	return 0, false
-}
-
-// nameHash hashes the bytes that distinguish field names into seven bits.
-func nameHash(name string) uint32 {
-	if name == "" {
-		return 0
-	}
-	n := len(name)
-	h := uint32(name[0]) | uint32(name[n/2])<<8 | uint32(name[n-1])<<16 | uint32(n)<<24
-	return h * 0x9e3779b1 >> 25
 }

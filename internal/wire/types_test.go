@@ -75,9 +75,7 @@ func TestTable(t *testing.T) {
 			n := table.node(pkg + "." + name)
 			assert.Equal(t, goType(pkg+"."+name), n.goType)
 			for i := range n.fields {
-				got, ok := n.find(n.fields[i].name)
-				assert.True(t, ok)
-				assert.Equal(t, i, got)
+				assert.Equal(t, i, n.byName.Find(n.fields[i].name))
 			}
 		}
 	}
