@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
@@ -55,13 +56,14 @@ type Kind struct {
 }
 
 // A Type records ownership in the objects of one version of a kind. It is
-// immutable and safe for concurrent use. The first use compiles the schema:
+// safe for concurrent use. The first use compiles the schema:
 // create one Type per version of a kind and keep it.
 type Type struct {
 	kind       Kind
 	apiVersion string
 	zero       map[string]any
 	compiled   func() *compiled
+	prediction atomic.Pointer[prediction]
 }
 
 // New returns the Type of a kind. It compiles nothing yet.

@@ -78,20 +78,25 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 		obj["metadata"] = meta
 	}
 	delete(meta, "managedFields")
-	var after []any
-	if t.matchSchema(live, obj) {
-		if v, ok := metadata(live)["managedFields"]; ok && meta != nil {
-			meta["managedFields"] = v // which live and obj do not differ in
-		}
-		after = t.managedFieldsAfter(live, obj, before, o)
-	}
-	setManagedFields(obj, after)
+	setManagedFields(obj, t.managedFieldsAfter(live, obj, before, o))
 	return obj
 }
 
-// managedFieldsAfter returns the managedFields after an update. They are not compared in
-// live and obj, where they are the same.
+// managedFieldsAfter returns the managedFields after an update. obj has none. They are not
+// compared: obj gets those of live.
 func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Options) []any {
+	isNew := len(before) == 0 && object.Same(live, t.zero)
+	if isNew {
+		if fields := t.predicted(obj, o.Fields); fields != nil {
+			return t.firstEntry(fields, o)
+		}
+	}
+	if !t.matchSchema(live, obj) {
+		return nil
+	}
+	if v, ok := metadata(live)["managedFields"]; ok && metadata(obj) != nil {
+		metadata(obj)["managedFields"] = v
+	}
 	if len(before) > 0 {
 		after, err := t.update(live, obj, before, o)
 		if err != nil {
@@ -99,10 +104,17 @@ func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Opt
 		}
 		return after.format()
 	}
-	if object.String(live, "metadata", "uid") == "" {
-		return t.firstEntry(live, obj, o)
+	if object.String(live, "metadata", "uid") != "" {
+		return nil
 	}
-	return nil
+	fields, err := t.changes(live, obj, o)
+	if err != nil {
+		return nil
+	}
+	if isNew {
+		t.predict(obj, o.Fields, fields)
+	}
+	return t.firstEntry(fields, o)
 }
 
 // matchSchema reports whether live and obj, which has no managedFields, match the schema.
@@ -118,21 +130,25 @@ func (t *Type) matchSchema(live, obj map[string]any) bool {
 // isCustom reports whether the kind is that of custom resources.
 func (t *Type) isCustom() bool { return t.kind.Zero == nil }
 
-// firstEntry returns the managedFields of an object that nobody has written
-// before; nil if the write owns no field. obj is compared with live.
-func (t *Type) firstEntry(live, obj map[string]any, o Options) []any {
+// changes returns the fields that obj has and live has not, or with another value.
+func (t *Type) changes(live, obj map[string]any, o Options) (*fieldSet, error) {
 	w := newWrite(t, live, obj, o)
 	defer w.release()
 	own, err := w.in(t.apiVersion)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	changed := own.changed.minus(stripped)
-	if len(changed) == 0 {
+	return of(own.changed.minus(stripped)), nil
+}
+
+// firstEntry returns the managedFields of an object that nobody has written before; nil if
+// the write owns no field.
+func (t *Type) firstEntry(fields *fieldSet, o Options) []any {
+	if fields == noFields {
 		return nil
 	}
 	e := o.entry(opUpdate, t.apiVersion)
-	e.time, e.fields = formatTime(o.Now), of(changed)
+	e.time, e.fields = formatTime(o.Now), fields
 	return []any{e.format()}
 }
 
