@@ -18,11 +18,13 @@ type application struct {
 	walker
 	to            *Type
 	live, applied map[string]any
-	m             *managed // to change
-	id            string   // of the entry of the applied configuration
+	owners        owners    // after the apply
+	own           *entry    // of the applied configuration
+	fields        fieldTree // of the applied configuration, with those that are never owned
 	o             Options
 
-	versions map[fieldpath.APIVersion]versionedObject // live, by version
+	versions map[string]versionedObject // live, by version
+	trees    *comparer
 }
 
 // A versionedObject is an object in a version of its kind.
@@ -32,16 +34,21 @@ type versionedObject struct {
 	err error
 }
 
-func newApplication(t *Type, live, applied map[string]any, m *managed, id string, o Options) *application {
-	w := walker{t.compiled().names, &pacer{ctx: o.Context}}
-	return &application{walker: w, to: t, live: live, applied: applied, m: m, id: id, o: o}
+// newApplication returns an application to an object with the owners before.
+func newApplication(t *Type, live, applied map[string]any, before owners, o Options) *application {
+	a := &application{walker: walker{&pacer{ctx: o.Context}}, to: t, live: live, applied: applied, owners: before.clone(), o: o}
+	a.own = o.entry(opApply, t.apiVersion)
+	if i := a.owners.index(a.own); i >= 0 {
+		a.own = a.owners[i]
+	}
+	return a
 }
 
-// run returns the merged object and changes the managed fields. The object is nil
-// if it equals live.
+// run returns the merged object and changes the owners. The object is nil if it equals
+// live.
 //
 // Errors: merge.Conflicts; the error of the context. Any other error means that an
-// object does not match the schema; the managed fields are then invalid.
+// object does not match the schema; the owners are then invalid.
 func (a *application) run() (map[string]any, error) {
 	root := a.to.compiled().types
 	if err := a.validate(root, a.applied, false); err != nil {
@@ -61,15 +68,12 @@ func (a *application) run() (map[string]any, error) {
 	if !ok {
 		return nil, errInvalid
 	}
-	set, err := a.walker.fields(root, a.applied)
+	a.trees = newComparer(a.pacer)
+	defer a.trees.release()
+	last, err := a.ownApplied()
 	if err != nil {
 		return nil, err
 	}
-	if f := a.o.Fields.at(a.to.apiVersion); f != nil {
-		set = f.fields.Filter(set)
-	}
-	last := a.m.sets[a.id]
-	a.m.sets[a.id] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(a.to.apiVersion), true)
 	if last != nil && !a.covers(last) {
 		if out, err = a.prune(out, last); err != nil {
 			return nil, err
@@ -87,13 +91,30 @@ func (a *application) run() (map[string]any, error) {
 	return out, nil
 }
 
+// ownApplied sets the fields of the manager to those of the applied configuration. It
+// returns the manager's entry as it was before, nil if there was none.
+func (a *application) ownApplied() (last *entry, err error) {
+	if a.fields, err = a.trees.fields(a.to.compiled().types, a.applied); err != nil {
+		return nil, err
+	}
+	a.o.Fields.at(a.to.apiVersion).prune(&a.fields)
+	if slices.Contains(a.owners, a.own) {
+		before := *a.own
+		last = &before
+	} else {
+		a.owners = append(a.owners, a.own)
+	}
+	a.own.apiVersion, a.own.fields = a.to.apiVersion, of(a.fields.minus(stripped))
+	return last, nil
+}
+
 // in returns an object in a version. Its error wraps ErrNoVersion if the kind has
 // no such version.
-func (a *application) in(obj versionedObject, version fieldpath.APIVersion) (versionedObject, error) {
-	if obj.object["apiVersion"] == string(version) {
+func (a *application) in(obj versionedObject, version string) (versionedObject, error) {
+	if obj.object["apiVersion"] == version {
 		return obj, nil
 	}
-	converted, to, err := a.to.convert(obj.object, string(version))
+	converted, to, err := a.to.convert(obj.object, version)
 	if err != nil {
 		return obj, err
 	}
@@ -104,14 +125,18 @@ func (a *application) in(obj versionedObject, version fieldpath.APIVersion) (ver
 }
 
 // liveIn returns the live object in a version.
-func (a *application) liveIn(version fieldpath.APIVersion) (versionedObject, error) {
+func (a *application) liveIn(version string) (versionedObject, error) {
+	live := versionedObject{object: a.live, Type: a.to}
+	if a.live["apiVersion"] == version {
+		return live, nil
+	}
 	if v, ok := a.versions[version]; ok {
 		return v, v.err
 	}
-	v, err := a.in(versionedObject{object: a.live, Type: a.to}, version)
+	v, err := a.in(live, version)
 	v.err = err
 	if a.versions == nil {
-		a.versions = map[fieldpath.APIVersion]versionedObject{}
+		a.versions = map[string]versionedObject{}
 	}
 	a.versions[version] = v
 	return v, err
@@ -120,35 +145,34 @@ func (a *application) liveIn(version fieldpath.APIVersion) (versionedObject, err
 // reconcile adapts the field sets to the schema. It drops those in versions that the
 // kind does not have.
 func (a *application) reconcile() error {
-	for id, vs := range a.m.sets {
-		v, err := a.liveIn(vs.APIVersion())
+	kept := a.owners[:0]
+	for _, e := range a.owners {
+		v, err := a.liveIn(e.apiVersion)
 		if errors.Is(err, ErrNoVersion) {
-			delete(a.m.sets, id)
 			continue
 		} else if err != nil {
 			return err
 		}
-		fields, err := a.m.entries[id].fields.reconcile(v.compiled())
-		if err != nil {
+		if e.fields, err = e.fields.reconcile(v.compiled()); err != nil {
 			return err
 		}
-		if set := fields.asSet(v.compiled().names); set != vs.Set() {
-			a.m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
-		}
+		kept = append(kept, e)
 		if err := a.end(); err != nil {
 			return err
 		}
 	}
+	a.owners = kept
 	return nil
 }
 
 // named returns the fields of an object and those that contain them.
 func (a *application) named(v versionedObject) (*fieldpath.Set, error) {
-	set, err := walker{v.compiled().names, a.pacer}.fields(v.compiled().types, v.object)
+	c := v.compiled()
+	tree, err := a.trees.fields(c.types, v.object)
 	if err != nil {
 		return nil, err
 	}
-	return v.withNamed(set), nil
+	return v.withNamed(c.names.set(tree)), nil
 }
 
 func (v versionedObject) withNamed(set *fieldpath.Set) *fieldpath.Set {
@@ -174,30 +198,32 @@ func (a *application) without(v versionedObject, set *fieldpath.Set) (versionedO
 
 // covers reports whether the applied configuration has all fields that the manager applied
 // last time: then there is nothing to prune.
-func (a *application) covers(last fieldpath.VersionedSet) bool {
-	own := a.m.sets[a.id]
-	return last.Set().Empty() || last.APIVersion() == own.APIVersion() && last.Set().Difference(own.Set()).Empty()
+func (a *application) covers(last *entry) bool {
+	if last.fields == noFields {
+		return true
+	}
+	return last.apiVersion == a.own.apiVersion && (last.fields == a.own.fields || len(last.fields.tree.minus(a.fields)) == 0)
 }
 
 // prune removes from merged the fields that the manager applied last time and not
 // this time, and that no other manager owns.
-func (a *application) prune(out map[string]any, last fieldpath.VersionedSet) (map[string]any, error) {
-	merged, err := a.in(versionedObject{object: out, Type: a.to}, last.APIVersion())
+func (a *application) prune(out map[string]any, last *entry) (map[string]any, error) {
+	merged, err := a.in(versionedObject{object: out, Type: a.to}, last.apiVersion)
 	if errors.Is(err, ErrNoVersion) {
 		return out, nil
 	} else if err != nil {
 		return nil, err
 	}
-	lost := merged.withNamed(last.Set())
+	lost := merged.withNamed(last.fields.asSet(a.to.compiled().names))
 	pruned, err := a.without(merged, lost)
 	if err != nil {
 		return nil, err
 	}
-	if pruned, err = a.addOwned(merged, pruned, last.APIVersion()); err != nil {
+	if pruned, err = a.addOwned(merged, pruned, last.apiVersion); err != nil {
 		return nil, err
 	}
 	// What was lost with the fields of other versions is added back.
-	if pruned, err = a.in(pruned, last.APIVersion()); err != nil {
+	if pruned, err = a.in(pruned, last.apiVersion); err != nil {
 		return nil, err
 	}
 	all, err := a.named(merged)
@@ -211,20 +237,24 @@ func (a *application) prune(out map[string]any, last fieldpath.VersionedSet) (ma
 	if pruned, err = a.without(merged, all.Difference(kept).Intersection(lost)); err != nil {
 		return nil, err
 	}
-	pruned, err = a.in(pruned, fieldpath.APIVersion(a.to.apiVersion))
+	pruned, err = a.in(pruned, a.to.apiVersion)
 	return pruned.object, err
 }
 
 // addOwned adds to pruned the fields of merged that a manager owns, first those
 // owned in a version.
-func (a *application) addOwned(merged, pruned versionedObject, first fieldpath.APIVersion) (versionedObject, error) {
-	owned := map[fieldpath.APIVersion]*fieldpath.Set{}
-	for _, vs := range a.m.sets {
-		if set, ok := owned[vs.APIVersion()]; ok {
-			owned[vs.APIVersion()] = set.Union(vs.Set())
-		} else {
-			owned[vs.APIVersion()] = vs.Set()
+func (a *application) addOwned(merged, pruned versionedObject, first string) (versionedObject, error) {
+	names := a.to.compiled().names
+	owned := map[string]*fieldpath.Set{} // by version
+	for _, e := range a.owners {
+		set := e.fields.asSet(names)
+		if e == a.own {
+			set = names.set(a.fields)
 		}
+		if others, ok := owned[e.apiVersion]; ok {
+			set = others.Union(set)
+		}
+		owned[e.apiVersion] = set
 	}
 	versions := slices.Sorted(maps.Keys(owned))
 	if i := slices.Index(versions, first); i > 0 {
@@ -257,60 +287,64 @@ func (a *application) addOwned(merged, pruned versionedObject, first fieldpath.A
 	return pruned, nil
 }
 
-// diffSets are the fields that a write changed and removed, in one version.
-type diffSets struct{ changed, removed *fieldpath.Set }
-
 // takeOwnership removes from other managers the fields that the write changes. It fails with
 // merge.Conflicts if there are such fields, unless Options.Force is set.
 func (a *application) takeOwnership(out map[string]any) error {
-	before := versionedObject{object: a.live, Type: a.to}
-	after := versionedObject{object: out, Type: a.to}
-	diffs := map[fieldpath.APIVersion]*diffSets{}
-	compared := newComparer(a.pacer)
-	defer compared.release()
-	conflicts, removed := fieldpath.ManagedFields{}, fieldpath.ManagedFields{}
-	for id, vs := range a.m.sets {
-		if id == a.id {
+	diffs := map[string]*diff{} // by version
+	conflicts := fieldpath.ManagedFields{}
+	kept := a.owners[:0]
+	for _, e := range a.owners {
+		if e == a.own {
+			if e.fields != noFields {
+				kept = append(kept, e)
+			}
 			continue
 		}
-		d, ok := diffs[vs.APIVersion()]
+		d, ok := diffs[e.apiVersion]
 		if !ok {
-			from, err := a.in(before, vs.APIVersion())
-			var to versionedObject
-			if err == nil {
-				to, err = a.in(after, vs.APIVersion())
-			}
-			if errors.Is(err, ErrNoVersion) {
-				delete(a.m.sets, id)
+			var err error
+			if d, err = a.diffIn(e.apiVersion, out); errors.Is(err, ErrNoVersion) {
 				continue
 			} else if err != nil {
 				return err
 			}
-			names := from.compiled().names
-			c, err := from.compare(from.object, to.object, compared)
-			if err != nil {
-				return err
-			}
-			c.normalize(a.o.Fields.at(from.apiVersion))
-			d = &diffSets{names.set(c.changed), names.set(c.removed)}
-			diffs[vs.APIVersion()] = d
+			diffs[e.apiVersion] = d
 		}
-		if set := vs.Set().Intersection(d.changed); !set.Empty() {
-			conflicts[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), false)
+		was := e.fields.tree
+		fields := was.minus(d.changed)
+		if !fields.same(was) && !a.o.Force {
+			lost := a.to.compiled().names.set(was.minus(fields))
+			conflicts[e.id()] = fieldpath.NewVersionedSet(lost, fieldpath.APIVersion(e.apiVersion), false)
 		}
-		if !d.removed.Empty() {
-			removed[id] = fieldpath.NewVersionedSet(d.removed, vs.APIVersion(), false)
+		if fields = fields.minus(d.removed); !fields.same(was) {
+			e.fields = of(fields)
+		}
+		if len(fields) > 0 {
+			kept = append(kept, e)
 		}
 	}
-	if !a.o.Force && len(conflicts) > 0 {
+	a.owners = kept
+	if len(conflicts) > 0 {
 		return merge.ConflictsFromManagers(conflicts)
 	}
-	for _, lost := range []fieldpath.ManagedFields{conflicts, removed} {
-		for id, l := range lost {
-			vs := a.m.sets[id]
-			a.m.sets[id] = fieldpath.NewVersionedSet(vs.Set().Difference(l.Set()), vs.APIVersion(), vs.Applied())
-		}
-	}
-	maps.DeleteFunc(a.m.sets, func(_ string, vs fieldpath.VersionedSet) bool { return vs.Set().Empty() })
 	return nil
+}
+
+// diffIn compares live and out in a version. Its error wraps ErrNoVersion if the kind has
+// no such version.
+func (a *application) diffIn(version string, out map[string]any) (*diff, error) {
+	from, err := a.in(versionedObject{object: a.live, Type: a.to}, version)
+	if err != nil {
+		return nil, err
+	}
+	to, err := a.in(versionedObject{object: out, Type: a.to}, version)
+	if err != nil {
+		return nil, err
+	}
+	d, err := from.compare(from.object, to.object, a.trees)
+	if err != nil {
+		return nil, err
+	}
+	d.normalize(a.o.Fields.at(version))
+	return d, nil
 }

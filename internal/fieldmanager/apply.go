@@ -61,14 +61,14 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
-	out, m, err := t.applyOverLastApplied(live, applied, before.managed(t.compiled().names), o)
+	out, after, err := t.applyOverLastApplied(live, applied, before, o)
 	if err != nil {
 		return nil, err
 	}
 	if o.Manager == kubectl {
 		rewriteLastApplied(out, applied)
 	}
-	setManagedFields(out, m.owners().format())
+	setManagedFields(out, after.format())
 	return out, nil
 }
 
@@ -78,41 +78,36 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its managed fields. The object is live if nothing changes; otherwise
+// merged object and its owners. The object is live if nothing changes; otherwise
 // it may share its metadata with live, and other values with live and applied.
-// apply does not change m.
-func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
+// apply does not change before if it fails.
+func (t *Type) apply(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
 	// A managedFields of another type fails below with a type error.
 	if list, present := managedFields(applied); present && !slices.ContainsFunc(list, isNoObject) {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}
-	before := m
-	m = before.clone()
-	id, e := m.entry(o.entry(opApply, t.apiVersion))
-	a := newApplication(t, live, applied, m, id, o)
+	a := newApplication(t, live, applied, before, o)
 	out, err := a.run()
+	after := a.owners
 	var conflicts merge.Conflicts
 	if err != nil && !errors.As(err, &conflicts) {
 		if ended := a.end(); ended != nil {
 			return nil, nil, ended
 		}
-		m = before.clone()
-		id, e = m.entry(o.entry(opApply, t.apiVersion))
-		out, err = t.applyTyped(live, applied, m, id, o)
+		out, after, err = t.applyTyped(live, applied, before, o)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	m.strip(id)
 	if out == nil {
-		return live, m, nil
+		return live, after, nil
 	}
 	if t.kind.ApplyError != nil {
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
 	}
-	stamped := *e
-	stamped.time = formatTime(o.Now)
-	m.entries[id] = &stamped
+	if i := after.index(o.entry(opApply, t.apiVersion)); i >= 0 {
+		after[i].time = formatTime(o.Now)
+	}
 	if t.kind.Finish != nil {
 		switch out, err = t.kind.Finish(live, out); {
 		case err != nil && t.isCustom(): // kube-apiserver finds it later
@@ -125,31 +120,36 @@ func (t *Type) apply(live, applied map[string]any, m *managed, o Options) (map[s
 		out["metadata"] = maps.Clone(meta)
 	}
 	delete(metadata(out), "managedFields") // a null of the configuration
-	return out, m, nil
+	return out, after, nil
 }
 
 // applyTyped is [application.run] with structured-merge-diff's updater. It describes
 // what is wrong in an object that does not match the schema.
-func (t *Type) applyTyped(live, applied map[string]any, m *managed, id string, o Options) (map[string]any, error) {
+func (t *Type) applyTyped(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
 	configuration, err := t.asTyped(applied)
 	if err != nil {
-		return nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
+		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
 	}
-	before, err := t.asTyped(live, typed.AllowDuplicates)
+	was, err := t.asTyped(live, typed.AllowDuplicates)
 	if err != nil {
-		return nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
+		return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
 	}
-	var after *typed.TypedValue
-	after, m.sets, err = t.updater(m, o).Apply(
-		before, configuration, fieldpath.APIVersion(t.apiVersion), m.sets, id, o.Force)
-	if err != nil || after == nil {
-		return nil, err
+	m := before.managed(t.compiled().names)
+	id := m.entry(o.entry(opApply, t.apiVersion))
+	var is *typed.TypedValue
+	is, m.sets, err = t.updater(m, o).Apply(was, configuration, fieldpath.APIVersion(t.apiVersion), m.sets, id, o.Force)
+	if err != nil {
+		return nil, nil, err
 	}
-	out, ok := after.AsValue().Unstructured().(map[string]any)
+	m.strip(id)
+	if is == nil {
+		return nil, m.owners(), nil
+	}
+	out, ok := is.AsValue().Unstructured().(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("failed to convert new typed object (%s) to object: failed to convert value to unstructured for type %T", describe(applied), out)
+		return nil, nil, fmt.Errorf("failed to convert new typed object (%s) to object: failed to convert value to unstructured for type %T", describe(applied), out)
 	}
-	return out, nil
+	return out, m.owners(), nil
 }
 
 // updater returns the structured-merge-diff updater for one request.
@@ -181,9 +181,6 @@ func (m *managed) strip(id string) {
 	if set.Empty() {
 		delete(m.sets, id)
 		return
-	}
-	if known := m.entries[id].fields; known != nil && set.Equals(known.asSet(m.names)) {
-		set = known.asSet(m.names) // whose encoding is known
 	}
 	m.sets[id] = fieldpath.NewVersionedSet(set, vs.APIVersion(), vs.Applied())
 }

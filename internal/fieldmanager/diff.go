@@ -295,7 +295,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		if object.Identical(v, after) {
 			continue
 		}
-		step, s := t.field(name)
+		step, s, _ := t.field(name)
 		if err := c.compareAt(step, s, v, after, d); err != nil {
 			return false, err
 		}
@@ -307,7 +307,7 @@ func (c *comparer) maps(t *mapType, before, after any, d *diff) (leaf bool, err 
 		if _, had := was[name]; had {
 			continue
 		}
-		step, s := t.field(name)
+		step, s, _ := t.field(name)
 		if err := c.added(step, s, v, &d.changed); err != nil {
 			return false, err
 		}
@@ -351,7 +351,7 @@ func (c *comparer) added(step pathStep, s *resolvedType, v any, to *fieldTree) e
 func (c *comparer) addedMembers(t *mapType, members map[string]any) (fieldTree, error) {
 	tree := c.newTree(len(members))
 	for name, v := range members {
-		step, s := t.field(name)
+		step, s, _ := t.field(name)
 		if err := c.added(step, s, v, &tree); err != nil {
 			return nil, err
 		}

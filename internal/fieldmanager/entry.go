@@ -64,6 +64,16 @@ func (e *entry) owner() string {
 // owners are entries of managedFields. No two have the same id.
 type owners []*entry
 
+// clone returns copies of the entries, which can be changed. There is room for one more.
+func (o owners) clone() owners {
+	entries, out := make([]entry, len(o)), make(owners, len(o), len(o)+1)
+	for i, e := range o {
+		entries[i] = *e
+		out[i] = &entries[i]
+	}
+	return out
+}
+
 // Validate returns an error if metadata.managedFields cannot be read, nil if it
 // can. Changes by webhooks that fail the check are reverted with a warning that
 // contains the error.

@@ -215,13 +215,17 @@ func (e *ConflictError) Error() string {
 
 // conflictError converts the conflicts that structured-merge-diff reports,
 // whose managers are unordered.
-func (m *managed) conflictError(conflicts merge.Conflicts) *ConflictError {
+func (o owners) conflictError(conflicts merge.Conflicts) *ConflictError {
+	entries := make(map[string]*entry, len(o))
+	for _, e := range o {
+		entries[e.id()] = e
+	}
 	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int {
 		return cmp.Compare(a.Manager, b.Manager)
 	})
 	e := &ConflictError{Conflicts: make([]Conflict, len(conflicts))}
 	for i, c := range conflicts {
-		e.Conflicts[i] = Conflict{Owner: m.entries[c.Manager].owner(), Field: c.Path.String()}
+		e.Conflicts[i] = Conflict{Owner: entries[c.Manager].owner(), Field: c.Path.String()}
 	}
 	return e
 }

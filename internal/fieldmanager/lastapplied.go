@@ -22,24 +22,24 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // applyOverLastApplied applies a configuration. The manager kubectl takes
 // fields from others without force if client-side apply set them: if they are
 // in the last-applied annotation with the value that they still have.
-func (t *Type) applyOverLastApplied(live, applied map[string]any, m *managed, o Options) (map[string]any, *managed, error) {
-	out, after, err := t.apply(live, applied, m, o)
+func (t *Type) applyOverLastApplied(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
+	out, after, err := t.apply(live, applied, before, o)
 	var conflicts merge.Conflicts
 	if !errors.As(err, &conflicts) {
 		return out, after, err
 	}
 	if o.Manager != kubectl {
-		return nil, nil, m.conflictError(conflicts)
+		return nil, nil, before.conflictError(conflicts)
 	}
 	set := t.clientApplied(live)
 	if set == nil {
-		return nil, nil, m.conflictError(conflicts)
+		return nil, nil, before.conflictError(conflicts)
 	}
 	if others := without(conflicts, set); len(others) > 0 {
-		return nil, nil, m.conflictError(others)
+		return nil, nil, before.conflictError(others)
 	}
 	o.Force = true
-	return t.apply(live, applied, m, o)
+	return t.apply(live, applied, before, o)
 }
 
 // clientApplied returns the set of fields that client-side apply has set, nil

@@ -62,9 +62,7 @@ func TestApplyManyElements(t *testing.T) {
 		allocs = testing.AllocsPerRun(1, func() {
 			read, err := parseOwners(metadata(live)["managedFields"].([]any), nil)
 			require.NoError(t, err)
-			m := read.managed(k.compiled().names)
-			id, _ := m.entry(o.entry(opApply, k.apiVersion))
-			a := newApplication(k.Type, WithoutManagedFields(live), half, m, id, o)
+			a := newApplication(k.Type, WithoutManagedFields(live), half, read, o)
 			a.ctx = context.Background()
 			out, err := a.run()
 			require.NoError(t, err)
@@ -126,16 +124,17 @@ func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates 
 				list, _ := managedFields(live)
 				read, err := parseOwners(list, nil)
 				require.NoError(t, err)
-				m := read.managed(k.compiled().names)
-				id, _ := m.entry(o.entry(opApply, k.apiVersion))
 				var out map[string]any
+				var after owners
 				if j == 0 {
-					out, errs[j] = newApplication(k.Type, before, applied, m, id, o).run()
+					a := newApplication(k.Type, before, applied, read, o)
+					out, errs[j] = a.run()
+					after = a.owners
 				} else {
-					out, errs[j] = k.applyTyped(before, applied, m, id, o)
+					out, after, errs[j] = k.applyTyped(before, applied, read, o)
 				}
 				if errs[j] == nil {
-					outs[j], managers[j] = out, m.owners().format()
+					outs[j], managers[j] = out, after.format()
 				}
 			}
 			if errors.Is(errs[0], errInvalid) {

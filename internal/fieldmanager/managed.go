@@ -1,12 +1,11 @@
 package fieldmanager
 
 import (
-	"maps"
-
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
-// managed is the form of managedFields in which structured-merge-diff applies.
+// managed is the form of managedFields in which structured-merge-diff applies, and in which
+// those of scales are translated.
 type managed struct {
 	names names
 	sets  fieldpath.ManagedFields
@@ -47,17 +46,11 @@ func (m *managed) owners() owners {
 	return out
 }
 
-// clone returns a copy whose sets and entries can be replaced.
-func (m *managed) clone() *managed {
-	return &managed{names: m.names, sets: maps.Clone(m.sets), entries: maps.Clone(m.entries)}
-}
-
-// entry returns the entry that a request writes: the existing one, or e.
-func (m *managed) entry(e *entry) (id string, _ *entry) {
+// entry returns the id of e. It adds e if there is no entry with that id.
+func (m *managed) entry(e *entry) (id string) {
 	id = e.id()
-	if known, ok := m.entries[id]; ok {
-		return id, known
+	if m.entries[id] == nil {
+		m.entries[id] = e
 	}
-	m.entries[id] = e
-	return id, e
+	return id
 }

@@ -19,7 +19,7 @@ import (
 // managedFields.
 func (t *Type) Merge(live, applied map[string]any) (map[string]any, error) {
 	c := t.compiled()
-	w := walker{names: c.names}
+	var w walker
 	if w.validate(c.types, applied, false) != nil {
 		if _, err := t.asTyped(applied); err != nil {
 			return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)

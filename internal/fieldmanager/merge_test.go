@@ -60,7 +60,7 @@ spec:
   nodeSelector: {a: b}
   containers: [{name: c, image: i, args: [x], ports: [{containerPort: 80, protocol: TCP}]}, {name: d, image: i}]
 `)
-	w := walker{names: pod.compiled().names}
+	var w walker
 	merge := func(t *testing.T, applied string) map[string]any {
 		before := object.Copy(live)
 		merged, err := w.merge(pod.compiled().types, live, parse(t, applied))

@@ -83,13 +83,13 @@ type mapType struct {
 	other  *resolvedType   // the type of unknown fields
 }
 
-// field returns the step to a field, and its type.
-func (m *mapType) field(name string) (pathStep, *resolvedType) {
+// field returns the step to a field, its type, and whether the struct has the field.
+func (m *mapType) field(name string) (step pathStep, s *resolvedType, known bool) {
 	if i := m.byName.Find(name); i >= 0 {
 		f := &m.fields[i]
-		return f.step, f.resolvedType
+		return f.step, f.resolvedType, true
 	}
-	return pathStep{text: "f:" + name}, m.other
+	return pathStep{text: "f:" + name}, m.other, false
 }
 
 // typeOf returns the type of a field.
@@ -102,7 +102,6 @@ func (m *mapType) typeOf(name string) *resolvedType {
 
 // A field is a field of a struct.
 type field struct {
-	name string
 	step pathStep
 	*resolvedType
 }
@@ -160,7 +159,7 @@ func (r resolver) object(m *smd.Map) *mapType {
 	fieldNames := make([]string, len(m.Fields))
 	for i, f := range m.Fields { // sorted by name
 		fieldNames[i] = f.Name
-		out.fields[i] = field{f.Name, newFieldStep(f.Name, i), r.resolve(f.Type)}
+		out.fields[i] = field{newFieldStep(f.Name, i), r.resolve(f.Type)}
 	}
 	out.byName = fieldname.NewTable(fieldNames)
 	return out

@@ -36,7 +36,7 @@ func TestUpdateAsUpdater(t *testing.T) {
 			}
 			o := Options{Manager: string(rune('a' + r.IntN(3)))}
 			m := owned.managed(names)
-			id, _ := m.entry(o.entry(opUpdate, k.apiVersion))
+			id := m.entry(o.entry(opUpdate, k.apiVersion))
 			_, want, wantErr := k.updater(m, o).Update(before, after, version, maps.Clone(m.sets), "this write")
 			if set, ok := want["this write"]; ok { // as kube-apiserver names the writer
 				delete(want, "this write")

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
 // A pacer checks the context of a request while a value is walked. Its zero value
@@ -40,15 +38,12 @@ func (p *pacer) end() error {
 	return p.ctx.Err()
 }
 
-// A walker merges the values of one request and collects their fields. Its time is
-// n log n in the number of list elements. structured-merge-diff does the same in
-// time that is quadratic for lists that are not sorted by their keys.
+// A walker validates and merges the values of one request. Its time is n log n in the
+// number of list elements. structured-merge-diff does the same in time that is quadratic
+// for lists that are not sorted by their keys.
 //
-// The values must be valid. A walker fails only when the request ends.
-type walker struct {
-	names names
-	*pacer
-}
+// The values that it merges must be valid: then it fails only when the request ends.
+type walker struct{ *pacer }
 
 // merge returns before merged with an applied value: before itself if that changes nothing.
 // At least one is not absent. The result shares what is not merged with the arguments.
@@ -221,139 +216,6 @@ func (m *listMerge) add(before, applied any) error {
 	v, err := m.w.merge(m.t.element, before, applied)
 	m.out = append(m.out, v)
 	return err
-}
-
-// fields returns the set of the fields of an object.
-func (w walker) fields(s *resolvedType, obj map[string]any) (*fieldpath.Set, error) {
-	set, _, err := w.collect(s, obj)
-	return &set, err
-}
-
-// collect returns the paths below a value. It reports whether the value is owned itself.
-func (w walker) collect(s *resolvedType, v any) (below fieldpath.Set, member bool, err error) {
-	if err := w.step(); err != nil {
-		return below, false, err
-	}
-	switch as := variantOf(s, v); {
-	case as == mapVariant || as == anyVariant && s.object != nil:
-		members, _ := v.(map[string]any)
-		if s.object.atomic {
-			return below, true, nil
-		}
-		below, err = w.collectMembers(s.object, members)
-		return below, false, err
-	case as == scalarVariant || as == anyVariant && s.scalar != nil:
-		return below, true, nil
-	}
-	list, _ := v.([]any)
-	if s.list.atomic {
-		return below, true, nil
-	}
-	below, err = w.collectElements(s.list, list)
-	return below, false, err
-}
-
-func (w walker) collectMembers(t *mapType, members map[string]any) (set fieldpath.Set, err error) {
-	if len(members) == 0 {
-		return set, nil
-	}
-	var room [16]string // avoids an allocation
-	sorted := room[:0]
-	if len(members) > len(room) {
-		sorted = make([]string, 0, len(members))
-	}
-	for name := range members {
-		sorted = append(sorted, name)
-	}
-	slices.Sort(sorted)
-	set.Members = fieldpath.MakePathElementSet(len(members))
-	for _, name := range sorted {
-		pe, s := fieldpath.PathElement{}, t.other
-		field := t.byName.Find(name)
-		if field >= 0 {
-			pe.FieldName, s = &t.fields[field].name, t.fields[field].resolvedType
-		} else {
-			pe = w.names.field(name)
-		}
-		v := members[name]
-		below, member, err := w.collect(s, v)
-		if err != nil {
-			return set, err
-		}
-		if field < 0 || v == nil {
-			member = true
-		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
-			member = true
-		}
-		addChild(&set, pe, member, below)
-	}
-	return set, nil
-}
-
-// addChild adds a path and those below it to set, after all that it has.
-func addChild(set *fieldpath.Set, pe fieldpath.PathElement, member bool, below fieldpath.Set) {
-	if member {
-		set.Members.Insert(pe)
-	}
-	if !below.Empty() {
-		*set.Children.Descend(pe) = below
-	}
-}
-
-// A listChild is an element of a list and its step.
-type listChild struct {
-	element fieldpath.PathElement
-	value   any
-}
-
-func (w walker) collectElements(t *listType, list []any) (set fieldpath.Set, err error) {
-	if len(list) == 0 {
-		return set, nil
-	}
-	children := make([]listChild, len(list))
-	for i, v := range list {
-		if err := w.step(); err != nil {
-			return set, err
-		}
-		children[i] = listChild{t.pathElement(v), v}
-	}
-	slices.SortFunc(children, func(a, b listChild) int { return a.element.Compare(b.element) })
-	set.Members = fieldpath.MakePathElementSet(len(list))
-	for i := 0; i < len(children); {
-		pe, first := children[i].element, i
-		for i++; i < len(children) && children[i].element.Equals(pe); i++ {
-		}
-		var below fieldpath.Set
-		if i == first+1 { // elements with the same key are owned together
-			if below, _, err = w.collect(t.element, children[first].value); err != nil {
-				return set, err
-			}
-		}
-		addChild(&set, pe, true, below)
-	}
-	return set, nil
-}
-
-// pathElement returns the step to an element of an associative list that is valid.
-func (t *listType) pathElement(v any) fieldpath.PathElement {
-	if len(t.keys) == 0 {
-		v := value.NewValueInterface(v)
-		return fieldpath.PathElement{Value: &v}
-	}
-	obj, _ := v.(map[string]any)
-	keys := make(value.FieldList, 0, len(t.keys))
-	for _, k := range t.keys {
-		v, ok := obj[k.name]
-		if !ok {
-			v = k.absent
-		}
-		if !ok && v == nil {
-			continue // it omits the key
-		}
-		keys = append(keys, value.Field{Name: k.name, Value: value.NewValueInterface(v)})
-	}
-	keys.Sort()
-	return fieldpath.PathElement{Key: &keys}
 }
 
 // errInvalid is the error of a value that does not match its type. asTyped returns
