@@ -219,9 +219,10 @@ func (s *shaper) take(n int) bool {
 // A prediction is the field set of the last new object of a type, and the shape of objects
 // that have it too.
 type prediction struct {
-	fields *fieldSet
-	filter *Filter
-	shape  *shape // nil until two new objects in a row have the same fields
+	fields   *fieldSet
+	filter   *Filter
+	repeated bool   // the object before it had the same fields
+	shape    *shape // nil unless repeated, and if the first object that repeated them has none
 }
 
 // predicted returns the field set of a new object, nil if it is not known without
@@ -241,7 +242,10 @@ func (t *Type) predict(obj map[string]any, f *Filter, fields *fieldSet) {
 	}
 	next := &prediction{fields: fields, filter: f}
 	if p := t.prediction.Load(); p != nil && p.filter == f && p.fields == fields {
-		next.shape = shapeOf(t.compiled().types, t.zero, obj)
+		if p.repeated && p.shape == nil {
+			return
+		}
+		next.repeated, next.shape = true, shapeOf(t.compiled().types, t.zero, obj)
 	}
 	t.prediction.Store(next)
 }

@@ -150,6 +150,10 @@ properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: 
 		{"{a: v}", except, false},
 		{"{a: w}", except, true},
 		{"{a: 1}", except, false},
+		{"{a: []}", nil, false},
+		{"{a: []}", nil, false},
+		{"{a: []}", nil, false},
+		{"{a: w}", nil, false},
 	} {
 		obj := parse(t, "{apiVersion: ex.com/v1, kind: Foo, metadata: {name: "+fmt.Sprint("w", i)+"}, status: {x: x}, spec: "+step.spec+"}")
 		assert.Equal(t, step.predicted, k.predicted(obj, step.filter) != nil, "step %d", i)
