@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
@@ -160,24 +158,11 @@ func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, strict boo
 }
 
 func (c *customCodec) Append(dst []byte, obj map[string]any) []byte {
-	dst = append(dst, `{"kind":`...)
-	dst = wire.AppendAny(dst, obj["kind"])
-	dst = append(dst, `,"apiVersion":`...)
-	dst = wire.AppendAny(dst, obj["apiVersion"])
-	if meta, ok := obj["metadata"].(map[string]any); ok {
-		dst = append(dst, `,"metadata":`...)
-		dst = wire.ObjectMeta().Append(dst, meta)
-	}
-	for _, name := range slices.Sorted(maps.Keys(obj)) {
-		if name == "kind" || name == "apiVersion" || name == "metadata" {
-			continue
-		}
-		dst = append(dst, ',')
-		dst = wire.AppendAny(dst, name)
-		dst = append(dst, ':')
-		dst = wire.AppendAny(dst, obj[name])
-	}
-	return append(dst, '}')
+	return wire.AppendCustom(dst, obj)
+}
+
+func (c *customCodec) EncodeStored(obj, live map[string]any, old *wire.Encoded) wire.Encoded {
+	return wire.EncodeCustom(obj, live, old)
 }
 
 // PatchDocument implements [resource.Codec]: kube-apiserver encodes a map, whose

@@ -86,7 +86,7 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 	meta := object.Meta(obj)
 	key := op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name"))
 	old := op.store.Newest(key)
-	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, old)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 
 // replaceObject is replace for an object in the request's version.
 func (op *operation) replaceObject(old *storage.Object, obj map[string]any, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, op.Type, obj, old)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, old)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 		return draft, obj, err
 	}
 	obj = fieldmanager.WithoutManagedFields(obj)
-	smaller, err := storage.Draft(op.ctx, op.Type, obj, nil)
+	smaller, err := storage.Draft(op.ctx, op.Type, obj, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}

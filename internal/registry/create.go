@@ -255,7 +255,7 @@ func (op *operation) stamp(obj, old map[string]any) {
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
 	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
 	claimed := object.String(obj, "metadata", "resourceVersion")
-	draft, err := storage.Draft(op.ctx, op.Type, obj, nil)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, nil)
 	if err != nil {
 		return nil, err
 	}

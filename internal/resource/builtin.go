@@ -174,6 +174,10 @@ func (c *builtinCodec) Append(dst []byte, obj map[string]any) []byte {
 	return c.wire().Append(dst, obj)
 }
 
+func (c *builtinCodec) EncodeStored(obj, live map[string]any, old *wire.Encoded) wire.Encoded {
+	return c.wire().Encode(obj, live, old)
+}
+
 func (c *builtinCodec) PatchDocument(stored []byte, _ map[string]any) []byte { return stored }
 
 func (c *builtinCodec) ToUnstructured(obj map[string]any) map[string]any {

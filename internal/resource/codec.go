@@ -58,6 +58,12 @@ type Codec interface {
 	// metadata first, no newline.
 	Append(dst []byte, obj map[string]any) []byte
 
+	// EncodeStored is Append for an object that is stored. The result shares its texts with old,
+	// another version of the object or the zero value. obj must have metadata, without a
+	// resourceVersion. live is old decoded, or nil: members that obj shares with it in memory are
+	// not encoded again.
+	EncodeStored(obj, live map[string]any, old *wire.Encoded) wire.Encoded
+
 	// PatchDocument returns the JSON document that a JSON Patch is applied to.
 	// stored is the stored JSON of obj. The order of members matters, because
 	// errors quote the document.

@@ -188,12 +188,15 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 }
 
 // Draft encodes obj, which is in t's version, in the storage version, with that
-// version's defaults. old is the version that it replaces, or nil. It fails with a
-// *ConversionError.
-func Draft(ctx context.Context, t *resource.Type, obj map[string]any, old *Object) (*Object, error) {
+// version's defaults. old is the version that it replaces, or nil, and live is old decoded as t, or
+// nil: obj may share values with it. It fails with a *ConversionError.
+func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {
-		return New(t, obj, old), nil
+		if old == nil || !old.isOf(t) {
+			live = nil
+		}
+		return encode(t, obj, live, old), nil
 	}
 	converted, err := convert(ctx, to, []map[string]any{object.Copy(obj)})
 	if err != nil {

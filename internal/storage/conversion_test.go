@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -26,6 +27,10 @@ type versioned struct {
 func (c *versioned) Append(dst []byte, obj map[string]any) []byte {
 	return fmt.Appendf(dst, `{"kind":"Thing","apiVersion":%q,"metadata":{"name":%q,"uid":%q},"data":%q}`,
 		c.apiVersion, object.String(obj, "metadata", "name"), object.String(obj, "metadata", "uid"), object.String(obj, "data"))
+}
+
+func (c *versioned) EncodeStored(obj, _ map[string]any, _ *wire.Encoded) wire.Encoded {
+	return wire.NewEncoded(c.Append(nil, obj))
 }
 
 var errConversion = errors.New("no conversion")
@@ -63,7 +68,7 @@ func TestConversion(t *testing.T) {
 	s := NewStore(clock.New(), Limits{})
 	put := func(typ *resource.Type, name, data string) {
 		t.Helper()
-		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, nil)
+		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, nil, nil)
 		require.NoError(t, err)
 		_, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
 			tx.Put(typ.Key("", name), draft.At(tx.Revision()))
@@ -111,6 +116,6 @@ func TestConversion(t *testing.T) {
 	_, err = w.Poll(0)
 	assert.ErrorIs(t, err, errConversion)
 	assert.Len(t, list(v1, Query{}), 2, "the storage version still works")
-	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"}, nil)
+	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"}, nil, nil)
 	assert.ErrorIs(t, err, errConversion)
 }

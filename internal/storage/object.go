@@ -39,7 +39,7 @@ type Object struct {
 // FromJSON returns head as an Object that is not stored yet. json is what New encodes, ended by
 // a newline; head has its names, labels and fields. The Object does not keep json.
 func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
-	head.typ, head.encoded = t, wire.NewEncoded(json[:len(json)-1], "", wire.Encoded{})
+	head.typ, head.encoded = t, wire.NewEncoded(json[:len(json)-1])
 	head.UID = head.encoded.UID()
 	return head
 }
@@ -57,7 +57,11 @@ func (o *Object) copy() *Object {
 //
 // The Object shares with old, which is another version of it or nil, what is equal in both, so
 // that an old version occupies little more than what was changed.
-func New(t *resource.Type, obj map[string]any, old *Object) *Object {
+func New(t *resource.Type, obj map[string]any, old *Object) *Object { return encode(t, obj, nil, old) }
+
+// encode is New for an object that shares values with live. That is nil or old, an object of t,
+// decoded.
+func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	if old == nil {
 		old = &noObject
 	}
@@ -69,21 +73,8 @@ func New(t *resource.Type, obj map[string]any, old *Object) *Object {
 		o.Labels, o.sharesLabels = labelsOf(labels)
 	}
 	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old)
-
-	buffer := buffers.Get().(*[]byte)
-	defer buffers.Put(buffer)
-	*buffer = t.Codec.Append((*buffer)[:0], obj)
-	o.encoded = wire.NewEncoded(*buffer, firstFields(meta), old.encoded)
+	o.encoded = t.Codec.EncodeStored(obj, live, &old.encoded)
 	return o
-}
-
-// firstFields returns the fields of the first manager of an object, "" if there are none.
-func firstFields(meta map[string]any) object.FieldsV1 {
-	for manager := range object.Each(meta["managedFields"]) {
-		fields, _ := manager["fieldsV1"].(object.FieldsV1)
-		return fields
-	}
-	return ""
 }
 
 // noObject shares nothing.
@@ -127,7 +118,7 @@ func Bookmark(t *resource.Type, rev mvcc.Revision, initial bool, blueprint strin
 	if t.CompleteBookmark != nil {
 		t.CompleteBookmark(obj)
 	}
-	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj), "", wire.Encoded{})}
+	return &Object{Revision: rev, encoded: wire.NewEncoded(t.Codec.Append(nil, obj))}
 }
 
 // InitialEventsEnd is the annotation of the bookmark that ends the initial events.

@@ -39,13 +39,16 @@ func (plain) Normalize(obj map[string]any, _ bool) (map[string]any, []error, err
 func (plain) Wire() *wire.Type { return nil }
 
 func (plain) Append(dst []byte, obj map[string]any) []byte {
-	meta := object.Copy(object.Meta(obj))
-	dst = fmt.Appendf(dst, `{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"namespace":%q,"uid":%q`, meta["name"], meta["namespace"], meta["uid"])
-	if labels := object.Map(meta, "labels"); labels != nil {
-		b, _ := json.Marshal(labels)
-		dst = append(append(dst, `,"labels":`...), b...)
-	}
-	return fmt.Appendf(dst, `},"data":%q}`, object.String(obj, "data"))
+	return wire.AppendCustom(dst, asThing(obj))
+}
+
+func (plain) EncodeStored(obj, live map[string]any, old *wire.Encoded) wire.Encoded {
+	return wire.EncodeCustom(asThing(obj), live, old)
+}
+
+// asThing returns a thing with its kind.
+func asThing(obj map[string]any) map[string]any {
+	return map[string]any{"kind": "Thing", "apiVersion": "v1", "metadata": obj["metadata"], "data": object.String(obj, "data")}
 }
 
 func thing(uncached bool) *resource.Type {

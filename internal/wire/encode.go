@@ -49,13 +49,18 @@ type encoder struct {
 	// allocations, and a second search in a map for each field.
 	keys   []string
 	values []any
+	// fieldSet is where the first field set is in the document, the zero value before it.
+	fieldSet span
 }
+
+// A span is a part of a document, from an index to before another.
+type span struct{ begin, end int }
 
 var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 func newEncoder(protobuf bool) *encoder {
 	e := encoders.Get().(*encoder)
-	e.protobuf = protobuf
+	e.protobuf, e.fieldSet = protobuf, span{}
 	return e
 }
 
@@ -76,17 +81,24 @@ func appendAny(dst []byte, v any) []byte {
 }
 
 func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
-	dst = append(dst, '{')
-	start := len(dst)
 	first := len(e.values)
-	for set := n.always | e.push(n, obj); set != 0; set &= set - 1 {
+	set := n.always | e.push(n, obj)
+	dst = e.fields(append(dst, '{'), n, first, set)
+	e.values = e.values[:first]
+	return append(dst, '}')
+}
+
+// fields appends fields of a struct, a set of those whose values push has pushed on the stack at
+// first, and clears the values.
+func (e *encoder) fields(dst []byte, n *node, first int, set uint64) []byte {
+	for ; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
 		f, v := &n.fields[i], e.values[first+i]
 		e.values[first+i] = nil
 		if !f.always && !f.pointer && empty(v) {
 			continue
 		}
-		if len(dst) > start {
+		if dst[len(dst)-1] != '{' {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, f.prefix...)
@@ -99,8 +111,7 @@ func (e *encoder) structure(dst []byte, n *node, obj map[string]any) []byte {
 			dst = e.value(dst, f.node, v)
 		}
 	}
-	e.values = e.values[:first]
-	return append(dst, '}')
+	return dst
 }
 
 // push pushes the values of the fields of a struct on the stack and returns the set of
@@ -212,6 +223,9 @@ func (e *encoder) any(dst []byte, v any) []byte {
 	case object.EmptyMap:
 		return append(dst, "{}"...)
 	case object.FieldsV1:
+		if e.fieldSet.end == 0 {
+			e.fieldSet = span{len(dst), len(dst) + len(v)}
+		}
 		return append(dst, v...)
 	}
 	panic(fmt.Sprintf("wire: %T in an object", v))

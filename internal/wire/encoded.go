@@ -24,14 +24,14 @@ type Encoded struct {
 	//
 	//	stable[:version], the member resourceVersion,
 	//	stable[version:fields], first, changing[:status],
-	//	stable[fields:], changing[status:]
+	//	stable[fields:], changing[status:], a closing brace
 	//
-	// The places of the status and of the end of the managers are found by a search, which may
-	// find others. What is written does not depend on them.
+	// The members between the metadata and the status are stable[members:], and the status and the
+	// members after it are changing[status:]. If members is 0, the document has one text.
 	stable, first, changing string
 
-	metadata                int32 // where `"metadata":` begins in stable
-	version, fields, status int32
+	metadata                         int32 // where `"metadata":` begins in stable
+	version, fields, status, members int32
 
 	common bool // another object has first too, and counts it
 }
@@ -40,63 +40,52 @@ type Encoded struct {
 // needs about as much memory as sharing saves.
 const minSplit = 512
 
-// NewEncoded returns the JSON of an object as an Encoded, which shares its texts with old, the
-// encoding of another version or the zero value. The object must be as [Type.Append] writes it,
-// with kind, apiVersion and metadata in the order of their Go types, and without a
-// resourceVersion. fields are those of its first manager, "" if it has none. The Encoded does not
-// keep the slice.
-func NewEncoded(json []byte, fields object.FieldsV1, old Encoded) Encoded {
-	e := Encoded{metadata: int32(bytes.Index(json, []byte(`"metadata":`)))}
-	e.version = int32(versionPlace(json, int(e.metadata)+len(`"metadata":{`)))
-	p := split(json, int(e.version), []byte(fields))
-	e.fields, e.status = int32(len(p.head)), int32(len(p.others))
-	e.stable = join(p.head, p.body, old.stable)
-	e.changing = join(p.others, p.status, old.changing)
-	if e.first, e.common = old.first, old.common; e.first != string(p.first) {
-		e.first, e.common = shared(p.first)
+// NewEncoded returns the JSON of an object as an Encoded of one text. The object must be as
+// [Type.Append] writes it, with kind, apiVersion and metadata in the order of their Go types, and
+// without a resourceVersion. The Encoded does not keep the slice.
+func NewEncoded(json []byte) Encoded {
+	p := places{json: json[:len(json)-len("}")]}
+	return p.encoded(&Encoded{})
+}
+
+// places are the JSON of an object, without the closing brace, and where it is cut into the texts
+// of an Encoded.
+type places struct {
+	json     []byte
+	fieldSet span // the fields of the first manager, the zero value if there are none
+	members  int  // the end of the metadata
+	status   int  // the end of the members before the status
+}
+
+// encoded returns the JSON as an Encoded that shares texts with old. It has one text if the places
+// are unknown or the JSON is short.
+func (p *places) encoded(old *Encoded) Encoded {
+	metadata := bytes.Index(p.json, []byte(`"metadata":`))
+	version := versionPlace(p.json, metadata+len(`"metadata":{`))
+	e := Encoded{metadata: int32(metadata), version: int32(version)}
+	if p.members == 0 || len(p.json) < minSplit {
+		e.stable = join(p.json, nil, old.stable)
+		e.fields = int32(len(e.stable))
+		return e
+	}
+	// The first manager's fields, the other managers, and the rest of the metadata.
+	first, others := span{version, version}, version
+	if p.fieldSet.end > 0 {
+		first, others = p.fieldSet, p.members-len(`}]}`)
+		if first.end-first.begin < minShared {
+			first.begin = first.end
+		}
+	}
+	e.fields, e.status = int32(first.begin), int32(others-first.end)
+	e.members = int32(first.begin + p.members - others)
+	e.stable = join(p.json[:first.begin], p.json[others:p.status], old.stable)
+	e.changing = join(p.json[first.end:others], p.json[p.status:], old.changing)
+	if text := p.json[first.begin:first.end]; old.first == string(text) {
+		e.first, e.common = old.first, old.common
+	} else {
+		e.first, e.common = shared(text)
 	}
 	return e
-}
-
-// pieces are the parts of the JSON of an object, in their order.
-type pieces struct {
-	head   []byte
-	first  []byte // the fields of the first manager
-	others []byte // the other managers
-	body   []byte
-	status []byte
-}
-
-// split cuts the JSON of an object, whose resourceVersion would be at a place. The texts that it
-// searches for begin with letters that are rare in JSON, which is faster.
-func split(json []byte, version int, fields []byte) pieces {
-	if len(json) < minSplit {
-		return pieces{head: json}
-	}
-	p := pieces{head: json[:version], body: json[version:]}
-	const key = `fieldsV1":`
-	if i := bytes.Index(p.body, []byte(key+`{`)); i >= 0 && len(fields) > 0 && bytes.HasPrefix(p.body[i+len(key):], fields) {
-		begin := i + len(key)
-		end := begin + len(fields)
-		if len(fields) < minShared {
-			begin = end
-		}
-		rest := p.body[end:]
-		managers := indexOrLen(rest, `}]}`)
-		p.head, p.first, p.others, p.body = json[:version+begin], p.body[begin:end], rest[:managers], rest[managers:]
-	}
-	if i := bytes.Index(p.body, []byte(`status":{`)); i >= 0 {
-		p.body, p.status = p.body[:i], p.body[i:]
-	}
-	return p
-}
-
-// indexOrLen returns the index of the first sep in s, the length of s if there is none.
-func indexOrLen(s []byte, sep string) int {
-	if i := bytes.Index(s, []byte(sep)); i >= 0 {
-		return i
-	}
-	return len(s)
 }
 
 // join returns the text a + b, old if it is equal.
@@ -179,12 +168,14 @@ func skipString(json []byte, at int) int {
 const MaxVersion = 48
 
 // Len returns the length of the document without a resourceVersion, in bytes.
-func (e *Encoded) Len() int { return len(e.stable) + len(e.first) + len(e.changing) }
+func (e *Encoded) Len() int { return len(e.stable) + len(e.first) + len(e.changing) + len("}") }
 
 // Equal reports whether two objects differ in nothing but their resourceVersions.
 func (e *Encoded) Equal(other *Encoded) bool {
-	return e.Len() == other.Len() && e.version == other.version && e.fields == other.fields && e.status == other.status &&
-		e.stable == other.stable && e.first == other.first && e.changing == other.changing
+	if e.fields == other.fields && e.status == other.status && len(e.first) == len(other.first) {
+		return e.stable == other.stable && e.first == other.first && e.changing == other.changing
+	}
+	return e.Len() == other.Len() && bytes.Equal(e.Append(nil, 0), other.Append(nil, 0))
 }
 
 // Size returns the length of the texts that the object does not share with other objects, in
@@ -193,7 +184,7 @@ func (e *Encoded) Size() int {
 	if e.common {
 		return len(e.stable) + len(e.changing)
 	}
-	return e.Len()
+	return len(e.stable) + len(e.first) + len(e.changing)
 }
 
 // Shared returns how many bytes of Size are in the same memory as a text of another version.
@@ -227,6 +218,7 @@ func (e *Encoded) WithVersionText(version string) Encoded {
 	out := *e
 	out.stable = e.stable[:e.version] + member + e.stable[e.version:]
 	out.fields += int32(len(member))
+	out.members = 0 // no object has this text
 	return out
 }
 
@@ -257,7 +249,7 @@ func (e *Encoded) Decode(t *Type, version int64) (map[string]any, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	*buf = e.Append((*buf)[:0], version)
-	after := len(e.changing) + len(e.stable) - int(e.fields)
+	after := len(e.changing) + len(e.stable) - int(e.fields) + len("}")
 	known := fieldSet{at: len(*buf) - after - len(e.first), text: object.FieldsV1(e.first)}
 	obj, _, err := t.Decode(*buf, DecodeOptions{known: known})
 	return obj, err
@@ -272,7 +264,7 @@ func (e *Encoded) appendFrom(to []byte, index int, version int64) []byte {
 	to = e.appendVersion(append(to, e.stable[index:e.version]...), version)
 	to = append(append(to, e.stable[e.version:e.fields]...), e.first...)
 	to = append(append(to, e.changing[:e.status]...), e.stable[e.fields:]...)
-	return append(to, e.changing[e.status:]...)
+	return append(append(to, e.changing[e.status:]...), '}')
 }
 
 // Write writes what Append appends or, unless typed, what follows kind and apiVersion in it:

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -16,24 +17,17 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-func encoded(json string) wire.Encoded {
-	return wire.NewEncoded([]byte(json), firstFields(json), wire.Encoded{})
+// custom returns the custom resource of a JSON text.
+func custom(t require.TestingT, text string) map[string]any {
+	obj, _, err := wire.DecodeUntyped([]byte(text), wire.DecodeOptions{})
+	require.NoError(t, err)
+	obj["metadata"], _, err = wire.ObjectMeta().Normalize(object.Map(obj, "metadata"), wire.DecodeOptions{})
+	require.NoError(t, err)
+	return obj
 }
 
-// firstFields returns the fields of the first manager of an object.
-func firstFields(text string) object.FieldsV1 {
-	var obj struct {
-		Metadata struct {
-			ManagedFields []struct{ FieldsV1 json.RawMessage }
-		}
-	}
-	if err := json.Unmarshal([]byte(text), &obj); err != nil {
-		panic(err)
-	}
-	for _, manager := range obj.Metadata.ManagedFields {
-		return object.FieldsV1(manager.FieldsV1)
-	}
-	return ""
+func encoded(t require.TestingT, text string) wire.Encoded {
+	return wire.EncodeCustom(custom(t, text), nil, &wire.Encoded{})
 }
 
 func TestEncoded(t *testing.T) {
@@ -47,43 +41,45 @@ func TestEncoded(t *testing.T) {
 		{"all", `{"name":"a","generateName":"a-","namespace":"n","uid":"u","labels":{"uid":"}\""}}`, "", "u",
 			`{"name":"a","generateName":"a-","namespace":"n","uid":"u","resourceVersion":"41","labels":{"uid":"}\""}}`},
 		{"uid last", `{"name":"a","uid":"u"}`, "", "u", `{"name":"a","uid":"u","resourceVersion":"41"}`},
-		{"escapes", `{"name":"\"uid\":\"v","uid":"u","x":1}`, "", "u", `{"name":"\"uid\":\"v","uid":"u","resourceVersion":"41","x":1}`},
+		{"escapes", `{"name":"\"uid\":\"v","uid":"u","generation":1}`, "", "u", `{"name":"\"uid\":\"v","uid":"u","resourceVersion":"41","generation":1}`},
 		{"no uid", `{"name":"a","labels":{"uid":"v"}}`, "", "", `{"name":"a","resourceVersion":"41","labels":{"uid":"v"}}`},
-		{"first member", `{"labels":{}}`, "", "", `{"resourceVersion":"41","labels":{}}`},
+		{"first member", `{"labels":{"a":"b"}}`, "", "", `{"resourceVersion":"41","labels":{"a":"b"}}`},
 		{"only member", `{}`, "", "", `{"resourceVersion":"41"}`},
-		{"one manager", `{"uid":"u","labels":{"a":"b"},"managedFields":[{"manager":"a"}]}`, `,"data":"` + long + `"`, "u",
+		{"one manager", `{"uid":"u","labels":{"a":"b"},"managedFields":[{"manager":"a"}]}`, `,"spec":"` + long + `"`, "u",
 			`{"uid":"u","resourceVersion":"41","labels":{"a":"b"},"managedFields":[{"manager":"a"}]}`},
-		{"managers", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{}},{"manager":"c"}]}`, `,"data":"` + long + `"`, "u",
+		{"managers", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{}},{"manager":"c"}]}`, `,"spec":"` + long + `"`, "u",
 			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{}},{"manager":"c"}]}`},
-		{"only managers", `{"managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"data":"` + long + `"`, "",
+		{"only managers", `{"managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"spec":"` + long + `"`, "",
 			`{"resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b"}]}`},
-		{"managers elsewhere", `{"uid":"u","labels":{"manager":"x"}}`, `,"data":[{"x":1},{"manager":"` + long + `"}],"status":{"b":1}`, "u",
+		{"managers elsewhere", `{"uid":"u","labels":{"manager":"x"}}`, `,"spec":[{"x":1},{"manager":"` + long + `"}],"status":{"b":1}`, "u",
 			`{"uid":"u","resourceVersion":"41","labels":{"manager":"x"}}`},
-		{"brackets in managed fields", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{"v:\"}]}\"":{}}}]}`, `,"data":"` + long + `"`, "u",
+		{"brackets in managed fields", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{"v:\"}]}\"":{}}}]}`, `,"spec":"` + long + `"`, "u",
 			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b","fieldsV1":{"v:\"}]}\"":{}}}]}`},
-		{"status", `{"uid":"u","labels":{"a":"b"}}`, `,"data":"` + long + `","status":{"a":1}`, "u",
+		{"status", `{"uid":"u","labels":{"a":"b"}}`, `,"spec":"` + long + `","status":{"a":1}`, "u",
 			`{"uid":"u","resourceVersion":"41","labels":{"a":"b"}}`},
-		{"status in other members", `{"uid":"u"}`, `,"data":{"status":{"x":"` + long + `"}},"status":{"b":1},"tail":2`, "u",
+		{"status in other members", `{"uid":"u"}`, `,"spec":{"status":{"x":"` + long + `"}},"status":{"b":1},"tail":2`, "u",
 			`{"uid":"u","resourceVersion":"41"}`},
-		{"managers and status", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"data":"` + long + `","status":{"a":1}`, "u",
+		{"managers and status", `{"uid":"u","managedFields":[{"manager":"a"},{"manager":"b"}]}`, `,"spec":"` + long + `","status":{"a":1}`, "u",
 			`{"uid":"u","resourceVersion":"41","managedFields":[{"manager":"a"},{"manager":"b"}]}`},
-		{"only member of a long object", `{}`, `,"data":"` + long + `","status":{"a":1}`, "", `{"resourceVersion":"41"}`},
+		{"only member of a long object", `{}`, `,"spec":"` + long + `","status":{"a":1}`, "", `{"resourceVersion":"41"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			const head = `{"kind":"Thing","apiVersion":"v1",`
-			tail := `,"data":{"uid":"w","metadata":{}}` + row.tail + `}`
+			tail := `,"data":{"metadata":{},"uid":"w"}` + row.tail + `}`
 			before := head + `"metadata":` + row.metadata + tail
 			after := head + `"metadata":` + row.want + tail
-			e := encoded(before)
+			e := encoded(t, before)
 			assert.Equal(t, row.uid, e.UID())
 			assert.Equal(t, len(before), e.Len())
 			assert.Equal(t, "x"+before, string(e.Append([]byte("x"), 0)))
 			assert.Equal(t, "x"+after, string(e.Append([]byte("x"), 41)))
 			assert.Equal(t, "{"+row.metadata, string(e.AppendMetadata([]byte("{"), 0)))
 			assert.Equal(t, row.want, string(e.AppendMetadata(nil, 41)))
-			same, other := encoded(before), encoded(strings.Replace(before, "Thing", "Other", 1))
+			same, other := encoded(t, before), encoded(t, strings.Replace(before, "Thing", "Other", 1))
 			assert.True(t, e.Equal(&same))
 			assert.False(t, e.Equal(&other))
+			uncut := wire.NewEncoded([]byte(before))
+			assert.True(t, e.Equal(&uncut))
 
 			fixed := e.WithVersionText("41")
 			assert.Equal(t, after, string(fixed.Append(nil, 0)))
@@ -108,11 +104,10 @@ func TestEncoded(t *testing.T) {
 func TestEncodedShortTail(t *testing.T) {
 	for _, metadata := range []string{
 		`{"name":"` + strings.Repeat("x", 600) + `"}`,
-		`{"name":"` + strings.Repeat("x", 600) + `","labels":{}}`,
+		`{"name":"` + strings.Repeat("x", 600) + `","labels":{"a":"b"}}`,
 	} {
 		text := `{"kind":"Thing","apiVersion":"v1","metadata":` + metadata + `}`
-		for _, fields := range []object.FieldsV1{"", "{}", "}"} {
-			e := wire.NewEncoded([]byte(text), fields, wire.Encoded{})
+		for _, e := range []wire.Encoded{encoded(t, text), wire.NewEncoded([]byte(text))} {
 			assert.Equal(t, text, string(e.Append(nil, 0)))
 			assert.Equal(t, metadata, string(e.AppendMetadata(nil, 0)))
 		}
@@ -120,7 +115,7 @@ func TestEncodedShortTail(t *testing.T) {
 }
 
 func TestEncodedVersionText(t *testing.T) {
-	e := encoded(`{"metadata":{"uid":"u"}}`)
+	e := wire.NewEncoded([]byte(`{"metadata":{"uid":"u"}}`))
 	e = e.WithVersionText(`a"b`)
 	assert.Equal(t, `{"metadata":{"uid":"u","resourceVersion":"a\"b"}}`, string(e.Append(nil, 0)))
 }
@@ -128,33 +123,34 @@ func TestEncodedVersionText(t *testing.T) {
 // TestEncodedShares shows which versions of an object share memory.
 func TestEncodedShares(t *testing.T) {
 	fresh := freshText()
-	object := func(label, manager, field, spec, status string) string {
+	thing := func(label, manager, field, spec, status string) string {
 		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u","labels":{"a":%q},"managedFields":[{"manager":"m","fieldsV1":{"f:spec":{"f:%s":{}}}},{"manager":%q}]},"spec":{"a":%q},"status":{"a":%q}}`,
 			label, field+fresh, manager, spec, status+strings.Repeat("x", 400))
 	}
-	text := object("l", "m", "f", "spec", "status")
-	old := encoded(text)
+	text := thing("l", "m", "f", "spec", "status")
+	old := encoded(t, text)
+	whole := len(text) - len("}") // which is not stored
 	first := len(`{"f:spec":{"f:f`) + len(fresh) + len(`":{}}}`)
-	changing := len(`},{"manager":"m"`) + len(`status":{"a":"status"}}`) + 400
+	changing := len(`},{"manager":"m"`) + len(`,"status":{"a":"status"}`) + 400
 	for _, row := range []struct {
 		name, text  string
 		shared      int
 		allocations float64 // of the texts that are not shared
 	}{
-		{"equal", text, len(text), 0},
-		{"labels", object("k", "m", "f", "spec", "status"), first + changing, 1},
-		{"fields of the first manager", object("l", "m", "g", "spec", "status"), len(text) - first, 0}, // it is in the table
-		{"another manager", object("l", "n", "f", "spec", "status"), len(text) - changing, 1},
-		{"spec", object("l", "m", "f", "other", "status"), first + changing, 1},
-		{"status", object("l", "m", "f", "spec", "other"), len(text) - changing, 1},
-		{"spec and status", object("l", "m", "f", "other", "other"), first, 2},
+		{"equal", text, whole, 0},
+		{"labels", thing("k", "m", "f", "spec", "status"), first + changing, 1},
+		{"fields of the first manager", thing("l", "m", "g", "spec", "status"), whole - first, 0}, // it is in the table
+		{"another manager", thing("l", "n", "f", "spec", "status"), whole - changing, 1},
+		{"spec", thing("l", "m", "f", "other", "status"), first + changing, 1},
+		{"status", thing("l", "m", "f", "spec", "other"), whole - changing, 1},
+		{"spec and status", thing("l", "m", "f", "other", "other"), first, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			json, fields := []byte(row.text), firstFields(row.text)
-			e := wire.NewEncoded(json, fields, old)
+			obj := custom(t, row.text)
+			e := wire.EncodeCustom(obj, nil, &old)
 			assert.Equal(t, row.text, string(e.Append(nil, 0)))
 			assert.Equal(t, row.shared, old.Shared(&e))
-			assert.Equal(t, row.allocations, testing.AllocsPerRun(10, func() { wire.NewEncoded(json, fields, old) }))
+			assert.Equal(t, row.allocations, testing.AllocsPerRun(10, func() { wire.EncodeCustom(obj, nil, &old) }))
 		})
 	}
 }
@@ -163,16 +159,17 @@ func TestEncodedShares(t *testing.T) {
 // which one of them counts.
 func TestEncodedSharesFirst(t *testing.T) {
 	fresh := freshText()
-	object := func(name string) string {
+	thing := func(name string) string {
 		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{"f:%s":{}}}}]},"spec":{"a":%q}}`,
 			name, fresh, strings.Repeat("x", 400))
 	}
-	a, b := encoded(object("a")), encoded(object("b"))
+	a, b := encoded(t, thing("a")), encoded(t, thing("b"))
 	first := len(`{"f:spec":{"f:`) + len(fresh) + len(`":{}}}`)
-	assert.Equal(t, a.Len(), a.Size())
-	assert.Equal(t, b.Len()-first, b.Size())
-	next := wire.NewEncoded([]byte(object("c")), firstFields(object("c")), a)
-	assert.Equal(t, next.Len(), next.Size(), "the next version of the object that counts it")
+	whole := a.Len() - len("}")
+	assert.Equal(t, whole, a.Size())
+	assert.Equal(t, whole-first, b.Size())
+	next := wire.EncodeCustom(custom(t, thing("c")), nil, &a)
+	assert.Equal(t, whole, next.Size(), "the next version of the object that counts it")
 	assert.Equal(t, first, a.Shared(&next))
 	assert.Zero(t, b.Shared(&next), "b does not count it")
 }
@@ -189,7 +186,9 @@ func TestEncodedDecode(t *testing.T) {
 		{"two managers", `{"managedFields":[{"manager":"m","fieldsV1":` + long + `},{"manager":"n","fieldsV1":` + long + `}]}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			e := encoded(`{"kind":"Pod","apiVersion":"v1","metadata":` + row.metadata + `,"spec":{"containers":null,"nodeName":"` + strings.Repeat("x", 400) + `"},"status":{"phase":"Running"}}`)
+			obj, _, err := pod.Decode([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":`+row.metadata+`,"spec":{"containers":null,"nodeName":"`+strings.Repeat("x", 400)+`"},"status":{"phase":"Running"}}`), wire.DecodeOptions{})
+			require.NoError(t, err)
+			e := pod.Encode(obj, nil, &wire.Encoded{})
 			for _, version := range []int64{0, 7, 123456} {
 				want, _, err := pod.Decode(e.Append(nil, version), wire.DecodeOptions{})
 				require.NoError(t, err)
@@ -217,19 +216,73 @@ func FuzzEncoded(f *testing.F) {
 		if !json.Valid(data) {
 			return
 		}
-		var compact bytes.Buffer
-		require.NoError(t, json.Compact(&compact, data))
-		label, err := json.Marshal(compact.String())
+		label, err := json.Marshal(string(data))
 		require.NoError(t, err)
-		metadata := func(version string) string {
-			return fmt.Sprintf(`{"uid":"u"%s,"labels":{"a":%s},"managedFields":[{"fieldsV1":{"f:%0200d":%s}},{"manager":"b","fieldsV1":%s}]}`, version, label, 1, &compact, &compact)
+		obj := custom(t, fmt.Sprintf(`{"kind":"T","apiVersion":"v1",
+			"metadata":{"uid":"u","labels":{"a":%s},"managedFields":[{"fieldsV1":{"f:%0200d":%s}},{"manager":"b","fieldsV1":%s}]},
+			"spec":%s,"status":{"x":%s}}`, label, 1, data, data, data, data))
+		e := wire.EncodeCustom(obj, nil, &wire.Encoded{})
+		assert.Equal(t, string(wire.AppendCustom(nil, obj)), string(e.Append(nil, 0)))
+		assert.Equal(t, string(wire.ObjectMeta().Append(nil, object.Meta(obj))), string(e.AppendMetadata(nil, 0)))
+		object.Meta(obj)["resourceVersion"] = "9"
+		assert.Equal(t, string(wire.AppendCustom(nil, obj)), string(e.Append(nil, 9)))
+	})
+}
+
+// FuzzEncodeLive shows that an object has the same encoding with and without the old version whose
+// texts it takes for what it shares with it.
+func FuzzEncodeLive(f *testing.F) {
+	for kind := range 3 {
+		for change := range 1 << 6 {
+			f.Add(kind, change, []byte(`{"managedFields":[{"manager":"m","fieldsV1":{"f:status":{}}}],"labels":{"a":"}]}"}}`), []byte(`{"phase":"status\":{","a":"b","replicas":1}`))
 		}
-		object := func(version string) string {
-			return fmt.Sprintf(`{"kind":"T","apiVersion":"v1","metadata":%s,"spec":%s,"status":{"x":%s}}`, metadata(version), &compact, &compact)
+	}
+	f.Fuzz(func(t *testing.T, kind, change int, metadata, member []byte) {
+		name := []string{"Pod", "ConfigMap", "Custom"}[uint(kind)%3]
+		typ, ok := wire.ForKind("", "v1", name)
+		text := fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","metadata":%s,"data":%s,"spec":%s,"status":%s,"tail":%s}`, name, metadata, member, member, member, member)
+		padding := map[string]any{"x": strings.Repeat("x", 512)} // more than an object has that is not cut
+		var live map[string]any
+		if ok {
+			obj, _, err := typ.Decode([]byte(text), wire.DecodeOptions{})
+			if err != nil {
+				return
+			}
+			live = obj
+		} else {
+			obj, _, err := wire.DecodeUntyped([]byte(text), wire.DecodeOptions{})
+			if err != nil {
+				return
+			}
+			if obj["metadata"], _, err = wire.ObjectMeta().Normalize(object.Map(obj, "metadata"), wire.DecodeOptions{}); err != nil {
+				return
+			}
+			live = obj
 		}
-		e := encoded(object(""))
-		assert.Equal(t, object(""), string(e.Append(nil, 0)))
-		assert.Equal(t, object(`,"resourceVersion":"9"`), string(e.Append(nil, 9)))
-		assert.Equal(t, metadata(""), string(e.AppendMetadata(nil, 0)))
+		meta := object.Meta(live)
+		delete(meta, "resourceVersion")
+		meta["annotations"] = padding
+		encode := func(obj, live map[string]any, old *wire.Encoded) wire.Encoded {
+			if ok {
+				return typ.Encode(obj, live, old)
+			}
+			return wire.EncodeCustom(obj, live, old)
+		}
+		old := encode(live, nil, &wire.Encoded{})
+		next := maps.Clone(live)
+		for i, name := range []string{"metadata", "data", "spec", "status", "tail", "more"} {
+			switch change >> i % 3 {
+			case 1:
+				delete(next, name)
+			case 2:
+				next[name] = map[string]any{"labels": map[string]any{"b": "c"}, "nodeName": "n", "phase": "p"}
+			}
+		}
+		object.Meta(next)
+		got, want := encode(next, live, &old), encode(next, nil, &wire.Encoded{})
+		assert.Equal(t, string(want.Append(nil, 7)), string(got.Append(nil, 7)))
+		assert.True(t, want.Equal(&got))
+		again := encode(next, next, &got)
+		assert.Equal(t, string(want.Append(nil, 7)), string(again.Append(nil, 7)))
 	})
 }

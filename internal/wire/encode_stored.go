@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// Encode returns an object in the form in which it is stored: the JSON of [Type.Append], as an
+// Encoded that shares its texts with old, another version of the object or the zero value. obj
+// must have metadata, without a resourceVersion. Encode does not change or keep it.
+//
+// live is old decoded, or nil. The members of obj that are those of live in memory are not encoded:
+// they have the text that they have in old.
+func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	e, n := newEncoder(t.protobuf), t.root
+	head, body, tail := n.sections()
+	set := n.always | e.push(n, obj)
+	reuses := live != nil && old.members != 0
+
+	dst := e.fields(append((*buf)[:0], '{'), n, 0, set&head)
+	p := places{fieldSet: e.fieldSet, members: len(dst)}
+	if reuses && n.sameFields(obj, live, body) {
+		dst = append(dst, old.stable[old.members:]...)
+	} else {
+		dst = e.fields(dst, n, 0, set&body)
+	}
+	p.status = len(dst)
+	if reuses && n.sameFields(obj, live, tail) {
+		dst = append(dst, old.changing[old.status:]...)
+	} else {
+		dst = e.fields(dst, n, 0, set&tail)
+	}
+	clear(e.values)
+	e.values = e.values[:0]
+	encoders.Put(e)
+	p.json, *buf = dst, dst
+	return p.encoded(old)
+}
+
+// sections returns the fields of an object up to its metadata, those before its status, and the
+// others.
+func (n *node) sections() (head, body, tail uint64) {
+	head = 2<<n.byName.Find("metadata") - 1
+	body = (1<<len(n.fields) - 1) &^ head
+	if status := n.byName.Find("status"); status >= 0 {
+		tail = body >> status << status
+	}
+	return head, body &^ tail, tail
+}
+
+// sameFields reports whether the fields of a set are identical in two objects.
+func (n *node) sameFields(a, b map[string]any, set uint64) bool {
+	for ; set != 0; set &= set - 1 {
+		name := n.fields[bits.TrailingZeros64(set)].name
+		v, has := a[name]
+		if was, had := b[name]; has != had || !object.Identical(v, was) {
+			return false
+		}
+	}
+	return true
+}
+
+// EncodeCustom is [Type.Encode] for a custom resource, which has the JSON of [AppendCustom].
+func EncodeCustom(obj, live map[string]any, old *Encoded) Encoded {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	e := newEncoder(false)
+	body, tail := e.customSections(obj)
+	var liveBody, liveTail []string
+	reuses := live != nil && old.members != 0
+	if reuses {
+		liveBody, liveTail = e.customSections(live)
+	}
+
+	dst := e.customHead((*buf)[:0], obj)
+	p := places{fieldSet: e.fieldSet, members: len(dst)}
+	if reuses && slices.Equal(body, liveBody) && sameMembers(obj, live, body) {
+		dst = append(dst, old.stable[old.members:]...)
+	} else {
+		dst = e.members(dst, obj, body)
+	}
+	p.status = len(dst)
+	if reuses && slices.Equal(tail, liveTail) && sameMembers(obj, live, tail) {
+		dst = append(dst, old.changing[old.status:]...)
+	} else {
+		dst = e.members(dst, obj, tail)
+	}
+	clear(e.keys)
+	e.keys = e.keys[:0]
+	encoders.Put(e)
+	p.json, *buf = dst, dst
+	return p.encoded(old)
+}
+
+// AppendCustom appends the JSON encoding of a custom resource to dst: kind, apiVersion and
+// metadata first, then the other members sorted by name, without a newline.
+func AppendCustom(dst []byte, obj map[string]any) []byte {
+	e := newEncoder(false)
+	body, tail := e.customSections(obj)
+	dst = e.members(e.members(e.customHead(dst, obj), obj, body), obj, tail)
+	clear(e.keys)
+	e.keys = e.keys[:0]
+	encoders.Put(e)
+	return append(dst, '}')
+}
+
+// customHead appends a custom resource up to its metadata.
+func (e *encoder) customHead(dst []byte, obj map[string]any) []byte {
+	dst = e.any(append(dst, `{"kind":`...), obj["kind"])
+	dst = e.any(append(dst, `,"apiVersion":`...), obj["apiVersion"])
+	if meta, ok := obj["metadata"].(map[string]any); ok {
+		dst = e.structure(append(dst, `,"metadata":`...), objectMeta().root, meta)
+	}
+	return dst
+}
+
+// customSections pushes the sorted names of the members of a custom resource after its metadata
+// on the stack of keys. It returns those before its status, and the others.
+func (e *encoder) customSections(obj map[string]any) (body, tail []string) {
+	first := len(e.keys)
+	for name := range obj {
+		if name != "kind" && name != "apiVersion" && name != "metadata" {
+			e.keys = append(e.keys, name)
+		}
+	}
+	names := e.keys[first:]
+	slices.Sort(names)
+	status, _ := slices.BinarySearch(names, "status")
+	return names[:status], names[status:]
+}
+
+// members appends members of a custom resource after its metadata.
+func (e *encoder) members(dst []byte, obj map[string]any, names []string) []byte {
+	for _, name := range names {
+		dst = append(appendString(append(dst, ','), name), ':')
+		dst = e.any(dst, obj[name])
+	}
+	return dst
+}
+
+// sameMembers reports whether members are identical in two objects.
+func sameMembers(a, b map[string]any, names []string) bool {
+	for _, name := range names {
+		if !object.Identical(a[name], b[name]) {
+			return false
+		}
+	}
+	return true
+}
