@@ -41,7 +41,7 @@ func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error,
 	return c.coerce(obj, fieldErrors, strict)
 }
 
-func (c *customCodec) DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error) {
+func (c *customCodec) DecodeStored(stored *wire.Encoded, version int64, _ map[string]any, _ *wire.Encoded) (map[string]any, error) {
 	obj, _, err := c.Decode(stored.Append(make([]byte, 0, stored.Len()+wire.MaxVersion), version), false)
 	return obj, err
 }

@@ -130,6 +130,7 @@ type Registry struct {
 	ids        *ids.Source
 	journal    *journal.Journal
 	counts     metrics.Values // of plugins and strategies
+	recent     recentStates
 	webhooks   *webhook.Client
 	authorizer authz.Authorizer
 

@@ -97,7 +97,7 @@ func (op *operation) change(c change) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		changed, err := op.changeOnce(c, old, &state{shown, op.genericOf(shown, op.Type)})
+		changed, err := op.changeState(c, old, shown)
 		switch {
 		case err == nil:
 			return op.result(changed.stored, nil)
@@ -107,15 +107,32 @@ func (op *operation) change(c change) (Result, error) {
 	}
 }
 
+// changeState is changeOnce for an object of which shown is the version of the request.
+func (op *operation) changeState(c change, old, shown *storage.Object) (*state, error) {
+	if obj := op.known(shown, op.Type); obj != nil {
+		return op.changeOnce(c, old, &state{shown, obj})
+	}
+	present := op.recent.decode(op.key(), shown, op.Type)
+	defer op.recent.keep(op.key(), present)
+	return op.changeOnce(c, old, present)
+}
+
 // genericOf returns a stored object in generic form, in the version of t. It must not be
 // changed.
 func (op *operation) genericOf(o *storage.Object, t *resource.Type) map[string]any {
-	if op.Generic != nil && t == op.Type {
-		if obj := op.Generic(o); obj != nil {
-			return obj
-		}
+	if obj := op.known(o, t); obj != nil {
+		return obj
 	}
 	return o.Decode(t)
+}
+
+// known returns a stored object that the caller has in generic form, in the version of t, or nil.
+// It must not be changed.
+func (op *operation) known(o *storage.Object, t *resource.Type) map[string]any {
+	if op.Generic == nil || t != op.Type {
+		return nil
+	}
+	return op.Generic(o)
 }
 
 // changeOnce makes the change from one state of the object: present is old in

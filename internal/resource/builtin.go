@@ -46,8 +46,8 @@ func (c *builtinCodec) Decode(body []byte, strict bool) (map[string]any, []error
 	return c.wire().Decode(body, wire.DecodeOptions{Strict: strict})
 }
 
-func (c *builtinCodec) DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error) {
-	return stored.Decode(c.wire(), version)
+func (c *builtinCodec) DecodeStored(stored *wire.Encoded, version int64, live map[string]any, old *wire.Encoded) (map[string]any, error) {
+	return stored.Decode(c.wire(), version, live, old)
 }
 
 func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {

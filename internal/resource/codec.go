@@ -25,8 +25,9 @@ type Codec interface {
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
 	// DecodeStored is Decode for an object that Append wrote, with a resourceVersion unless
-	// version is 0.
-	DecodeStored(stored *wire.Encoded, version int64) (map[string]any, error)
+	// version is 0. live is old, another version of the object, decoded, or nil: the result may
+	// share with it what has the same text in both.
+	DecodeStored(stored *wire.Encoded, version int64, live map[string]any, old *wire.Encoded) (map[string]any, error)
 
 	// DecodeStrict is Decode for the JSON Patch of a mutating admission policy. In
 	// a built-in kind, unknown and duplicate fields are an error; in a custom

@@ -177,7 +177,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	case from == nil:
 		return nil, &ConversionError{Err: fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
-	obj, err := o.decode(from.Codec)
+	obj, err := from.Codec.DecodeStored(&o.encoded, int64(o.Revision), nil, nil)
 	if err != nil {
 		return nil, err
 	}

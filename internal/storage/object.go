@@ -247,17 +247,20 @@ func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
 // Decode returns the object in generic form, with the defaults of its type, unless the
 // type has versions: then it has the defaults of the version in which it is stored. A
 // Bookmark has none. The caller owns the map.
-func (o *Object) Decode(t *resource.Type) map[string]any {
-	obj, err := o.decode(t.Codec)
+func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t, nil, nil) }
+
+// DecodeNext is Decode for a version of an object of which the caller has another one: live is old
+// decoded as t, or nil. The result may share values with live.
+func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
+	if live == nil || !o.isOf(t) || !old.isOf(t) {
+		live, old = nil, &noObject
+	}
+	obj, err := t.Codec.DecodeStored(&o.encoded, int64(o.Revision), live, &old.encoded)
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
-	if t.Default != nil && t.Versions == nil && o.typ != nil {
-		t.Default(obj)
+	if t.Versions == nil && o.typ != nil {
+		t.SetDefaults(obj, live)
 	}
 	return obj
-}
-
-func (o *Object) decode(c resource.Codec) (obj map[string]any, err error) {
-	return c.DecodeStored(&o.encoded, int64(o.Revision))
 }

@@ -28,7 +28,7 @@ import (
 // plain is the codec of a type with a few members.
 type plain struct{ resource.Codec }
 
-func (plain) DecodeStored(stored *wire.Encoded, version int64) (obj map[string]any, err error) {
+func (plain) DecodeStored(stored *wire.Encoded, version int64, _ map[string]any, _ *wire.Encoded) (obj map[string]any, err error) {
 	return obj, json.Unmarshal(stored.Append(nil, version), &obj)
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // An Encoded is the JSON encoding of an object without its resourceVersion, which is written
@@ -241,18 +239,6 @@ func (e *Encoded) appendVersion(to []byte, version int64) []byte {
 	}
 	before, after := e.aroundVersion()
 	return append(strconv.AppendInt(append(to, before...), version, 10), after...)
-}
-
-// Decode returns the object in the canonical form of a type, as [Type.Decode] does, with a
-// resourceVersion unless version is 0.
-func (e *Encoded) Decode(t *Type, version int64) (map[string]any, error) {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	*buf = e.Append((*buf)[:0], version)
-	after := len(e.changing) + len(e.stable) - int(e.fields) + len("}")
-	known := fieldSet{at: len(*buf) - after - len(e.first), text: object.FieldsV1(e.first)}
-	obj, _, err := t.Decode(*buf, DecodeOptions{known: known})
-	return obj, err
 }
 
 // Append appends the document to a slice, with a resourceVersion unless version is 0.

@@ -192,7 +192,7 @@ func TestEncodedDecode(t *testing.T) {
 			for _, version := range []int64{0, 7, 123456} {
 				want, _, err := pod.Decode(e.Append(nil, version), wire.DecodeOptions{})
 				require.NoError(t, err)
-				got, err := e.Decode(pod, version)
+				got, err := e.Decode(pod, version, nil, nil)
 				require.NoError(t, err)
 				assert.Equal(t, want, got)
 			}
@@ -229,8 +229,8 @@ func FuzzEncoded(f *testing.F) {
 	})
 }
 
-// FuzzEncodeLive shows that an object has the same encoding with and without the old version whose
-// texts it takes for what it shares with it.
+// FuzzEncodeLive shows that an object has the same encoding with and without an old version, whose
+// texts it takes for what it shares with it, and that it is decoded to the same.
 func FuzzEncodeLive(f *testing.F) {
 	for kind := range 3 {
 		for change := range 1 << 6 {
@@ -284,5 +284,12 @@ func FuzzEncodeLive(f *testing.F) {
 		assert.True(t, want.Equal(&got))
 		again := encode(next, next, &got)
 		assert.Equal(t, string(want.Append(nil, 7)), string(again.Append(nil, 7)))
+		if ok {
+			decoded, err := got.Decode(typ, 7, nil, nil)
+			require.NoError(t, err)
+			shared, err := got.Decode(typ, 7, live, &old)
+			require.NoError(t, err)
+			assert.Equal(t, decoded, shared)
+		}
 	})
 }

@@ -41,6 +41,41 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	return p.encoded(old)
 }
 
+// Decode returns the object in the canonical form of a type, as [Type.Decode] does, with a
+// resourceVersion unless version is 0.
+//
+// live is old, another version of the object, decoded, or nil. What has the same text in both is
+// not decoded: the result shares it with live.
+func (e *Encoded) Decode(t *Type, version int64, live map[string]any, old *Encoded) (map[string]any, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	n := t.root
+	shared := uint64(0) // fields
+	body, tail := e.stable[e.fields:], e.changing[e.status:]
+	if live != nil && e.members != 0 && old.members != 0 {
+		_, bodyFields, tailFields := n.sections()
+		if e.stable[e.members:] == old.stable[old.members:] {
+			body, shared = e.stable[e.fields:e.members], bodyFields
+		}
+		if tail == old.changing[old.status:] {
+			tail, shared = "", shared|tailFields
+		}
+	}
+	dst := e.appendVersion(append((*buf)[:0], e.stable[:e.version]...), version)
+	dst = append(dst, e.stable[e.version:e.fields]...)
+	known := fieldSet{at: len(dst), text: object.FieldsV1(e.first)}
+	dst = append(append(append(append(dst, e.first...), e.changing[:e.status]...), body...), tail...)
+	*buf = append(dst, '}')
+	obj, _, err := t.Decode(*buf, DecodeOptions{known: known})
+	if err != nil {
+		return nil, err
+	}
+	for ; shared != 0; shared &= shared - 1 {
+		object.Keep(obj, live, n.fields[bits.TrailingZeros64(shared)].name)
+	}
+	return obj, nil
+}
+
 // sections returns the fields of an object up to its metadata, those before its status, and the
 // others.
 func (n *node) sections() (head, body, tail uint64) {

@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+)
+
+// TestRecentStates checks that a state which shares values with the one before is that of a
+// decoded object, after writes of all parts of an object.
+func TestRecentStates(t *testing.T) {
+	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	pod := map[string]any{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{
+		"containers": []any{map[string]any{"name": "c", "image": "i"}},
+	}}
+	created, err := c.Create(ctx, c.request(t, "pods", ""), Body{Object: pod}, &WriteOptions{})
+	require.NoError(t, err)
+	r := c.request(t, "pods", "a")
+	key := r.Type.Key(created.Object.Namespace, "a")
+	before := c.recent.decode(key, created.Object, r.Type)
+	c.recent.keep(key, before)
+	for _, row := range []struct {
+		subresource, patch string
+		shares             string // the members that are not decoded again
+	}{
+		{"", `{"metadata":{"annotations":{"a":"b"}}}`, "spec status"},
+		{"status", `{"status":{"phase":"Running","message":"status"}}`, "spec"},
+		{"status", `{"metadata":{"labels":{"a":"b"}}}`, "spec status"},
+		{"", `{"spec":{"containers":[{"name":"c","image":"j"}]}}`, "status"},
+		{"status", `{"status":{"phase":"Failed"}}`, "spec"},
+	} {
+		r.Subresource = row.subresource
+		changed, err := c.Patch(ctx, r, Patch{Type: patch.StrategicType, Data: []byte(row.patch)}, &WriteOptions{})
+		require.NoError(t, err)
+		now := c.recent.decode(key, changed.Object, r.Type)
+		assert.Equal(t, changed.Object.Decode(r.Type), now.object, row.patch)
+		for _, name := range []string{"metadata", "spec", "status"} {
+			assert.Equal(t, strings.Contains(row.shares, name), object.Same(before.object[name], now.object[name]), "%s after %s", name, row.patch)
+		}
+		c.recent.keep(key, now)
+		before = now
+	}
+}
