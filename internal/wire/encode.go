@@ -64,6 +64,14 @@ func newEncoder(protobuf bool) *encoder {
 	return e
 }
 
+// release returns e to the pool without what is left on its stacks.
+func (e *encoder) release() {
+	clear(e.keys)
+	clear(e.values)
+	e.keys, e.values = e.keys[:0], e.values[:0]
+	encoders.Put(e)
+}
+
 // encode appends an object of a type.
 func encode(dst []byte, n *node, obj map[string]any, protobuf bool) []byte {
 	e := newEncoder(protobuf)

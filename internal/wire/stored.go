@@ -34,9 +34,7 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	} else {
 		dst = e.fields(dst, n, 0, set&tail)
 	}
-	clear(e.values)
-	e.values = e.values[:0]
-	encoders.Put(e)
+	e.release()
 	p.json, *buf = dst, dst
 	return p.encoded(old)
 }
@@ -124,9 +122,7 @@ func EncodeCustom(obj, live map[string]any, old *Encoded) Encoded {
 	} else {
 		dst = e.members(dst, obj, tail)
 	}
-	clear(e.keys)
-	e.keys = e.keys[:0]
-	encoders.Put(e)
+	e.release()
 	p.json, *buf = dst, dst
 	return p.encoded(old)
 }
@@ -137,9 +133,7 @@ func AppendCustom(dst []byte, obj map[string]any) []byte {
 	e := newEncoder(false)
 	body, tail := e.customSections(obj)
 	dst = e.members(e.members(e.customHead(dst, obj), obj, body), obj, tail)
-	clear(e.keys)
-	e.keys = e.keys[:0]
-	encoders.Put(e)
+	e.release()
 	return append(dst, '}')
 }
 

@@ -27,15 +27,12 @@ func isMirror(pod map[string]any) bool {
 // version to update is that of pod.
 func keepMetadata(pod, old map[string]any) {
 	meta, was := object.Meta(pod), object.Meta(old)
-	kept := map[string]any{}
+	kept := maps.Clone(was)
 	for _, name := range []string{"name", "namespace", "uid", "resourceVersion"} {
 		object.Keep(kept, meta, name)
 	}
 	clear(meta)
-	maps.Copy(meta, was)
-	for _, name := range []string{"name", "namespace", "uid", "resourceVersion"} {
-		object.Keep(meta, kept, name)
-	}
+	maps.Copy(meta, kept)
 }
 
 // keepsMetadataUntil is the first release in which writes of ephemeral containers and of the
