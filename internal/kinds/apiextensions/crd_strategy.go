@@ -26,7 +26,7 @@ func defaultDefinition(obj map[string]any) {
 	if spec["conversion"] == nil {
 		spec["conversion"] = map[string]any{"strategy": "None"}
 	}
-	if webhook := object.Map(spec, "conversion", "webhook"); webhook["clientConfig"] == nil && len(object.List(webhook, "conversionReviewVersions")) == 0 {
+	if webhook, ok := object.Value(spec, "conversion", "webhook").(map[string]any); ok && webhook["clientConfig"] == nil && len(object.List(webhook, "conversionReviewVersions")) == 0 {
 		delete(object.Map(spec, "conversion"), "webhook")
 	}
 	kind.DefaultServiceReference(object.Map(spec, "conversion", "webhook", "clientConfig", "service"))

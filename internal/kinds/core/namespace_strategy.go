@@ -42,8 +42,9 @@ func defaultNamespace(obj map[string]any) {
 // labelNamespace sets the label kubernetes.io/metadata.name.
 func labelNamespace(obj map[string]any) {
 	meta := object.Meta(obj)
-	if name := object.String(meta, "name"); name != "" {
-		object.EnsureMap(meta, "labels")["kubernetes.io/metadata.name"] = name
+	const label = "kubernetes.io/metadata.name"
+	if name := object.String(meta, "name"); name != "" && object.String(meta, "labels", label) != name {
+		object.Own(meta, "labels")[label] = name
 	}
 }
 

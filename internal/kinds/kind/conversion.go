@@ -71,12 +71,13 @@ func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 // convertedDefault returns the defaulting of t followed by a conversion to the
 // storage version and back: kube-apiserver computes managed fields from the result.
 func (c Conversion) convertedDefault(t, stored *resource.Type, setDefaults func(obj map[string]any)) func(obj map[string]any) {
-	roundTrip := c.convertedPrepare(t, stored, nil)
 	return func(obj map[string]any) {
 		if setDefaults != nil {
 			setDefaults(obj)
 		}
-		roundTrip(obj, nil)
+		if back := prepareStored(t, stored, obj, nil, nil); back != nil {
+			replaceContents(obj, back)
+		}
 	}
 }
 
@@ -85,22 +86,30 @@ func (c Conversion) convertedDefault(t, stored *resource.Type, setDefaults func(
 // may be nil.
 func (c Conversion) convertedPrepare(t, stored *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	return func(obj, old map[string]any) {
-		next, was, err := convertPair(stored, obj, old)
-		if err != nil {
-			return // unreachable: decoded objects convert
+		if back := prepareStored(t, stored, obj, old, prepare); back != nil {
+			meta := object.Meta(obj)
+			replaceContents(meta, object.Meta(back))
+			replaceContents(obj, back)
+			obj["metadata"] = meta // callers hold a reference to it
 		}
-		if prepare != nil {
-			prepare(next, was)
-		}
-		back, err := t.Convert(context.Background(), []map[string]any{next})
-		if err != nil {
-			return // unreachable: decoded objects convert
-		}
-		meta := object.Meta(obj)
-		replaceContents(meta, object.Meta(back[0]))
-		replaceContents(obj, back[0])
-		obj["metadata"] = meta // callers hold a reference to it
 	}
+}
+
+// prepareStored returns obj, an object in the version of t, after it was converted to the storage
+// version, prepared there, and converted back. It does not change obj. prepare may be nil.
+func prepareStored(t, stored *resource.Type, obj, old map[string]any, prepare func(obj, old map[string]any)) map[string]any {
+	next, was, err := convertPair(stored, obj, old)
+	if err != nil {
+		return nil // unreachable: decoded objects convert
+	}
+	if prepare != nil {
+		prepare(next, was)
+	}
+	back, err := t.Convert(context.Background(), []map[string]any{next})
+	if err != nil {
+		return nil // unreachable: decoded objects convert
+	}
+	return back[0]
 }
 
 // replaceContents sets the fields of obj to those of other.

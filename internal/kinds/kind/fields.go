@@ -17,7 +17,7 @@ func CopyMissing(obj, old map[string]any, names ...string) {
 
 // DropDisabledField removes the field of a disabled feature gate, unless old has it.
 func DropDisabledField(obj, old map[string]any, name string) {
-	if old[name] == nil {
+	if old[name] == nil && object.Has(obj, name) {
 		delete(obj, name)
 	}
 }
@@ -43,7 +43,9 @@ func RemoveAnnotations(obj map[string]any, names []string) {
 		return
 	}
 	for _, name := range names {
-		delete(annotations, name)
+		if object.Has(annotations, name) {
+			delete(annotations, name)
+		}
 	}
 	if len(annotations) == 0 {
 		delete(meta, "annotations")

@@ -248,11 +248,9 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	others := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedFields[key]) })
 	ofPods := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedPodFields) })
 	return func(obj, old map[string]any) {
-		dropFields(obj, old, others())
+		dropFields(obj, nil, old, others())
 		if hasPodSpec {
-			if spec := object.Map(obj, podSpec...); spec != nil {
-				dropFields(spec, object.Map(old, podSpec...), ofPods())
-			}
+			dropFields(obj, podSpec, old, ofPods())
 		}
 		if prepare != nil {
 			prepare(obj, old)
@@ -273,7 +271,7 @@ func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old
 	}
 	off := sync.OnceValue(func() *fieldTree { return droppedFields(r, fields) })
 	return func(obj, old map[string]any) {
-		dropFields(obj, old, off())
+		dropFields(obj, nil, old, off())
 		prepare(obj, old)
 	}
 }
@@ -333,9 +331,20 @@ func (t *fieldTree) find(obj, old map[string]any, found []*droppedField) []*drop
 	return found
 }
 
-// dropFields drops the fields that old does not have.
-func dropFields(obj, old map[string]any, fields *fieldTree) {
-	for _, f := range fields.find(obj, old, nil) {
+// dropFields drops the fields of the object at the path that old does not have.
+func dropFields(obj map[string]any, path []string, old map[string]any, fields *fieldTree) {
+	at, was := object.Map(obj, path...), object.Map(old, path...)
+	found := fields.find(at, was, nil)
+	if len(found) > 0 && old == nil {
+		for name, v := range obj {
+			if name != "metadata" {
+				obj[name] = object.Copy(v) // other new objects may share what is in it
+			}
+		}
+		at = object.Map(obj, path...)
+	}
+	obj, old = at, was
+	for _, f := range found {
 		switch {
 		case hasField(old, f.steps, f.to, f.keeps):
 		case f.drop != nil:

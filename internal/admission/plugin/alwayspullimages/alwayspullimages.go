@@ -34,6 +34,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	if ignores(a) {
 		return nil
 	}
+	a.Object["spec"] = object.Copy(object.Map(a.Object, "spec")) // others may share what is in it
 	eachContainer(a.Object, func(c map[string]any, _ *validation.Path) { c["imagePullPolicy"] = always })
 	eachImageVolume(a.Object, func(image map[string]any, _ *validation.Path) { image["pullPolicy"] = always })
 	return nil

@@ -61,9 +61,16 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 			maps.Copy(limits, object.Map(limit, "default"))
 			maps.Copy(requests, object.Map(limit, "defaultRequest"))
 		}
+		if len(limits)+len(requests) == 0 {
+			continue
+		}
 		var changes []string
 		for _, list := range []struct{ field, title string }{{"containers", "container"}, {"initContainers", "init container"}} {
-			for container := range object.Each(object.Value(a.Object, "spec", list.field)) {
+			spec := object.Map(a.Object, "spec")
+			if spec[list.field] != nil {
+				spec[list.field] = object.Copy(spec[list.field]) // others may share what is in it
+			}
+			for container := range object.Each(spec[list.field]) {
 				for _, set := range []struct {
 					field, title string
 					defaults     map[string]any

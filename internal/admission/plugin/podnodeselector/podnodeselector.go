@@ -62,7 +62,7 @@ func (p Plugin) Mutate(a *admission.Attributes) error {
 		return err
 	}
 	for name, v := range labels {
-		object.Set(a.Object, v, "spec", "nodeSelector", name)
+		object.Own(object.EnsureMap(a.Object, "spec"), "nodeSelector")[name] = v
 	}
 	return p.Validate(a)
 }

@@ -74,7 +74,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 		if v, ok := object.Map(spec, "nodeSelector")[key]; ok && v != selector[key] {
 			return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; pod.spec.nodeSelector[%s] = %s", key, selector[key], key, v)
 		}
-		object.Set(spec, selector[key], "nodeSelector", key)
+		object.Own(spec, "nodeSelector")[key] = selector[key]
 	}
 	if tolerations := object.List(scheduling, "tolerations"); len(tolerations) > 0 {
 		spec["tolerations"] = mergeTolerations(slices.Concat(object.List(spec, "tolerations"), tolerations))

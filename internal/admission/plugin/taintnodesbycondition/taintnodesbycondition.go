@@ -3,6 +3,8 @@
 package taintnodesbycondition
 
 import (
+	"slices"
+
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
@@ -33,6 +35,6 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 			return nil
 		}
 	}
-	object.Set(a.Object, append(taints, map[string]any{"key": key, "effect": effect}), "spec", "taints")
+	object.Set(a.Object, append(slices.Clip(taints), map[string]any{"key": key, "effect": effect}), "spec", "taints")
 	return nil
 }

@@ -72,7 +72,9 @@ func defaultServiceAccount(spec map[string]any) {
 		name = spec["serviceAccount"]
 	}
 	if name == nil || name == "" {
-		delete(spec, "serviceAccount")
+		if object.Has(spec, "serviceAccount") {
+			delete(spec, "serviceAccount")
+		}
 		return
 	}
 	for _, field := range [...]string{"serviceAccountName", "serviceAccount"} {

@@ -61,7 +61,7 @@ func completePodResources(pod map[string]any) bool {
 	if len(before) == 0 {
 		return false
 	}
-	before = object.Copy(before)
+	spec["resources"] = object.Copy(before)
 	defaultPodResources(spec)
 	return !object.Equal(before, spec["resources"])
 }
