@@ -17,6 +17,9 @@ type DecodeOptions struct {
 	// merged.
 	Strict bool
 
+	// Prototypes, unless nil, are compared with the document.
+	Prototypes *Prototypes
+
 	known fieldSet
 
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
@@ -60,6 +63,7 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
+	d.prototype.Prototypes = o.Prototypes
 
 	v, ok := d.value(t.root, nil)
 	if ok {
@@ -77,6 +81,11 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	}
 	if d.saved != nil {
 		return nil, nil, d.saved
+	}
+	if m := &d.prototype; m.from != nil {
+		m.Found = m.from
+	} else if m.Prototypes != nil && len(m.texts) > 0 && d.strict && len(d.fieldErrors) == 0 {
+		m.Found = m.find()
 	}
 	return v, d.fieldErrors, nil
 }
@@ -123,6 +132,7 @@ type decoder struct {
 	protobuf   bool
 	identified bool
 	known      fieldSet
+	prototype  prototypeMatch
 
 	path []step
 	base int // index in path of the start of the document; errors are relative to it
@@ -150,6 +160,8 @@ var decoders = sync.Pool{New: func() any { return &decoder{repeated: new(repeate
 func (d *decoder) release() {
 	const limit = 1 << 10 // entries worth keeping
 	fresh := decoder{path: d.path[:0], members: d.members[:0], elems: d.elems[:0], repeated: d.repeated}
+	clear(d.prototype.texts)
+	fresh.prototype.texts = d.prototype.texts[:0]
 	if cap(fresh.members) > limit || cap(fresh.elems) > limit || cap(fresh.path) > limit {
 		fresh = decoder{repeated: d.repeated}
 	}

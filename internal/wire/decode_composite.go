@@ -44,10 +44,23 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		last = i
 		f := &n.fields[i]
 		bit := uint64(1) << i
-		if seen&bit != 0 {
+		again := seen&bit != 0
+		if again {
 			d.report(DuplicateField, f.name)
 		}
 		seen |= bit
+		compares := root && d.prototype.Prototypes != nil && !isHead(f.name)
+		if compares {
+			known, ok := d.prototype.knownMember(d, i, again)
+			if !ok {
+				return nil, false
+			}
+			if known {
+				have |= bit
+				continue
+			}
+		}
+		begin := d.pos
 		slot := -1 // of an earlier value
 		var before any
 		if have&bit != 0 {
@@ -61,6 +74,9 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 			return nil, false
 		}
 		d.path = d.path[:len(d.path)-1]
+		if compares {
+			d.prototype.add(i, d.src[begin:d.pos], again)
+		}
 		if f.unstored && d.protobuf && !root {
 			m.keep = false
 		}
@@ -71,7 +87,11 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		}
 		have |= bit
 	}
-	return d.assemble(n, start, have), true
+	obj := d.assemble(n, start, have)
+	if root && !d.prototype.end(d, obj) {
+		return nil, false
+	}
+	return obj, true
 }
 
 // fieldAfter consumes the name of a field and the colon if they are those of one of the next

@@ -176,6 +176,13 @@ func (e *Encoded) Equal(other *Encoded) bool {
 	return e.Len() == other.Len() && bytes.Equal(e.Append(nil, 0), other.Append(nil, 0))
 }
 
+// SameMembers reports whether two objects have the same members after their metadata. It may miss
+// that for short ones.
+func (e *Encoded) SameMembers(other *Encoded) bool {
+	return e.members != 0 && other.members != 0 &&
+		e.stable[e.members:] == other.stable[other.members:] && e.changing[e.status:] == other.changing[other.status:]
+}
+
 // Size returns the length of the texts that the object does not share with other objects, in
 // bytes.
 func (e *Encoded) Size() int {
