@@ -24,6 +24,9 @@ var errConflict = errors.New("the object has changed")
 type state struct {
 	stored *storage.Object
 	object map[string]any
+	// valid reports that the strategy of the type has found nothing wrong with the object, or
+	// with another one that differed only in its metadata and status.
+	valid bool
 }
 
 // commit runs one transaction and records its writer. What the server derives

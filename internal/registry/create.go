@@ -35,6 +35,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
+	defer op.creation.mustNotChange()()
 	if err := op.provisionNamespace(o); err != nil {
 		return Result{}, err
 	}
@@ -102,6 +103,9 @@ func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.
 			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
 		}
 		stored, err := op.insert(next, o.dryRun())
+		if err == nil && !o.dryRun() {
+			op.addPrototype(stored, next)
+		}
 		var st *status.Status
 		if retry && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
 			continue
@@ -174,6 +178,7 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 		t.Prepare(obj, nil)
 	}
 	op.stamp(obj, nil)
+	op.creation.compareWithPrototype(obj)
 	errs := op.validateNew(obj)
 	if err := op.ended(); err != nil {
 		return err
@@ -181,10 +186,22 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
-	if t.WarningsOnWrite != nil {
-		op.warn(t.WarningsOnWrite(obj, nil)...)
-	}
+	op.warn(op.warningsAboutNew(obj)...)
 	return op.validate(obj, nil, o)
+}
+
+// warningsAboutNew returns the warnings about a valid new object.
+func (op *operation) warningsAboutNew(obj map[string]any) (warnings []string) {
+	t, c := op.Type, &op.creation
+	switch {
+	case t.WarningsOnWrite == nil:
+	case c.equal && !c.like.warned && t.WarningsOnMetadata != nil:
+		warnings = t.WarningsOnMetadata(obj)
+	default:
+		warnings = t.WarningsOnWrite(obj, nil)
+	}
+	c.warned = len(warnings) > 0
+	return warnings
 }
 
 // validateNew returns what is wrong with a new object.
@@ -197,7 +214,12 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
-	errs = op.released(append(errs, t.ValidateAll(op.ctx, obj, nil)...))
+	if op.creation.equal && t.ValidateMetadata != nil {
+		errs = append(errs, t.ValidateMetadata(obj, nil)...)
+	} else {
+		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+	}
+	errs = op.released(errs)
 	if len(errs) == 0 {
 		errs = op.released(metadata.New(t.Namespaced, validation.PathSegmentName))
 	}
@@ -255,7 +277,12 @@ func (op *operation) stamp(obj, old map[string]any) {
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
 	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
 	claimed := object.String(obj, "metadata", "resourceVersion")
-	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, nil)
+	var live map[string]any
+	var like *storage.Object
+	if op.creation.equal && !completed {
+		live, like = obj, op.creation.like.stored
+	}
+	draft, err := storage.Draft(op.ctx, op.Type, obj, live, like)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +309,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
 		effects.Apply(tx)
-		op.inserted = &state{stored, obj}
+		op.inserted = &state{stored: stored, object: obj}
 		return nil
 	})
 	return stored, err

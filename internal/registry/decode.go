@@ -27,7 +27,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
 		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
 	}
-	doc, err := body.Format.ParseFor(c, body.Data, o.strict())
+	doc, err := body.Format.ParseFor(c, body.Data, o.strict(), op.bodies(body))
 	if err != nil {
 		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}
@@ -59,7 +59,7 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
-	obj = op.defaulted(obj, nil)
+	obj = op.defaultedNew(obj)
 	if op.Decoded != nil {
 		op.Decoded(obj, op.bodyCodec())
 	}
@@ -145,7 +145,9 @@ func (op *operation) checkNameAndNamespace(meta map[string]any) error {
 	if err := checkName(meta, op.Name); err != nil {
 		return err
 	}
-	delete(meta, "selfLink")
+	if object.Has(meta, "selfLink") { // metadata that a patch does not change may be shared
+		delete(meta, "selfLink")
+	}
 	return nil
 }
 

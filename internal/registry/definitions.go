@@ -272,7 +272,7 @@ func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next m
 	op, o := g.ownOperation("update", Request{Type: t, Name: d.stored.Name, Subresource: "status"}), &WriteOptions{}
 	return op.changeOnce(change{options: o, update: func(old *state) (map[string]any, error) {
 		return op.withManagedFields(next, old, o), nil
-	}}, d.stored, &state{d.stored, d.object})
+	}}, d.stored, &state{stored: d.stored, object: d.object})
 }
 
 // apiserverUser is the user that kube-apiserver reconciles definitions as.

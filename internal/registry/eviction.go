@@ -167,7 +167,7 @@ func (op *operation) budgetOf(pod *storage.Object) (*state, error) {
 		if found != nil {
 			return nil, status.Unclassified("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 		}
-		found = &state{o, budget}
+		found = &state{stored: o, object: budget}
 	}
 	return found, nil
 }

@@ -56,7 +56,7 @@ func patchedObjects(f *testing.F) (all []patchedObject) {
 		created, err := c.Create(ctx, c.request(f, row.resource, ""), Body{Object: row.object}, &WriteOptions{})
 		require.NoError(f, err)
 		op := c.operation(ctx, "patch", c.request(f, row.resource, "a"))
-		all = append(all, patchedObject{op, &state{created.Object, created.Object.Decode(op.Type)}})
+		all = append(all, patchedObject{op, &state{stored: created.Object, object: created.Object.Decode(op.Type)}})
 	}
 	return all
 }

@@ -55,7 +55,7 @@ func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, deco
 		}
 		obj := object.Copy(decoded[i])
 		object.Set(obj, used[i], "status", "used")
-		obj = accountant.withManagedFields(obj, &state{old, decoded[i]}, &WriteOptions{})
+		obj = accountant.withManagedFields(obj, &state{stored: old, object: decoded[i]}, &WriteOptions{})
 		_, err := accountant.replaceObject(old, obj, false)
 		switch {
 		case errors.Is(err, errConflict):

@@ -30,11 +30,14 @@ func (r *recentStates) slot(key string) *atomic.Pointer[state] {
 
 // decode returns the state of an object, whose key only helps to find an earlier one. The caller
 // has the state, and the values that it shares with earlier ones, for itself until keep.
-func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type) *state {
-	if last := r.slot(key).Swap(nil); last != nil {
-		return &state{o, o.DecodeNext(t, last.object, last.stored)}
+func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, like *prototypes) *state {
+	last := r.slot(key).Swap(nil)
+	if last == nil || last.stored.UID != o.UID {
+		return like.decode(o, t)
 	}
-	return &state{o, o.Decode(t)}
+	s := &state{stored: o, object: o.DecodeNext(t, last.object, last.stored)}
+	s.valid = last.valid && resource.SharesMembers(s.object, last.object, "metadata", "status")
+	return s
 }
 
 // keep keeps a state that decode returned. The caller must not use it any more.

@@ -23,7 +23,7 @@ func TestRecentStates(t *testing.T) {
 	require.NoError(t, err)
 	r := c.request(t, "pods", "a")
 	key := r.Type.Key(created.Object.Namespace, "a")
-	before := c.recent.decode(key, created.Object, r.Type)
+	before := c.recent.decode(key, created.Object, r.Type, &noPrototypes)
 	c.recent.keep(key, before)
 	for _, row := range []struct {
 		subresource, patch string
@@ -38,7 +38,7 @@ func TestRecentStates(t *testing.T) {
 		r.Subresource = row.subresource
 		changed, err := c.Patch(ctx, r, Patch{Type: patch.StrategicType, Data: []byte(row.patch)}, &WriteOptions{})
 		require.NoError(t, err)
-		now := c.recent.decode(key, changed.Object, r.Type)
+		now := c.recent.decode(key, changed.Object, r.Type, &noPrototypes)
 		assert.Equal(t, changed.Object.Decode(r.Type), now.object, row.patch)
 		for _, name := range []string{"metadata", "spec", "status"} {
 			assert.Equal(t, strings.Contains(row.shares, name), object.Same(before.object[name], now.object[name]), "%s after %s", name, row.patch)

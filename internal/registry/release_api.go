@@ -20,6 +20,7 @@ type releaseAPI struct {
 	allocator  *allocator.Allocator // of cluster IPs and node ports
 	served     atomic.Pointer[Surface]
 	configured atomic.Pointer[dynamic.Snapshot] // webhooks and policies
+	prototypes prototypesByType
 
 	// manifests are the webhooks and policies in files. They change under
 	// Registry.reloading, and the slice is replaced.

@@ -148,8 +148,9 @@ type operation struct {
 	sub     *resource.Subresource // nil for the object itself
 	target  writeTarget
 
-	managers     *fieldManagers        // of Type; nil before managersOfType
-	sent         sentBody              // what older releases quote in errors
+	managers     *fieldManagers // of Type; nil before managersOfType
+	sent         sentBody       // what older releases quote in errors
+	creation     creation
 	applies      bool                  // the write is a server-side apply
 	empties      bool                  // emptiesMetadata of the apply
 	reconciling  bool                  // the write follows from another one, and nothing from it

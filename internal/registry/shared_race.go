@@ -8,14 +8,24 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// mustNotChange returns a function that panics if obj has changed since. The new object of
-// a change shares values with the old one, so that a change of these in place would hide
-// that they differ. Only builds with the race detector check it.
+// sharesFirst makes the first new object with a body a complete prototype, not the second, so that
+// all tests of creations test what prototypes share.
+const sharesFirst = true
+
+// mustNotChange returns a function that panics if obj has changed since. New objects share values
+// with old ones and with prototypes, so that a change of these in place would hide a difference or
+// change other objects. Until the function is called, even a write that changes nothing is a data
+// race. Only builds with the race detector check it.
 func mustNotChange(obj map[string]any) func() {
-	before := object.Copy(obj)
+	before, read := object.Copy(obj), make(chan struct{})
+	go func() {
+		defer close(read)
+		object.Equal(before, obj)
+	}()
 	return func() {
+		<-read
 		if !object.Equal(before, obj) {
-			panic(fmt.Sprintf("registry: a write changed the old object in place, from %v to %v", before, obj))
+			panic(fmt.Sprintf("registry: a write changed a shared object in place, from %v to %v", before, obj))
 		}
 	}
 }

@@ -110,9 +110,9 @@ func (op *operation) change(c change) (Result, error) {
 // changeState is changeOnce for an object of which shown is the version of the request.
 func (op *operation) changeState(c change, old, shown *storage.Object) (*state, error) {
 	if obj := op.known(shown, op.Type); obj != nil {
-		return op.changeOnce(c, old, &state{shown, obj})
+		return op.changeOnce(c, old, &state{stored: shown, object: obj})
 	}
-	present := op.recent.decode(op.key(), shown, op.Type)
+	present := op.recent.decode(op.key(), shown, op.Type, op.prototypes.of(op.Type))
 	defer op.recent.keep(op.key(), present)
 	return op.changeOnce(c, old, present)
 }
@@ -162,7 +162,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if err := op.checkVersion(object.Meta(obj), old); err != nil {
 		return nil, err
 	}
-	if err := op.prepareForUpdate(obj, was, o); err != nil {
+	if err := op.prepareForUpdate(obj, present, o); err != nil {
 		return nil, err
 	}
 	if !op.empties {
@@ -176,7 +176,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 		if _, err := op.remove(old, o.dryRun()); err != nil {
 			return nil, err
 		}
-		return &state{draft.At(old.Revision), obj}, nil
+		return &state{stored: draft.At(old.Revision), object: obj}, nil
 	}
 	if !o.dryRun() && !draft.Same(old) {
 		if draft, obj, err = op.fit(draft, obj); err != nil {
@@ -190,7 +190,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if op.Type.Updated != nil && !o.dryRun() {
 		op.Type.Updated(obj, was, &op.counts)
 	}
-	return &state{stored, obj}, nil
+	return &state{stored: stored, object: obj}, nil
 }
 
 // createByChange creates the object that a change did not find, where the type
@@ -270,9 +270,10 @@ func (op *operation) checkVersion(meta map[string]any, old *storage.Object) erro
 	return nil
 }
 
-// prepareForUpdate brings obj, which is to replace old, into the form that is
+// prepareForUpdate brings obj, which is to replace the object of a state, into the form that is
 // stored, validates it and has it admitted.
-func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) error {
+func (op *operation) prepareForUpdate(obj map[string]any, present *state, o *WriteOptions) error {
+	old := present.object
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err
@@ -284,7 +285,7 @@ func (op *operation) prepareForUpdate(obj, old map[string]any, o *WriteOptions) 
 	}
 	op.prepareFields(obj, old)
 	keepSystemFields(meta, oldMeta)
-	errs, tolerated := op.released(op.validateUpdate(obj, old)).Split()
+	errs, tolerated := op.released(op.validateUpdate(obj, present)).Split()
 	if err := op.ended(); err != nil {
 		return err
 	}
@@ -351,8 +352,9 @@ func keepSystemFields(meta, old map[string]any) {
 	}
 }
 
-// validateUpdate returns what is wrong with obj as a replacement of old.
-func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
+// validateUpdate returns what is wrong with obj as a replacement of the object of a state.
+func (op *operation) validateUpdate(obj map[string]any, present *state) validation.List {
+	old := present.object
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
@@ -378,12 +380,27 @@ func (op *operation) validateUpdate(obj, old map[string]any) validation.List {
 	}
 	switch {
 	case op.target == targetObject || op.target == targetScale:
-		errs = append(errs, t.ValidateAll(op.ctx, obj, old)...)
+		errs = append(errs, op.validateChange(obj, present)...)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetStatus || op.target == targetPart:
 		errs = append(errs, t.SubresourceStrategies[op.Subresource].ValidateAll(op.ctx, obj, old)...)
 	}
+	return errs
+}
+
+// validateChange returns what the strategy of the type finds wrong with obj as a replacement of the
+// object of a state. It does not validate again what is valid and has not changed.
+func (op *operation) validateChange(obj map[string]any, present *state) validation.List {
+	t, old := op.Type, present.object
+	if t.ValidateMetadata == nil || !resource.SharesMembers(obj, old, "metadata") {
+		return t.ValidateAll(op.ctx, obj, old)
+	}
+	if present.valid {
+		return t.ValidateMetadata(obj, old)
+	}
+	errs := t.ValidateAll(op.ctx, obj, old)
+	present.valid = len(errs) == 0
 	return errs
 }
 

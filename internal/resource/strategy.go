@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -175,8 +176,17 @@ type Strategy struct {
 	// the place of Validate. When ctx ends it returns early, with any result.
 	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
 
+	// ValidateMetadata is Validate for an object that Validate has found valid with other metadata
+	// and another status, as obj or, if old has the same members, as both. If it is nil, Validate
+	// is called.
+	ValidateMetadata func(obj, old map[string]any) validation.List
+
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
 	WarningsOnWrite func(obj, old map[string]any) []string
+
+	// WarningsOnMetadata is WarningsOnWrite for a new object that had no warnings with other
+	// metadata. If it is nil, WarningsOnWrite is called.
+	WarningsOnMetadata func(obj map[string]any) []string
 
 	// WarningsBeforeCreate returns more Warning headers of a creation, of an object that
 	// may be invalid. It is called before Prepare.
@@ -189,7 +199,7 @@ type Strategy struct {
 	Scale                 *Scale
 
 	// SelectableFields are the fields of field selectors besides metadata.name and,
-	// in a namespaced type, metadata.namespace.
+	// in a namespaced type, metadata.namespace. No other is in the metadata.
 	SelectableFields []Field
 
 	// FieldLabelError returns the error text for any other field label. Its nil
@@ -215,21 +225,21 @@ type SubresourceStrategy struct {
 func (s *Strategy) SetDefaults(obj, old map[string]any) {
 	switch {
 	case s.Default == nil:
-	case old != nil && s.DefaultMetadata != nil && sharesMembers(obj, old, "metadata"):
+	case old != nil && s.DefaultMetadata != nil && SharesMembers(obj, old, "metadata"):
 		s.DefaultMetadata(obj)
 	default:
 		s.Default(obj)
 	}
 }
 
-// sharesMembers reports whether all members of a and b but one are equal scalars or the same in
-// memory.
-func sharesMembers(a, b map[string]any, except string) bool {
+// SharesMembers reports whether the members of two objects are equal scalars or the same in
+// memory, except those of some names.
+func SharesMembers(a, b map[string]any, except ...string) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for name, v := range a {
-		if was, ok := b[name]; name != except && !(ok && object.Identical(v, was)) {
+		if was, ok := b[name]; !slices.Contains(except, name) && !(ok && object.Identical(v, was)) {
 			return false
 		}
 	}

@@ -188,8 +188,9 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 }
 
 // Draft encodes obj, which is in t's version, in the storage version, with that
-// version's defaults. old is the version that it replaces, or nil, and live is old decoded as t, or
-// nil: obj may share values with it. It fails with a *ConversionError.
+// version's defaults. old is the version that it replaces or another object with which it may share
+// texts, or nil, and live is old decoded as t, or nil: obj may share values with it. It fails with
+// a *ConversionError.
 func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {

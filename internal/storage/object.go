@@ -72,7 +72,8 @@ func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	if o.Labels, o.sharesLabels = old.Labels, old.sharesLabels; !equalLabels(old.Labels, labels) {
 		o.Labels, o.sharesLabels = labelsOf(labels)
 	}
-	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old)
+	sharesFields := live != nil && resource.SharesMembers(obj, live, "metadata")
+	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old, sharesFields)
 	o.encoded = t.Codec.EncodeStored(obj, live, &old.encoded)
 	return o
 }
@@ -82,19 +83,25 @@ var noObject Object
 
 // setTexts sets the names and the values of the fields of obj, in one piece of memory that does
 // not keep the body that they were decoded from, or shares those of old if all are equal.
-func (o *Object) setTexts(namespace, name, uid string, obj map[string]any, old *Object) {
+// sharesFields says that the values are those of old.
+func (o *Object) setTexts(namespace, name, uid string, obj map[string]any, old *Object, sharesFields bool) {
 	var room [256]byte // avoids an allocation
 	texts := append(append(append(room[:0], namespace...), name...), uid...)
 	names := len(texts)
-	for _, f := range o.typ.SelectableFields {
-		texts = appendField(texts, f.Value(obj))
+	if !sharesFields {
+		for _, f := range o.typ.SelectableFields {
+			texts = appendField(texts, f.Value(obj))
+		}
+		sharesFields = FieldValues(texts[names:]) == old.Fields
 	}
-	if namespace == old.Namespace && name == old.Name && uid == old.UID && FieldValues(texts[names:]) == old.Fields {
+	if namespace == old.Namespace && name == old.Name && uid == old.UID && sharesFields {
 		o.Namespace, o.Name, o.UID, o.Fields = old.Namespace, old.Name, old.UID, old.Fields
 		return
 	}
 	all := string(texts)
-	all, o.Fields = all[:names], FieldValues(all[names:])
+	if all, o.Fields = all[:names], FieldValues(all[names:]); sharesFields {
+		o.Fields = old.Fields
+	}
 	o.Namespace, all = all[:len(namespace)], all[len(namespace):]
 	o.Name, o.UID = all[:len(name)], all[len(name):]
 }
@@ -204,6 +211,10 @@ var _ mvcc.Sharer[*Object] = (*Object)(nil)
 // Same reports whether two objects differ in nothing but their resourceVersions.
 func (o *Object) Same(other *Object) bool { return o.encoded.Equal(&other.encoded) }
 
+// SameMembers reports whether two objects have the same members after their metadata. It may miss
+// that for short ones.
+func (o *Object) SameMembers(other *Object) bool { return o.encoded.SameMembers(&other.encoded) }
+
 // Len returns the length of the JSON without the resourceVersion, in bytes.
 func (o *Object) Len() int { return o.encoded.Len() }
 
@@ -249,8 +260,8 @@ func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
 // Bookmark has none. The caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t, nil, nil) }
 
-// DecodeNext is Decode for a version of an object of which the caller has another one: live is old
-// decoded as t, or nil. The result may share values with live.
+// DecodeNext is Decode for an object of which the caller has another version, or for one that is
+// like another: live is old decoded as t, or nil. The result may share values with live.
 func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
 	if live == nil || !o.isOf(t) || !old.isOf(t) {
 		live, old = nil, &noObject

@@ -54,6 +54,8 @@ type Strategy struct {
 
 	// Warnings, if not nil, is WarningsOnWrite by the rules of a release.
 	Warnings func(r validation.Release, obj, old map[string]any) []string
+	// MetadataWarnings, if not nil, is WarningsOnMetadata by the rules of a release.
+	MetadataWarnings func(r validation.Release, obj map[string]any) []string
 
 	// UpdatesValidatedAsNew is the UpdatesValidatedAsNew of older releases.
 	UpdatesValidatedAsNew ValidatedAsNew
@@ -89,6 +91,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	}
 	if k.Warnings != nil {
 		s.WarningsOnWrite = func(obj, old map[string]any) []string { return k.Warnings(gates, obj, old) }
+	}
+	if k.MetadataWarnings != nil {
+		s.WarningsOnMetadata = func(obj map[string]any) []string { return k.MetadataWarnings(gates, obj) }
 	}
 	s.UpdatesValidatedAsNew = k.UpdatesValidatedAsNew.in(r)
 	if s.Name == nil {
@@ -159,7 +164,7 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 		}
 		return func(obj, old map[string]any) validation.List { return validate(obj, old).In(rules, t.Group, t.Kind) }
 	}
-	s.Validate = in(s.Validate)
+	s.Validate, s.ValidateMetadata = in(s.Validate), in(s.ValidateMetadata)
 	subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))
 	for name, sub := range s.SubresourceStrategies {
 		sub.Validate = in(sub.Validate)

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
@@ -76,6 +77,11 @@ func preparePodStatus(pod, old map[string]any) {
 // the label selectors next to them, in topologySpreadConstraints if spread is true. The
 // values are the Pod's own labels.
 func mergeMatchLabelKeys(spec, labels map[string]any, spread bool) {
+	for _, name := range []string{"affinity", "topologySpreadConstraints"} {
+		if v, ok := spec[name]; ok {
+			spec[name] = object.Copy(v) // others may share what is in it
+		}
+	}
 	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
 		affinity := object.Map(spec, "affinity", kind)
 		for preferred := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
@@ -114,13 +120,20 @@ func copyAppArmorAnnotations(spec, annotations map[string]any) {
 	if len(annotations) == 0 || object.String(spec, "os", "name") == "windows" {
 		return
 	}
-	for c := range AllContainers(spec) {
-		profile := appArmorProfile(object.String(annotations, appArmorPrefix+object.String(c, "name")))
-		if profile == nil || object.Value(c, "securityContext", "appArmorProfile") != nil ||
-			validation.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
-			continue
+	for _, name := range [...]string{"containers", "initContainers", "ephemeralContainers"} {
+		for i, v := range object.List(spec, name) {
+			c, _ := v.(map[string]any)
+			profile := appArmorProfile(object.String(annotations, appArmorPrefix+object.String(c, "name")))
+			if profile == nil || object.Value(c, "securityContext", "appArmorProfile") != nil ||
+				validation.Equal(profile, object.Value(spec, "securityContext", "appArmorProfile")) {
+				continue
+			}
+			c = object.ShallowCopy(c) // others may share it
+			object.Own(c, "securityContext")["appArmorProfile"] = profile
+			containers := slices.Clone(object.List(spec, name))
+			containers[i] = c
+			spec[name] = containers
 		}
-		object.EnsureMap(c, "securityContext")["appArmorProfile"] = profile
 	}
 }
 
@@ -214,6 +227,7 @@ var podStrategy = kind.Strategy{
 		DefaultMetadata:          removeInitContainerAnnotations,
 		DefaultAfterCreate:       completePodResources,
 		Validate:                 validatePod,
+		ValidateMetadata:         validatePodMetadata,
 		WarningsBeforeCreate:     warnAppArmorAnnotations,
 		CheckGracefulDelete:      podGrace,
 		SelectableFields: []resource.Field{
@@ -230,7 +244,8 @@ var podStrategy = kind.Strategy{
 		},
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
-	Warnings: warnPod,
+	Warnings:         warnPod,
+	MetadataWarnings: warnPodMetadata,
 	Released: func(r *release.Release, s *resource.Strategy) {
 		s.Prepare = preparationIn(r).prepare
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{

@@ -90,11 +90,28 @@ func validatePod(pod, old map[string]any) validation.List {
 	return validation.Collect(pod, nil, checkPod, podUpdateRule(old))
 }
 
+// validatePodMetadata is validatePod for a Pod whose spec is valid.
+func validatePodMetadata(pod, old map[string]any) validation.List {
+	spec := object.Map(pod, "spec")
+	hasClaims := slices.ContainsFunc(object.List(spec, "volumes"), func(v any) bool { return object.Value(v.(map[string]any), "ephemeral") != nil })
+	switch {
+	case isMirror(pod) || hasClaims: // the rules of the spec depend on the metadata
+		return validatePod(pod, old)
+	case old == nil:
+		return validation.Collect(pod, nil, checkPodAnnotations, checkNewPodAnnotations)
+	}
+	return validation.Collect(pod, nil, checkPodAnnotations, func(p validation.View) { checkAnnotationsUpdate(p, old) })
+}
+
+func checkPodAnnotations(p validation.View) {
+	CheckPodAnnotations(p.Field("metadata").Field("annotations"), p.Field("spec"))
+}
+
 // checkPod validates the annotations and the spec of a Pod.
 func checkPod(p validation.View) {
+	checkPodAnnotations(p)
 	meta, spec := p.Field("metadata"), p.Field("spec")
 	annotations := meta.Field("annotations")
-	CheckPodAnnotations(annotations, spec)
 	checkPodSpec(spec, podMeta{isPod: true, name: meta.String("name"), isMirror: annotations.Has(MirrorAnnotation)})
 	if spec.String("serviceAccountName") == "" {
 		forbidTokenProjections(spec)
@@ -120,13 +137,19 @@ func forbidTokenProjections(spec validation.View) {
 
 // checkNewPod validates what applies only to the creation of a Pod.
 func checkNewPod(p validation.View) {
-	spec, annotations := p.Field("spec"), object.Map(p.Obj, "metadata", "annotations")
+	spec := p.Field("spec")
 	if spec.Len("ephemeralContainers") > 0 {
 		spec.Forbidden("ephemeralContainers", "cannot be set on create")
 	}
 	if spec.String("nodeName") != "" && spec.Len("schedulingGates") > 0 {
 		spec.Forbidden("nodeName", "cannot be set until all schedulingGates have been cleared")
 	}
+	checkNewPodAnnotations(p)
+}
+
+// checkNewPodAnnotations checks that the annotations of a new Pod match its spec.
+func checkNewPodAnnotations(p validation.View) {
+	spec, annotations := p.Field("spec"), object.Map(p.Obj, "metadata", "annotations")
 	checkSeccompMatches(spec, annotations)
 	checkAppArmorMatches(spec, annotations)
 }

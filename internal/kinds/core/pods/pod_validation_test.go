@@ -254,3 +254,28 @@ func TestWarnPodStatus(t *testing.T) {
 		`status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
 	}, typ.SubresourceStrategies["status"].WarningsOnWrite(pod, nil))
 }
+
+// TestValidatePodMetadata checks that the metadata of a Pod has the same errors and warnings
+// without the spec, if that has none with other metadata.
+func TestValidatePodMetadata(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	for _, r := range podRows(t, newPods) {
+		t.Run(r.Name, func(t *testing.T) {
+			pod := kindtest.Create(t, typ, string(r.Pod))
+			plain := object.Copy(pod)
+			object.Set(plain, "a", "metadata", "name")
+			delete(object.Map(plain, "metadata"), "annotations")
+			if len(typ.Validate(plain, nil)) > 0 {
+				return
+			}
+			want := texts(typ.Validate(pod, nil))
+			assert.Equal(t, want, texts(typ.ValidateMetadata(pod, nil)))
+			if len(want) == 0 && len(typ.WarningsOnWrite(plain, nil)) == 0 {
+				assert.Equal(t, typ.WarningsOnWrite(pod, nil), typ.WarningsOnMetadata(pod))
+			}
+			for _, old := range []map[string]any{plain, pod} {
+				assert.Equal(t, texts(typ.Validate(pod, old)), texts(typ.ValidateMetadata(pod, old)))
+			}
+		})
+	}
+}

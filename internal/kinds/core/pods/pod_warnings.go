@@ -27,12 +27,26 @@ func warnPod(r validation.Release, pod, old map[string]any) []string {
 		return nil
 	}
 	w := &warner{release: r}
-	name := object.String(pod, "metadata", "name")
-	if messages := validation.DNS1123Label(name); len(messages) > 0 {
-		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
-	}
+	w.podName(pod)
 	w.pod(pod, nil)
 	return w.warnings
+}
+
+// warnPodMetadata is warnPod for a new Pod about whose spec there are no warnings.
+func warnPodMetadata(r validation.Release, pod map[string]any) []string {
+	if len(object.Map(pod, "metadata", "annotations")) > 0 {
+		return warnPod(r, pod, nil)
+	}
+	w := &warner{release: r}
+	w.podName(pod)
+	return w.warnings
+}
+
+// podName warns about a name that is not a DNS label.
+func (w *warner) podName(pod map[string]any) {
+	if messages := validation.DNS1123Label(object.String(pod, "metadata", "name")); len(messages) > 0 {
+		w.at(validation.NewPath("metadata", "name"), "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: %v", messages)
+	}
 }
 
 // warnPodStatus warns about addresses that are not in canonical form.

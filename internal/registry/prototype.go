@@ -1,0 +1,177 @@
+package registry
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+const (
+	// maxPrototypes is how many prototypes a type has at most.
+	maxPrototypes = 4
+	// maxPrototypeBytes is the length of the longest body that gets one.
+	maxPrototypeBytes = 16 << 10
+)
+
+// A prototype is a new object to which the next ones are often equal but for their metadata, as the
+// Pods of a ReplicaSet are. What the others share with it is neither decoded nor validated nor
+// encoded again. It is immutable.
+type prototype struct {
+	body *wire.Prototype // with defaults if it is complete: if two bodies had it
+	// The state of the object after its creation, the zero value if the body is not complete.
+	state
+	warned bool // the creation had warnings about the object
+}
+
+// prototypes are those of one type, the oldest first.
+type prototypes struct {
+	all    []*prototype
+	bodies []*wire.Prototype // of all
+}
+
+// prototypesByType has the prototypes of types whose defaults of metadata are known apart. It is
+// safe for concurrent use.
+type prototypesByType struct {
+	types sync.Map // of *resource.Type to *atomic.Pointer[prototypes]
+}
+
+var noPrototypes prototypes
+
+// of returns the prototypes of a type.
+func (p *prototypesByType) of(t *resource.Type) *prototypes {
+	if kept, ok := p.types.Load(t); ok {
+		return kept.(*atomic.Pointer[prototypes]).Load()
+	}
+	return &noPrototypes
+}
+
+// add adds a prototype of a type. It takes the place of the one with the body replaced or, without
+// such a one, of the oldest.
+func (p *prototypesByType) add(t *resource.Type, added *prototype, replaced *wire.Prototype) {
+	kept, ok := p.types.Load(t)
+	if !ok {
+		empty := new(atomic.Pointer[prototypes])
+		empty.Store(&noPrototypes)
+		kept, _ = p.types.LoadOrStore(t, empty)
+	}
+	for now := kept.(*atomic.Pointer[prototypes]); ; {
+		old := now.Load()
+		next := &prototypes{all: make([]*prototype, 0, maxPrototypes), bodies: make([]*wire.Prototype, 0, maxPrototypes)}
+		for i, body := range old.bodies {
+			if body != replaced {
+				next.all, next.bodies = append(next.all, old.all[i]), append(next.bodies, body)
+			}
+		}
+		if len(next.all) == maxPrototypes {
+			next.all, next.bodies = slices.Delete(next.all, 0, 1), slices.Delete(next.bodies, 0, 1)
+		}
+		next.all, next.bodies = append(next.all, added), append(next.bodies, added.body)
+		if now.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
+// with returns the prototype with a body, nil if there is none.
+func (p *prototypes) with(body *wire.Prototype) *prototype {
+	if i := slices.Index(p.bodies, body); i >= 0 {
+		return p.all[i]
+	}
+	return nil
+}
+
+// decode returns the state of an object, which it decodes as t. The state shares what the object
+// has from a prototype.
+func (p *prototypes) decode(o *storage.Object, t *resource.Type) *state {
+	for _, from := range p.all {
+		if from.stored != nil && o.SameMembers(from.stored) {
+			return &state{stored: o, object: o.DecodeNext(t, from.object, from.stored), valid: from.valid}
+		}
+	}
+	return &state{stored: o, object: o.Decode(t)}
+}
+
+// equalButMetadata reports whether two objects differ only in their metadata.
+func equalButMetadata(a, b map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		if was, ok := b[name]; name != "metadata" && !(ok && object.Equal(v, was)) {
+			return false
+		}
+	}
+	return true
+}
+
+// A creation is what an operation that creates an object knows of prototypes.
+type creation struct {
+	known  *prototypes
+	bodies wire.Prototypes
+	body   *wire.Prototype // of the request, nil if it has none
+	like   *prototype      // the one with the body, if that is complete
+	equal  bool            // the new object is equal to that of like but for its metadata
+	warned bool            // there were warnings about the object
+}
+
+// bodies returns the prototypes that are compared with a body, nil if there can be none.
+func (op *operation) bodies(body Body) *wire.Prototypes {
+	if op.verb != "create" || op.sub != nil || op.Type.Virtual() || op.Type.DefaultMetadata == nil || len(body.Data) > maxPrototypeBytes {
+		return nil
+	}
+	c := &op.creation
+	c.known = op.prototypes.of(op.Type)
+	c.bodies.Known = c.known.bodies
+	return &c.bodies
+}
+
+// defaultedNew is defaulted for a body that was compared with prototypes.
+func (op *operation) defaultedNew(obj map[string]any) map[string]any {
+	c := &op.creation
+	c.body = c.bodies.Found
+	if c.body == nil {
+		return op.defaulted(obj, nil)
+	}
+	if c.body.IsComplete() { // and has defaults
+		c.like = c.known.with(c.body)
+		op.setKind(obj)
+		op.Type.DefaultMetadata(obj)
+		return obj
+	}
+	obj = op.defaulted(obj, nil)
+	if sharesFirst || c.known.with(c.body) != nil {
+		c.body = c.body.Complete(obj)
+	}
+	return obj
+}
+
+// mustNotChange checks that the values that the new object shares do not change.
+func (c *creation) mustNotChange() func() {
+	if c.body == nil || !c.body.IsComplete() {
+		return func() {}
+	}
+	return mustNotChange(c.body.Members())
+}
+
+// compareWithPrototype sets equal for a new object that is ready to be validated.
+func (c *creation) compareWithPrototype(obj map[string]any) {
+	c.equal = c.like != nil && equalButMetadata(obj, c.like.object)
+}
+
+// addPrototype makes a stored object a prototype. The object must not be changed any more.
+func (op *operation) addPrototype(stored *storage.Object, obj map[string]any) {
+	c := &op.creation
+	if c.body == nil || c.equal {
+		return
+	}
+	added := &prototype{body: c.body, warned: c.warned}
+	if c.body.IsComplete() {
+		added.state = state{stored, obj, true}
+	}
+	op.prototypes.add(op.Type, added, c.bodies.Found)
+}
