@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // A shape is what the field set of a new object depends on: the names of the members of its
@@ -69,6 +70,16 @@ func (s *shape) fits(v any) bool {
 		return s.atomic.isAtomic(v) && !containsEmpty(v) && s.atomic.matches(v)
 	}
 	return v == s.value // which is comparable
+}
+
+// fitsMetadata is fits for an object that differs only in its metadata from one that fits.
+func (s *shape) fitsMetadata(obj map[string]any) bool {
+	for i := range s.parts {
+		if part := &s.parts[i]; part.name == "metadata" {
+			return part.fits(obj["metadata"])
+		}
+	}
+	return obj["metadata"] == nil
 }
 
 func isNumber(v any) bool {
@@ -221,16 +232,30 @@ func (s *shaper) take(n int) bool {
 type prediction struct {
 	fields   *fieldSet
 	filter   *Filter
-	repeated bool   // the object before it had the same fields
-	shape    *shape // nil unless repeated, and if the first object that repeated them has none
+	repeated bool                // the object before it had the same fields
+	shape    *shape              // nil unless repeated, and if the first object that repeated them has none
+	members  atomic.Pointer[any] // Options.Members of an object that has the shape, nil if unknown
 }
 
 // predicted returns the field set of a new object, nil if it is not known without
 // collecting its fields.
-func (t *Type) predicted(obj map[string]any, f *Filter) *fieldSet {
+func (t *Type) predicted(obj map[string]any, o *Options) *fieldSet {
 	p := t.prediction.Load()
-	if p == nil || p.shape == nil || p.filter != f || !p.shape.fits(obj) {
+	if p == nil || p.shape == nil || p.filter != o.Fields {
 		return nil
+	}
+	if members := p.members.Load(); members != nil && o.Members == *members {
+		if !p.shape.fitsMetadata(obj) {
+			return nil
+		}
+		return p.fields
+	}
+	if !p.shape.fits(obj) {
+		return nil
+	}
+	if o.Members != nil {
+		members := o.Members
+		p.members.Store(&members)
 	}
 	return p.fields
 }

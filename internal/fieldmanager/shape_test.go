@@ -156,7 +156,7 @@ properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: 
 		{"{a: w}", nil, false},
 	} {
 		obj := parse(t, "{apiVersion: ex.com/v1, kind: Foo, metadata: {name: "+fmt.Sprint("w", i)+"}, status: {x: x}, spec: "+step.spec+"}")
-		assert.Equal(t, step.predicted, k.predicted(obj, step.filter) != nil, "step %d", i)
+		assert.Equal(t, step.predicted, k.predicted(obj, &Options{Fields: step.filter}) != nil, "step %d", i)
 		o := Options{Manager: "m", Fields: step.filter}
 		want := custom(t, schema).Update(nil, object.Copy(obj), o)
 		assert.Equal(t, want, k.Update(nil, obj, o), "step %d", i)

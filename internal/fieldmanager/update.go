@@ -24,6 +24,10 @@ type Options struct {
 	// Context ends the write: Apply fails with its error, and the result of Update
 	// has no managedFields. nil does not end.
 	Context context.Context
+	// Members, unless nil, is the same for new objects of the type that have the same members
+	// beside their metadata: the search for their fields is limited to the metadata. It must be
+	// comparable.
+	Members any
 }
 
 // unknownManager is the manager of writes that do not name one.
@@ -87,7 +91,7 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Options) []any {
 	isNew := len(before) == 0 && object.Same(live, t.zero)
 	if isNew {
-		if fields := t.predicted(obj, o.Fields); fields != nil {
+		if fields := t.predicted(obj, &o); fields != nil {
 			return t.firstEntry(fields, o)
 		}
 	}

@@ -67,7 +67,11 @@ func (op *operation) readNew(body Body, o *WriteOptions) (map[string]any, error)
 		return nil, err
 	}
 	op.dedupOwnerReferences(meta, "")
-	return op.fieldManagers().Update(nil, obj, op.fieldOptions(o)), nil
+	options := op.fieldOptions(o)
+	if like := op.creation.like; like != nil {
+		options.Members = like.body
+	}
+	return op.fieldManagers().Update(nil, obj, options), nil
 }
 
 // clearSystemFields removes from new metadata what only the server sets.
