@@ -296,6 +296,9 @@ func copyValue(v any) any {
 // nil value, an empty map and an empty list are all different.
 func Equal(a, b any) bool {
 	switch x := a.(type) {
+	case string:
+		y, ok := b.(string)
+		return ok && x == y
 	case map[string]any:
 		y, ok := b.(map[string]any)
 		if !ok || len(x) != len(y) || (x == nil) != (y == nil) {

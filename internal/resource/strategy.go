@@ -239,7 +239,7 @@ func SharesMembers(a, b map[string]any, except ...string) bool {
 		return false
 	}
 	for name, v := range a {
-		if was, ok := b[name]; !slices.Contains(except, name) && !(ok && object.Identical(v, was)) {
+		if was, ok := b[name]; !(ok && object.Identical(v, was)) && !slices.Contains(except, name) {
 			return false
 		}
 	}

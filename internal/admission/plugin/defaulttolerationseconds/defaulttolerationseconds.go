@@ -4,7 +4,6 @@
 package defaulttolerationseconds
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -25,7 +24,7 @@ func (Plugin) Resources() []status.GroupResource {
 	return []status.GroupResource{{Resource: "pods"}}
 }
 
-// defaults are the tolerations that pods get copies of.
+// defaults are the tolerations that pods get. The pods share them.
 var defaults = [...]map[string]any{toleration("node.kubernetes.io/not-ready"), toleration("node.kubernetes.io/unreachable")}
 
 func toleration(taint string) map[string]any {
@@ -47,7 +46,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 		if len(tolerations) == len(had) {
 			tolerations = append(make([]any, 0, len(had)+len(defaults)), had...)
 		}
-		tolerations = append(tolerations, maps.Clone(toleration))
+		tolerations = append(tolerations, toleration)
 	}
 	if len(tolerations) == len(had) {
 		return nil
