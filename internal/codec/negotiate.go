@@ -105,8 +105,8 @@ func (o Offer) Stream(r Response) (Response, error) {
 // Errors have no views. If the client accepts none of the media types, the
 // response is JSON.
 func (o Offer) NegotiateError(r *http.Request) Response {
-	response, ok := o.choose(header.Get(r.Header, "Accept"), func(_ Format, c *choice) bool {
-		return c.view == nil && c.serverVersion == ""
+	response, ok := o.choose(header.Get(r.Header, "Accept"), func(_ Format, c choice) bool {
+		return c.view == groupVersionKind{} && c.serverVersion == ""
 	})
 	if !ok {
 		return Response{Pretty: true}
@@ -125,7 +125,11 @@ func (o Offer) Body(contentType string) (Format, error) {
 	if contentType == "" {
 		return JSON, nil
 	}
-	if mediaType, _, err := mime.ParseMediaType(contentType); err == nil {
+	mediaType, err := contentType, error(nil)
+	if !slices.Contains(mediaTypes[:], contentType) { // without parameters
+		mediaType, _, err = mime.ParseMediaType(contentType)
+	}
+	if err == nil {
 		for _, f := range o.formats() {
 			switch {
 			case f.MediaType() != mediaType:
@@ -201,7 +205,7 @@ func Accepts(header string, produced ...string) bool {
 
 // A choice has the parameters of a clause.
 type choice struct {
-	view          *groupVersionKind
+	view          groupVersionKind // the zero value for Whole
 	stream        string
 	serverVersion string
 	pretty        bool
@@ -211,7 +215,7 @@ type groupVersionKind struct{ group, version, kind string }
 
 // choose returns the first format that matches a clause of an Accept header and
 // is allowed with the clause's parameters.
-func (o Offer) choose(header string, allowed func(Format, *choice) bool) (Response, bool) {
+func (o Offer) choose(header string, allowed func(Format, choice) bool) (Response, bool) {
 	if header == "" {
 		return Response{}, true
 	}
@@ -221,14 +225,10 @@ func (o Offer) choose(header string, allowed func(Format, *choice) bool) (Respon
 				continue
 			}
 			c := parseParams(clause.Params)
-			if c.stream != "" && (c.stream != "watch" || f.StreamMediaType() == "") || !allowed(f, &c) {
+			if c.stream != "" && (c.stream != "watch" || f.StreamMediaType() == "") || !allowed(f, c) {
 				continue
 			}
-			response := Response{Format: f, Pretty: c.pretty}
-			if c.view != nil {
-				response.View, response.Version = View(c.view.kind), c.view.version
-			}
-			return response, true
+			return Response{Format: f, Pretty: c.pretty, View: View(c.view.kind), Version: c.view.version}, true
 		}
 	}
 	return Response{}, false
@@ -237,21 +237,19 @@ func (o Offer) choose(header string, allowed func(Format, *choice) bool) (Respon
 // parseParams reads the parameters that kube-apiserver knows. It ignores
 // others.
 func parseParams(params map[string]string) choice {
-	c := choice{stream: params["stream"], serverVersion: params["sv"], pretty: params["pretty"] == "1"}
-	view := groupVersionKind{params["g"], params["v"], params["as"]}
-	if view != (groupVersionKind{}) {
-		c.view = &view
+	return choice{
+		view:   groupVersionKind{params["g"], params["v"], params["as"]},
+		stream: params["stream"], serverVersion: params["sv"], pretty: params["pretty"] == "1",
 	}
-	return c
 }
 
 // allows reports whether objects are served in a format with the parameters of
 // a clause.
-func (o Offer) allows(f Format, c *choice) bool {
+func (o Offer) allows(f Format, c choice) bool {
 	if c.serverVersion != "" && c.serverVersion != "v1" {
 		return false
 	}
-	if c.view == nil {
+	if c.view == (groupVersionKind{}) {
 		return !(o.Custom && f == Protobuf)
 	}
 	if c.view.group != metaGroup || c.view.version != "v1" && c.view.version != "v1beta1" {

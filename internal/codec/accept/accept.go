@@ -3,9 +3,11 @@
 package accept
 
 import (
+	"maps"
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // A Clause is one media type of an Accept header.
@@ -22,10 +24,42 @@ func (c Clause) Matches(mediaType string) bool {
 	return (c.Type == typ || c.Type == "*" && c.Subtype == "*") && (c.Subtype == subtype || c.Subtype == "*")
 }
 
+// The limits of the cache of parsed headers. When it is full, it is emptied.
+const (
+	maxParsed       = 64
+	maxParsedHeader = 256 // bytes of a header
+)
+
+// parsed has the clauses of headers: most clients send the same one with each request. The map
+// does not change.
+var parsed atomic.Pointer[map[string][]Clause]
+
 // Parse returns the clauses of a header in order of preference: by quality,
 // then by specificity, then in the order of the header. It skips clauses that
-// are not media types and parameters without a value.
+// are not media types and parameters without a value. The slice and its maps are shared:
+// do not change them.
 func Parse(header string) []Clause {
+	known := parsed.Load()
+	if known != nil {
+		if clauses, ok := (*known)[header]; ok {
+			return clauses
+		}
+	}
+	if len(header) > maxParsedHeader {
+		return parse(header)
+	}
+	header = strings.Clone(header)
+	clauses := parse(header)
+	with := map[string][]Clause{header: clauses}
+	if known != nil && len(*known) < maxParsed {
+		maps.Copy(with, *known)
+	}
+	parsed.CompareAndSwap(known, &with) // another request has added a header if it fails
+	return clauses
+}
+
+// parse does what Parse does without the cache.
+func parse(header string) []Clause {
 	var clauses []Clause
 	for more := true; more; {
 		var part string

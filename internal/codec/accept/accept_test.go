@@ -39,6 +39,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestParseAgain parses more headers than are kept, and one that is too long to be kept.
+func TestParseAgain(t *testing.T) {
+	headers := []string{"a/" + strings.Repeat("b", 1000)}
+	for i := range 200 {
+		headers = append(headers, fmt.Sprintf("a/b%d", i))
+	}
+	for range 3 {
+		for _, header := range headers {
+			got := accept.Parse(header)
+			assert.Len(t, got, 1)
+			assert.Equal(t, header, got[0].Type+"/"+got[0].Subtype)
+			assert.Equal(t, got, accept.Parse(header))
+		}
+	}
+}
+
 func TestParams(t *testing.T) {
 	c := accept.Parse("application/json; as = Table ;g=meta.k8s.io;v;w=;x=y=z;q=0.5")
 	assert.Equal(t, []accept.Clause{{
