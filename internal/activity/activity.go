@@ -27,9 +27,8 @@ type Call struct {
 	next, prev *Call
 }
 
-// Begin adds a call. The caller must End it.
-func (t *Tracker) Begin(c *Call, r *http.Request) {
-	now := time.Now()
+// Begin adds a call at a time of the wall clock. The caller must End it.
+func (t *Tracker) Begin(c *Call, r *http.Request, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c.request, c.next = r, t.first
@@ -40,9 +39,8 @@ func (t *Tracker) Begin(c *Call, r *http.Request) {
 	t.last = now
 }
 
-// End removes a call. A second End of it does nothing.
-func (t *Tracker) End(c *Call) {
-	now := time.Now()
+// End removes a call at a time of the wall clock. A second End of it does nothing.
+func (t *Tracker) End(c *Call, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -20,16 +21,16 @@ func TestCalls(t *testing.T) {
 	var tracker activity.Tracker
 	assert.Zero(t, tracker.State())
 	var a, b, c activity.Call
-	tracker.Begin(&a, get("/a"))
-	tracker.Begin(&b, get("/b"))
-	tracker.Begin(&c, get("/c"))
+	tracker.Begin(&a, get("/a"), time.Now())
+	tracker.Begin(&b, get("/b"), time.Now())
+	tracker.Begin(&c, get("/c"), time.Now())
 	first := tracker.State()
 	assert.Equal(t, []string{"GET /a of test has no answer yet", "GET /b of test has no answer yet", "GET /c of test has no answer yet"}, first.Busy)
-	tracker.End(&b)
+	tracker.End(&b, time.Now())
 	assert.Len(t, tracker.State().Busy, 2)
-	tracker.End(&b)
-	tracker.End(&a)
-	tracker.End(&c)
+	tracker.End(&b, time.Now())
+	tracker.End(&a, time.Now())
+	tracker.End(&c, time.Now())
 	last := tracker.State()
 	assert.Empty(t, last.Busy)
 	assert.False(t, last.Last.Before(first.Last))

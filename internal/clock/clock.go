@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,10 +18,11 @@ var ErrNegativeDuration = errors.New("negative duration")
 
 // A Clock has a time and timers. It is safe for concurrent use.
 type Clock struct {
-	mu     sync.Mutex
 	manual bool
-	offset time.Duration // of a running clock, from the wall clock
-	now    time.Time     // of a manual clock
+	offset atomic.Int64 // of a running clock, from the wall clock in nanoseconds
+
+	mu     sync.Mutex // guards the fields below, and changes of offset
+	now    time.Time  // of a manual clock
 	timers map[*Timer]struct{}
 	order  int // number of timers started so far
 }
@@ -38,21 +40,34 @@ func NewManual(start time.Time) *Clock {
 func (c *Clock) Fork() *Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &Clock{manual: c.manual, offset: c.offset, now: c.now, timers: map[*Timer]struct{}{}}
+	out := &Clock{manual: c.manual, now: c.now, timers: map[*Timer]struct{}{}}
+	out.offset.Store(c.offset.Load())
+	return out
 }
 
 // Now returns the time of the clock.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.nowLocked()
+func (c *Clock) Now() time.Time { return c.NowAt(time.Now()) }
+
+// NowAt returns what Now does to a caller that has read the wall clock.
+func (c *Clock) NowAt(wall time.Time) time.Time {
+	if c.manual {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.now
+	}
+	return c.running(wall)
 }
 
 func (c *Clock) nowLocked() time.Time {
 	if c.manual {
 		return c.now
 	}
-	return time.Now().Add(c.offset)
+	return c.running(time.Now())
+}
+
+// running returns the time of a running clock when the wall clock has the time wall.
+func (c *Clock) running(wall time.Time) time.Time {
+	return wall.Add(time.Duration(c.offset.Load()))
 }
 
 // Manual reports whether only Advance moves the clock.
@@ -99,7 +114,7 @@ func (c *Clock) advance(d time.Duration) (due []*Timer) {
 	if c.manual {
 		c.now = c.now.Add(d)
 	} else {
-		c.offset += d
+		c.offset.Add(int64(d))
 	}
 	now := c.nowLocked()
 	for t := range c.timers {

@@ -32,19 +32,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		http.Error(w, "server closed", http.StatusServiceUnavailable)
 		return
 	}
+	wall := time.Now()
 	r := &request{
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, userAgent: header.Get(hr.Header, "User-Agent"),
 		sent:    response{ResponseWriter: w},
-		surface: s.front.Surface(), start: s.config.Clock.Now(), order: s.registry.Journal().Order(),
+		surface: s.front.Surface(), start: s.config.Clock.NowAt(wall), order: s.registry.Journal().Order(),
 	}
 	r.w = &r.sent
 	r.remote = s.aggregator.Lookup(r.Path)
 	if !r.isLongRunning() {
-		s.activity.Begin(&r.call, hr)
+		s.activity.Begin(&r.call, hr, wall)
 	}
 	defer func() {
-		s.activity.End(&r.call)
-		ended := s.config.Clock.Now()
+		wall := time.Now()
+		s.activity.End(&r.call, wall)
+		ended := s.config.Clock.NowAt(wall)
 		r.log(ended)
 		r.count(ended)
 		r.endAudit(ended)

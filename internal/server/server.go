@@ -266,8 +266,8 @@ func (s *Server) addControl() {
 // an aggregated API server.
 func (s *Server) trackDo(hr *http.Request) (done func()) {
 	call := &activity.Call{}
-	s.activity.Begin(call, hr)
-	return func() { s.activity.End(call) }
+	s.activity.Begin(call, hr, time.Now())
+	return func() { s.activity.End(call, time.Now()) }
 }
 
 // noteFault records a fault that hit a request.
