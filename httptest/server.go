@@ -284,6 +284,9 @@ func (s *Server) leave(e *exchange) {
 
 // track records the states of connections for Close.
 func (s *Server) track(c net.Conn, state http.ConnState) {
+	if state == http.StateIdle {
+		return // Close treats it like an active one
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch state {

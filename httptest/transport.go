@@ -244,6 +244,9 @@ func (e *exchange) completeLocked() {
 func (e *exchange) beginLocked(status int) {
 	e.status = status
 	e.snapshot = e.header.Clone()
+	if _, ok := e.snapshot["Content-Length"]; !ok {
+		return
+	}
 	if n, err := strconv.ParseInt(header.Get(e.snapshot, "Content-Length"), 10, 64); err == nil && n >= 0 {
 		e.declared = n
 	} else {

@@ -95,7 +95,7 @@ func allowsHost(r *http.Request, names []string) (host string, ok bool) {
 		return "", true
 	}
 	host = hostname(r.Host)
-	if _, err := netip.ParseAddr(host); err == nil || host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || clusterNames[host] {
+	if host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") || isAddress(host) || clusterNames[host] {
 		return "", true
 	}
 	for _, name := range names {
@@ -105,6 +105,11 @@ func allowsHost(r *http.Request, names []string) (host string, ok bool) {
 	}
 	own, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
 	return host, own != nil && (own.Addr != "" && !IsLoopback(own.Addr) || certifies(own, host))
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // certifies reports whether a certificate of the server is valid for a name.
