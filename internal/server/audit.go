@@ -44,7 +44,7 @@ func (r *request) beginAudit(user *authn.User) {
 		return
 	}
 	e := audit.NewEvent(s, r.http, r.start)
-	e.AuditID, e.Verb, e.User = r.auditID, r.Verb, audit.UserOf(user)
+	e.AuditID, e.Verb, e.User = r.auditID[0], r.Verb, audit.UserOf(user)
 	if r.IsResource {
 		e.ObjectRef = &audit.ObjectReference{
 			Resource: r.Resource, Namespace: r.Namespace, Name: at.Name, APIGroup: r.Group, APIVersion: r.Version, Subresource: r.Subresource,

@@ -17,7 +17,7 @@ func (r *request) forward() error {
 		user.UID = ""
 	}
 	err := r.remote.Forward(r.w, aggregator.Forwarding{
-		Request: r.http.WithContext(ctx), User: &user, AuditID: r.auditID, IsResource: r.IsResource,
+		Request: r.http.WithContext(ctx), User: &user, AuditID: r.auditID[0], IsResource: r.IsResource,
 		Switching: func() { r.w.begin(http.StatusSwitchingProtocols) },
 	})
 	if err != nil && r.w.code != 0 {

@@ -14,12 +14,12 @@ const auditIDHeader = "Audit-Id"
 
 // setHeaders sets the headers of every answer.
 func (r *request) setHeaders() {
-	r.auditID = header.Get(r.http.Header, auditIDHeader)
-	if r.auditID == "" {
-		r.auditID = r.server.auditIDs.UID()
+	r.auditID[0] = header.Get(r.http.Header, auditIDHeader)
+	if r.auditID[0] == "" {
+		r.auditID[0] = r.server.auditIDs.UID()
 	}
 	h := r.w.Header()
-	h[auditIDHeader] = []string{r.auditID}
+	h[auditIDHeader] = r.auditID[:]
 	h["Cache-Control"] = noCache
 	if value := r.server.config.StrictTransportSecurity; value != "" {
 		h.Set("Strict-Transport-Security", value)

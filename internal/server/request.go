@@ -34,7 +34,7 @@ type request struct {
 	start     time.Time
 	remote    *aggregator.Remote // the server that serves the path; nil for this one
 	order     int64              // in the journal
-	auditID   string             // of the answer's header Audit-Id
+	auditID   [1]string          // the value of the answer's header Audit-Id
 
 	event             *audit.Event // of the audit log; nil if it has none
 	omitManagedFields bool         // in event
@@ -82,14 +82,10 @@ func (r *request) store() *storage.Store { return r.server.front.Store(r.userAge
 // Warn implements [registry.Warnings].
 func (r *request) Warn(text string) { r.warn(text) }
 
-// query returns the parsed query without the parts that do not parse.
+// query returns the parsed query without the parts that do not parse; nil without a query.
 func (r *request) query() url.Values {
-	if r.values == nil {
-		if r.http.URL.RawQuery == "" {
-			r.values = url.Values{}
-		} else {
-			r.values = r.http.URL.Query()
-		}
+	if r.values == nil && r.http.URL.RawQuery != "" {
+		r.values = r.http.URL.Query()
 	}
 	return r.values
 }

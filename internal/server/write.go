@@ -401,25 +401,34 @@ func (r *request) readBody() ([]byte, error) {
 		return nil, nil
 	}
 	timer := r.limitRead()
-	body, err := readAll(io.LimitReader(r.http.Body, maxBody+1), min(r.http.ContentLength, maxBody+1))
+	body, err := readAll(r.http.Body, r.http.ContentLength)
 	timer.Stop()
-	var tooLong *http.MaxBytesError
 	switch {
-	case len(body) > maxBody, errors.As(err, &tooLong):
+	case len(body) > maxBody:
 		return nil, status.TooLarge(maxBody)
-	case err != nil && r.timedOut():
-		return nil, r.deadline.Err()
 	case err != nil:
-		return nil, status.Unclassified(err.Error())
+		return nil, r.unread(err)
 	}
 	return body, nil
 }
 
-// readAll reads to the end. size is the expected number of bytes, 0 or less if it
-// is not known.
+// unread returns the error for a body that was not read to its end.
+func (r *request) unread(err error) error {
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return status.TooLarge(maxBody)
+	case r.timedOut():
+		return r.deadline.Err()
+	}
+	return status.Unclassified(err.Error())
+}
+
+// readAll reads to the end, or until it has more than maxBody bytes. size is the expected
+// number of bytes, 0 or less if it is not known.
 func readAll(src io.Reader, size int64) ([]byte, error) {
-	b := make([]byte, 0, max(size, 0)+512)
-	for {
+	b := make([]byte, 0, max(min(size, maxBody)+1, 512))
+	for len(b) <= maxBody {
 		n, err := src.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if err == io.EOF {
@@ -432,4 +441,5 @@ func readAll(src io.Reader, size int64) ([]byte, error) {
 			b = append(b, 0)[:len(b)]
 		}
 	}
+	return b, nil
 }
