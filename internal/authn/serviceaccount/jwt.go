@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -107,9 +108,45 @@ func sign(s *signer, c *claims) (string, error) {
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// verify returns the claims of a token. It fails if the signature is wrong. The
-// claims are nil, without an error, for what is not a token of the issuers.
+// The limits of verifiedTokens. When it is full, it is emptied.
+const (
+	maxVerified       = 64
+	maxVerifiedLength = 4 << 10 // bytes of a token
+)
+
+// verifiedTokens has the claims of tokens whose signature was verified, because a client sends
+// its token with each request. Whether a token is still valid depends on the time and on
+// objects: that is checked each time. It is safe for concurrent use.
+type verifiedTokens struct {
+	mu     sync.RWMutex       // guards claims
+	claims map[string]*claims // by token; they do not change
+}
+
+func (v *verifiedTokens) of(token string) *claims {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.claims[token]
+}
+
+func (v *verifiedTokens) add(token string, c *claims) {
+	if len(token) > maxVerifiedLength {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.claims == nil || len(v.claims) >= maxVerified {
+		v.claims = map[string]*claims{}
+	}
+	v.claims[token] = c
+}
+
+// verify returns the claims of a token, which the caller must not change. It fails if the
+// signature is wrong. The claims are nil, without an error, for what is not a token of the
+// issuers.
 func (k *Keys) verify(token string) (*claims, error) {
+	if c := k.verified.of(token); c != nil {
+		return c, nil
+	}
 	c, signed, signature := parse(token, k.issuers)
 	if c == nil {
 		return nil, nil
@@ -125,6 +162,7 @@ func (k *Keys) verify(token string) (*claims, error) {
 			continue
 		}
 		if head.Alg == v.algorithm && v.verify(signed, signature) {
+			k.verified.add(token, c)
 			return c, nil
 		}
 		err = errors.New("go-jose/go-jose: error in cryptographic primitive")
@@ -136,11 +174,12 @@ func (k *Keys) verify(token string) (*claims, error) {
 // signature. It does not check the signature. The claims are nil for what is not a
 // token of one of the issuers.
 func parse(token string, issuers []string) (c *claims, signed string, signature []byte) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
+	head, rest, _ := strings.Cut(token, ".")
+	payload, tail, ok := strings.Cut(rest, ".")
+	if !ok || strings.Contains(tail, ".") {
 		return nil, "", nil
 	}
-	body, err := base64.RawURLEncoding.DecodeString(parts[1])
+	body, err := base64.RawURLEncoding.DecodeString(payload)
 	if err != nil {
 		return nil, "", nil
 	}
@@ -148,9 +187,9 @@ func parse(token string, issuers []string) (c *claims, signed string, signature 
 	if json.Unmarshal(body, c) != nil || !slices.Contains(issuers, c.Issuer) {
 		return nil, "", nil
 	}
-	signature, err = base64.RawURLEncoding.DecodeString(parts[2])
+	signature, err = base64.RawURLEncoding.DecodeString(tail)
 	if err != nil {
 		return nil, "", nil
 	}
-	return c, parts[0] + "." + parts[1], signature
+	return c, token[:len(head)+len(".")+len(payload)], signature
 }

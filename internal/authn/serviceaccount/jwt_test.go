@@ -1,8 +1,11 @@
 package serviceaccount
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +45,48 @@ func TestVerify(t *testing.T) {
 				assert.EqualError(t, err, tt.err)
 			}
 		})
+	}
+}
+
+// TestVerifyAgain verifies more tokens than are kept, each of them several times, and a token
+// with the claims of a kept one and another signature.
+func TestVerifyAgain(t *testing.T) {
+	keys := NewKeys(Config{})
+	var tokens []string
+	for i := range maxVerified + 2 {
+		token, err := sign(processKey(), &claims{Issuer: defaultIssuer, ID: strconv.Itoa(i)})
+		require.NoError(t, err)
+		tokens = append(tokens, token)
+	}
+	for range 2 {
+		for i, token := range tokens {
+			for range 2 {
+				got, err := keys.verify(token)
+				require.NoError(t, err)
+				assert.Equal(t, strconv.Itoa(i), got.ID)
+			}
+			forged, err := keys.verify(token[:strings.LastIndexByte(token, '.')] + ".AAAA")
+			assert.Nil(t, forged)
+			assert.Error(t, err)
+			assert.LessOrEqual(t, len(keys.verified.claims), maxVerified)
+		}
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	restored := keys.WithGeneratedKey(other)
+	got, err := restored.verify(tokens[len(tokens)-1])
+	assert.Nil(t, got, "the key is another one")
+	assert.Error(t, err)
+}
+
+func BenchmarkVerify(b *testing.B) {
+	token, err := sign(processKey(), &claims{Issuer: defaultIssuer, ID: "id"})
+	require.NoError(b, err)
+	keys := NewKeys(Config{})
+	for range b.N {
+		if c, err := keys.verify(token); c == nil || err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

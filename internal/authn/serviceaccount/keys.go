@@ -37,6 +37,7 @@ type Keys struct {
 	audiences []string
 	signer    func() *signer
 	verifiers func() []*verifier
+	verified  *verifiedTokens // by verifiers
 
 	generated  bool          // signer is not configured
 	restored   crypto.Signer // the key of signer, of another process; nil for that of this one
@@ -45,7 +46,7 @@ type Keys struct {
 
 // NewKeys returns the keys of a configuration.
 func NewKeys(c Config) *Keys {
-	k := &Keys{issuers: c.Issuers, audiences: c.Audiences, signer: processKey}
+	k := &Keys{issuers: c.Issuers, audiences: c.Audiences, signer: processKey, verified: &verifiedTokens{}}
 	if len(k.issuers) == 0 {
 		k.issuers = []string{defaultIssuer}
 	}
@@ -92,7 +93,7 @@ func (k *Keys) WithGeneratedKey(key crypto.Signer) *Keys {
 		return k
 	}
 	out := *k
-	out.restored = key
+	out.restored, out.verified = key, &verifiedTokens{}
 	out.signer = sync.OnceValue(func() *signer { return newSigner(key) })
 	if !k.configured {
 		out.verifiers = sync.OnceValue(func() []*verifier { return []*verifier{&out.signer().verifier} })
