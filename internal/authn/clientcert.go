@@ -8,13 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // CAs are CA certificates that may be replaced while they are in use. They are safe for
 // concurrent use.
-type CAs struct{ pool atomic.Pointer[x509.CertPool] }
+type CAs struct {
+	pool atomic.Pointer[x509.CertPool]
+
+	mu       sync.Mutex                           // guards verified
+	verified map[*x509.Certificate]*verifiedChain // by the certificate of the client
+}
 
 // NewCAs returns the CAs of a pool, which must not change.
 func NewCAs(pool *x509.CertPool) *CAs {
@@ -26,20 +32,56 @@ func NewCAs(pool *x509.CertPool) *CAs {
 // Replace replaces the CAs by those of a pool, which must not change.
 func (c *CAs) Replace(pool *x509.CertPool) { c.pool.Store(pool) }
 
-// verifyChain checks that a chain of certificates, which starts with the one of the
-// client, leads to one of the CAs and is valid at now.
-func verifyChain(chain []*x509.Certificate, roots *CAs, now time.Time) error {
+// maxVerified is the number of chains that are not verified again while they are valid. When
+// there are more, all are forgotten.
+const maxVerified = 64
+
+// A verifiedChain is a chain of certificates that leads to a CA. The requests of a connection
+// have the same one, and to verify it takes longer than the rest of a get.
+type verifiedChain struct {
+	sent        []*x509.Certificate // by the client
+	roots       *x509.CertPool
+	from, until time.Time // when it is valid, inclusive
+}
+
+// isFor reports whether verifying a chain at now has the same result.
+func (v *verifiedChain) isFor(chain []*x509.Certificate, roots *x509.CertPool, now time.Time) bool {
+	return v != nil && v.roots == roots && !now.Before(v.from) && !now.After(v.until) && slices.Equal(v.sent, chain)
+}
+
+// verify checks that a chain of certificates, which starts with the one of the client, leads to
+// one of the CAs and is valid at now.
+func (c *CAs) verify(chain []*x509.Certificate, now time.Time) error {
+	roots := c.pool.Load()
+	c.mu.Lock()
+	known := c.verified[chain[0]]
+	c.mu.Unlock()
+	if known.isFor(chain, roots, now) {
+		return nil
+	}
 	options := x509.VerifyOptions{
-		Roots:         roots.pool.Load(),
+		Roots:         roots,
 		Intermediates: x509.NewCertPool(),
 		CurrentTime:   now,
 		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}
-	for _, c := range chain[1:] {
-		options.Intermediates.AddCert(c)
+	for _, intermediate := range chain[1:] {
+		options.Intermediates.AddCert(intermediate)
 	}
-	_, err := chain[0].Verify(options)
-	return err
+	valid, err := chain[0].Verify(options)
+	if err != nil {
+		return err
+	}
+	v := &verifiedChain{sent: chain, roots: roots}
+	v.from = slices.MaxFunc(valid[0], func(a, b *x509.Certificate) int { return a.NotBefore.Compare(b.NotBefore) }).NotBefore
+	v.until = slices.MinFunc(valid[0], func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.verified == nil || len(c.verified) >= maxVerified {
+		c.verified = map[*x509.Certificate]*verifiedChain{}
+	}
+	c.verified[chain[0]] = v
+	return nil
 }
 
 // certificateUser returns the user of a chain of certificates: the common name is
@@ -49,7 +91,7 @@ func (a *Authenticator) certificateUser(chain []*x509.Certificate) (*User, error
 	if a.ClientCAs == nil || len(chain) == 0 {
 		return nil, nil
 	}
-	if err := verifyChain(chain, a.ClientCAs, a.Now()); err != nil {
+	if err := a.ClientCAs.verify(chain, a.Now()); err != nil {
 		return nil, err
 	}
 	c := chain[0]

@@ -134,6 +134,33 @@ func TestAuthenticateCertificate(t *testing.T) {
 	}
 }
 
+// TestVerifyAgain verifies chains that were verified before, under conditions that have changed.
+func TestVerifyAgain(t *testing.T) {
+	ca, other, intermediate := newIssuer(t, "ca"), newIssuer(t, "other"), newIssuer(t, "intermediate")
+	der, err := x509.CreateCertificate(rand.Reader, intermediate.certificate, ca.certificate, intermediate.key.Public(), ca.key)
+	require.NoError(t, err)
+	signed, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	cas := NewCAs(ca.pool())
+	chain := []*x509.Certificate{intermediate.client("alice"), signed}
+	for range 2 {
+		assert.NoError(t, cas.verify(chain, noon))
+		assert.NoError(t, cas.verify(chain, noon.Add(time.Hour)))
+		assert.Error(t, cas.verify(chain, noon.Add(time.Hour+1)), "expired")
+		assert.Error(t, cas.verify(chain, noon.Add(-time.Hour-1)), "not valid yet")
+		assert.Error(t, cas.verify(chain[:1], noon), "without the intermediate certificate")
+		assert.NoError(t, cas.verify([]*x509.Certificate{ca.client("bob")}, noon))
+	}
+	cas.Replace(other.pool())
+	assert.Error(t, cas.verify(chain, noon), "another CA")
+	cas.Replace(ca.pool())
+	for range maxVerified + 1 {
+		assert.NoError(t, cas.verify([]*x509.Certificate{ca.client("bob")}, noon))
+		assert.LessOrEqual(t, len(cas.verified), maxVerified)
+	}
+	assert.NoError(t, cas.verify(chain, noon))
+}
+
 func TestAuthenticateIntermediate(t *testing.T) {
 	ca := newIssuer(t, "ca")
 	intermediate := newIssuer(t, "intermediate")

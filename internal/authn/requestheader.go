@@ -38,7 +38,7 @@ func (a *Authenticator) headerUser(header http.Header, chain []*x509.Certificate
 	if h == nil || len(chain) == 0 {
 		return nil, nil
 	}
-	if err := verifyChain(chain, h.CAs, a.Now()); err != nil {
+	if err := h.CAs.verify(chain, a.Now()); err != nil {
 		return nil, err
 	}
 	if name := chain[0].Subject.CommonName; len(h.AllowedNames) > 0 && !slices.Contains(h.AllowedNames, name) {
