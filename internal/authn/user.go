@@ -89,6 +89,18 @@ func ServiceAccountName(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
+// CutServiceAccount returns the name of a service account in the namespace by its user name. ok
+// is false for any other user.
+func CutServiceAccount(user, namespace string) (name string, ok bool) {
+	if name, ok = strings.CutPrefix(user, serviceAccountPrefix); ok {
+		name, ok = strings.CutPrefix(name, namespace)
+	}
+	if ok {
+		name, ok = strings.CutPrefix(name, ":")
+	}
+	return name, ok
+}
+
 // ServiceAccountGroups returns the groups of every service account in a
 // namespace.
 func ServiceAccountGroups(namespace string) []string {

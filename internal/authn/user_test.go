@@ -28,6 +28,16 @@ func TestSplitServiceAccount(t *testing.T) {
 	}
 }
 
+func TestCutServiceAccount(t *testing.T) {
+	name, ok := CutServiceAccount(ServiceAccountName("ns", "a"), "ns")
+	assert.True(t, ok)
+	assert.Equal(t, "a", name)
+	for _, user := range []string{"alice", "system:serviceaccount:", "system:serviceaccount:ns", "system:serviceaccount:ns2:a", "system:serviceaccount:n:a"} {
+		_, ok := CutServiceAccount(user, "ns")
+		assert.False(t, ok, user)
+	}
+}
+
 func TestNodeName(t *testing.T) {
 	node, ok := NodeName("system:node:n1")
 	require.True(t, ok)

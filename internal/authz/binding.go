@@ -2,7 +2,7 @@ package authz
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"github.com/kubefake/kubefake/internal/authn"
 )
@@ -50,8 +50,10 @@ func (b *Binding) subjectOf(u *authn.User) *Subject {
 				return s
 			}
 		case "ServiceAccount":
-			if ns := b.namespaceOf(s); ns != "" && u.Name == authn.ServiceAccountName(ns, s.Name) {
-				return s
+			if ns := b.namespaceOf(s); ns != "" {
+				if name, ok := authn.CutServiceAccount(u.Name, ns); ok && name == s.Name {
+					return s
+				}
 			}
 		}
 	}
@@ -76,5 +78,5 @@ func (b *Binding) reason(s *Subject) string {
 	if s.Kind == "ServiceAccount" {
 		subject += "/" + b.namespaceOf(s)
 	}
-	return fmt.Sprintf("RBAC: allowed by %s %q of %s %q to %s %q", kind, name, b.RoleRef.Kind, b.RoleRef.Name, s.Kind, subject)
+	return "RBAC: allowed by " + kind + " " + strconv.Quote(name) + " of " + b.RoleRef.Kind + " " + strconv.Quote(b.RoleRef.Name) + " to " + s.Kind + " " + strconv.Quote(subject)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -42,8 +41,10 @@ func (a RBAC) Authorize(_ context.Context, u *authn.User, at *Attributes) Decisi
 			errs = append(errs, err)
 			continue
 		}
-		if slices.ContainsFunc(rules, func(r Rule) bool { return r.Permits(at) }) {
-			return Decision{Allowed: true, Reason: binding.reason(subject)}
+		for i := range rules {
+			if rules[i].Permits(at) {
+				return Decision{Allowed: true, Reason: binding.reason(subject)}
+			}
 		}
 	}
 	if len(errs) > 0 {

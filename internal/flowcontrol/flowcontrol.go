@@ -137,8 +137,8 @@ func (s *subject) matches(u *authn.User) bool {
 	case "Group":
 		return s.Group.Name == "*" || u.InGroup(s.Group.Name)
 	case "ServiceAccount":
-		prefix := authn.ServiceAccountName(s.ServiceAccount.Namespace, "")
-		return strings.HasPrefix(u.Name, prefix) && (s.ServiceAccount.Name == "*" || u.Name[len(prefix):] == s.ServiceAccount.Name)
+		name, ok := authn.CutServiceAccount(u.Name, s.ServiceAccount.Namespace)
+		return ok && (s.ServiceAccount.Name == "*" || s.ServiceAccount.Name == name)
 	}
 	return false
 }
