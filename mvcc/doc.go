@@ -76,6 +76,9 @@
 // first writes after it copy the nodes that they change. Writes without reads in between
 // change the trees in place.
 //
+// The store remembers the items and the small ranges that were read or written last. To
+// read these again costs the hash of a key.
+//
 // A watcher holds a position in the log and no events. Synced watchers of a prefix form a
 // group. A write looks up each prefix of its key whose length some group has, and wakes a
 // group by closing one channel.

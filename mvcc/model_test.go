@@ -107,6 +107,7 @@ func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 		switch op := choose(24); {
 		case op < 8:
 			w.update()
+			w.latest()
 		case op < 10:
 			w.view()
 		case op == 10:
@@ -306,6 +307,24 @@ func (w *world) view() {
 				break
 			}
 		}
+	}
+}
+
+// latest reads some keys and ranges of the newest revision.
+func (w *world) latest() {
+	state := w.states[w.rev()]
+	for range w.choose(8) {
+		key := w.key()
+		item, ok, at := w.store.Latest(key)
+		require.Equal(w.t, state[key], item, "%q", key)
+		require.Equal(w.t, state[key] != nil, ok)
+		require.Equal(w.t, w.rev(), at)
+	}
+	for range w.choose(8) {
+		prefix := w.prefix()
+		items, ok := w.store.LatestFew(prefix)
+		require.True(w.t, ok)
+		require.Equal(w.t, between(state, prefix, PrefixEnd(prefix)), items, "%q", prefix)
 	}
 }
 

@@ -34,7 +34,7 @@ type Store[V any] struct {
 	history   historySize
 	liveBytes int64
 	counts    counts
-	few       few[V]
+	recent    *recent[V]
 
 	groups groups
 	moved  signal // sent by each transaction
@@ -47,17 +47,16 @@ const emptyRevision Revision = 1
 
 // New returns an empty store at revision 1.
 func New[V any](opts Options) *Store[V] {
-	s := &Store[V]{
+	return &Store[V]{
 		opts:   opts.withDefaults(),
 		sizers: isSizer[V](),
 		rev:    emptyRevision,
 		live:   newTree(liveLess[V]),
 		past:   newTree(pastLess[V]),
 		log:    newTree(logLess[V]),
+		recent: new(recent[V]),
 		groups: newGroups(),
 	}
-	s.few.init()
-	return s
 }
 
 // Fork returns a store with the contents, the kept history, the revision and the
@@ -72,7 +71,7 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expireLocked(now)
-	child := &Store[V]{
+	return &Store[V]{
 		opts:      opts.withDefaults(),
 		sizers:    s.sizers,
 		rev:       s.rev,
@@ -82,10 +81,9 @@ func (s *Store[V]) Fork(opts Options) *Store[V] {
 		log:       s.log.fork(),
 		history:   s.history,
 		liveBytes: s.liveBytes,
+		recent:    new(recent[V]),
 		groups:    newGroups(),
 	}
-	child.few.init()
-	return child
 }
 
 // Revision returns the revision of the newest transaction.
@@ -130,5 +128,6 @@ func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
 	s.live, s.past, s.log = live, newTree(pastLess[V]), newTree(logLess[V])
 	s.history, s.liveBytes = historySize{}, liveBytes
 	s.counts.clear()
+	s.recent = new(recent[V])
 	s.moved.send()
 }

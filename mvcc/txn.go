@@ -66,8 +66,10 @@ func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, 
 		key := e.Item.Key
 		if e.Type == Put {
 			s.live.put(liveEntry[V]{key, e.Item})
+			s.recent.put(key, e.Item)
 		} else {
 			s.live.delete(liveEntry[V]{key: key})
+			s.recent.delete(key)
 		}
 		if e.Prev != nil {
 			s.past.put(pastEntry[V]{key, tx.Revision, e.Prev})
@@ -200,8 +202,7 @@ func (tx *Txn[V]) before(key string) *Item[V] {
 		s := tx.store
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		e, _ := s.live.entries.Get(liveEntry[V]{key: key})
-		tx.last = liveEntry[V]{key, e.item}
+		tx.last = liveEntry[V]{key, s.latestLocked(key)}
 	}
 	return tx.last.item
 }

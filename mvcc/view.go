@@ -3,7 +3,6 @@ package mvcc
 import (
 	"iter"
 	"math"
-	"strings"
 
 	"github.com/google/btree"
 )
@@ -50,49 +49,18 @@ func (s *Store[V]) viewLocked(at Revision) *View[V] {
 func (s *Store[V]) Latest(key string) (item *Item[V], ok bool, at Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.live.entries.Get(liveEntry[V]{key: key})
-	return e.item, ok, s.rev
+	item = s.latestLocked(key)
+	return item, item != nil, s.rev
 }
-
-// fewItems is the number of items that LatestFew returns at most.
-const fewItems = 16
 
 // LatestFew returns the current items whose keys begin with a prefix, sorted by key. It
 // returns ok = false, and no items, if there are more than 16. Like Latest, it leaves
-// the tree to the next write.
+// the tree to the next write. The caller must not change the items.
 func (s *Store[V]) LatestFew(prefix string) (items []*Item[V], ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := &s.few
-	f.prefix, f.more = prefix, false
-	s.live.entries.AscendGreaterOrEqual(liveEntry[V]{key: prefix}, f.add)
-	items, f.items = f.items, nil
-	if f.more {
-		return nil, false
-	}
-	return items, true
-}
-
-// few collects the items of LatestFew. A store has one, because a new function for each call
-// would be allocated.
-type few[V any] struct {
-	add    func(liveEntry[V]) bool // continues the walk if there may be more
-	prefix string
-	items  []*Item[V]
-	more   bool // than fewItems
-}
-
-// init sets add.
-func (f *few[V]) init() {
-	f.add = func(e liveEntry[V]) bool {
-		if !strings.HasPrefix(e.key, f.prefix) {
-			return false
-		}
-		if f.more = len(f.items) == fewItems; !f.more {
-			f.items = append(f.items, e.item)
-		}
-		return !f.more
-	}
+	r := s.rangeLocked(prefix)
+	return r.items, !r.more
 }
 
 // prune returns an equal view that keeps no past versions of other revisions.
