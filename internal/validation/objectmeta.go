@@ -23,7 +23,8 @@ const subresourceMaxLength = 256
 // A Metadata checks the metadata of an object. kube-apiserver checks it several times on one
 // write and reports the errors of each time, most of which are found here once.
 type Metadata struct {
-	view View // collects the errors of each call
+	view View
+	errs Errors // of all calls
 	// The errors that do not depend on the kind and on the old metadata: those of labels,
 	// annotations and owners, of finalizers, and of managed fields.
 	references, finalizers, managers List
@@ -32,22 +33,25 @@ type Metadata struct {
 // NewMetadata returns the checks of the metadata of an object. path is the path of the
 // metadata, which must not be changed while the Metadata is in use.
 func NewMetadata(meta map[string]any, path *Path) *Metadata {
-	p := View{Obj: meta, Path: path, Errs: &Errors{}}
+	m := &Metadata{}
+	m.view = View{Obj: meta, Path: path, Errs: &m.errs}
+	p := m.view
 	p.Labels("labels")
 	p.Annotations("annotations")
 	checkOwnerReferences(p)
-	references := len(p.Errs.List)
+	references := len(m.errs.List)
 	checkFinalizers(p)
-	finalizers := len(p.Errs.List)
+	finalizers := len(m.errs.List)
 	checkManagedFields(p)
-	errs := p.Errs.List
-	return &Metadata{p, errs[:references], errs[references:finalizers], errs[finalizers:]}
+	errs := m.errs.List
+	m.references, m.finalizers, m.managers = errs[:references], errs[references:finalizers], errs[finalizers:]
+	return m
 }
 
 // New returns the errors of the metadata as that of a new object, after its name has been
 // generated.
 func (m *Metadata) New(namespaced bool, name NameFunc) List {
-	p, before := m.view, len(m.view.Errs.List)
+	p, before := m.view, len(m.errs.List)
 	p.FormatIfSet("generateName", func(s string) []string { return name(s, true) })
 	if p.String("name") == "" {
 		p.Required("name", "name or generateName is required")
@@ -63,13 +67,13 @@ func (m *Metadata) New(namespaced bool, name NameFunc) List {
 		p.Forbidden("namespace", "not allowed on this type")
 	}
 	p.NonNegative("generation")
-	return slices.Concat(p.Errs.List[before:], m.references, m.finalizers, m.managers)
+	return slices.Concat(m.errs.List[before:], m.references, m.finalizers, m.managers)
 }
 
 // Changed returns the errors of the metadata as that of an object whose metadata was old,
 // which is not checked itself.
 func (m *Metadata) Changed(old map[string]any) List {
-	p, before := m.view, len(m.view.Errs.List)
+	p, before := m.view, len(m.errs.List)
 	if _, deleting := timestamp(old["deletionTimestamp"]); deleting {
 		if added := addedFinalizers(p.Obj, old); len(added) > 0 {
 			p.Forbidden("finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
@@ -101,7 +105,7 @@ func (m *Metadata) Changed(old map[string]any) List {
 	if now := gracePeriodOrNil(p.Obj); now != gracePeriodOrNil(old) {
 		p.Add(Invalid(p.At("deletionGracePeriodSeconds"), now, immutableRule))
 	}
-	return slices.Concat(p.Errs.List[before:], m.references, m.managers)
+	return slices.Concat(m.errs.List[before:], m.references, m.managers)
 }
 
 // ObjectMeta checks the metadata of a new object once.

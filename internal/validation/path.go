@@ -11,9 +11,9 @@ import "strconv"
 // fields.
 type Path struct {
 	parent *Path
-	step   step
 	name   string // of a child, a key, or the list of an item
-	index  int
+	index  int32
+	step   step
 }
 
 type step uint8
@@ -41,13 +41,13 @@ func (p *Path) Child(name string) *Path {
 
 // Index returns the path of an item of the list at p, counting from 0.
 func (p *Path) Index(i int) *Path {
-	return &Path{parent: p, step: stepIndex, index: i}
+	return &Path{parent: p, step: stepIndex, index: int32(i)}
 }
 
 // Item returns the path of an item of the list that is a field of the object at
 // p: Child(name).Index(i).
 func (p *Path) Item(name string, i int) *Path {
-	return &Path{parent: p, step: stepItem, name: name, index: i}
+	return &Path{parent: p, step: stepItem, name: name, index: int32(i)}
 }
 
 // Key returns the path of an entry of the map at p.
@@ -86,7 +86,7 @@ func (p *Path) appendTo(b []byte) []byte {
 	return b
 }
 
-func appendIndex(b []byte, i int) []byte {
+func appendIndex(b []byte, i int32) []byte {
 	b = append(b, '[')
 	b = strconv.AppendInt(b, int64(i), 10)
 	return append(b, ']')
