@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,7 @@ type Vec struct {
 // use, and nil Values ignore what they are given.
 type Values struct {
 	mu   sync.Mutex // guards vecs
-	vecs map[*Vec]map[string]float64
+	vecs map[*Vec]map[string]*float64
 }
 
 // Add adds 1 to the sample with the values of the labels, in the order of their names.
@@ -41,16 +40,29 @@ func (v *Values) change(vec *Vec, labels []string, change func(old float64) floa
 	if v == nil {
 		return
 	}
-	key := strings.Join(labels, separator)
+	key := make([]byte, 0, 128)
+	for i, label := range labels {
+		if i > 0 {
+			key = append(key, separator...)
+		}
+		key = append(key, label...)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.vecs == nil {
-		v.vecs = map[*Vec]map[string]float64{}
+	samples := v.vecs[vec]
+	if samples == nil {
+		if v.vecs == nil {
+			v.vecs = map[*Vec]map[string]*float64{}
+		}
+		samples = map[string]*float64{}
+		v.vecs[vec] = samples
 	}
-	if v.vecs[vec] == nil {
-		v.vecs[vec] = map[string]float64{}
+	sample := samples[string(key)]
+	if sample == nil {
+		sample = new(float64)
+		samples[string(key)] = sample
 	}
-	v.vecs[vec][key] = change(v.vecs[vec][key])
+	*sample = change(*sample)
 }
 
 // Family returns the samples of a Vec, sorted by labels.
@@ -60,7 +72,9 @@ func (v *Values) Family(vec *Vec) Family {
 		samples[strings.Join(labels, separator)] = 0
 	}
 	v.mu.Lock()
-	maps.Copy(samples, v.vecs[vec])
+	for key, sample := range v.vecs[vec] {
+		samples[key] = *sample
+	}
 	v.mu.Unlock()
 	f := Family{Name: vec.Name, Type: vec.Type, Stability: vec.Stability, Help: vec.Help}
 	for key, value := range samples {
