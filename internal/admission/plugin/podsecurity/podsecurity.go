@@ -113,7 +113,7 @@ func (c *Configuration) validatePod(a *admission.Attributes) error {
 	}
 	policy, errs := c.policyOf(a)
 	if len(errs) == 0 && policy.privileged() {
-		a.Annotate(enforceAnnotation, levelVersion{levelPrivileged, latest}.String())
+		a.Annotate(enforceAnnotation, privilegedPolicy)
 		countEvaluation(a, true, "enforce", policy.enforce)
 		return nil
 	}
@@ -133,6 +133,9 @@ func (c *Configuration) validatePod(a *admission.Attributes) error {
 }
 
 const enforceAnnotation = labelPrefix + "enforce-policy"
+
+// privilegedPolicy is the text of the policy that nothing violates.
+var privilegedPolicy = levelVersion{levelPrivileged, latest}.String()
 
 // images returns the images of a pod, with "" after each list of containers. It
 // changes if a container does, as containers cannot be renamed.
