@@ -22,13 +22,11 @@ type Types struct {
 // fixedTypes are the types that all sets which derive from one share.
 type fixedTypes struct {
 	types    []*Type
-	byPath   map[path]*Type
-	byKind   map[Kind]*Type
+	byName   map[string][]*Type
+	byKind   map[string][]*Type
 	versions map[GroupVersion]bool
 	groups   map[string]bool
 }
-
-type path struct{ group, version, resource string }
 
 // definedTypes are the types of one definition: the versions of a resource, the
 // preferred one first. Prefix tells apart definitions of one resource.
@@ -49,14 +47,14 @@ func kindLess(a, b *Type) bool {
 func NewTypes(types []*Type) *Types {
 	f := &fixedTypes{
 		types:    types,
-		byPath:   make(map[path]*Type, len(types)),
-		byKind:   make(map[Kind]*Type, len(types)),
+		byName:   make(map[string][]*Type, len(types)),
+		byKind:   make(map[string][]*Type, len(types)),
 		versions: map[GroupVersion]bool{},
 		groups:   map[string]bool{},
 	}
 	for _, t := range types {
-		f.byPath[path{t.Group, t.Version, t.Name}] = t
-		f.byKind[Kind{t.GroupVersion, t.Kind}] = t
+		f.byName[t.Name] = append(f.byName[t.Name], t)
+		f.byKind[t.Kind] = append(f.byKind[t.Kind], t)
 		f.versions[t.GroupVersion] = true
 		f.groups[t.Group] = true
 	}
@@ -112,13 +110,21 @@ func (s *Types) Defined() iter.Seq[*Type] {
 
 // Lookup returns the type served at a path, or nil.
 func (s *Types) Lookup(group, version, resource string) *Type {
-	if t := s.fixed.byPath[path{group, version, resource}]; t != nil {
+	gv := GroupVersion{group, version}
+	if t := withVersion(s.fixed.byName[resource], gv); t != nil || s.fixed.versions[gv] {
 		return t
 	}
-	if s.fixed.versions[GroupVersion{group, version}] {
-		return nil
-	}
 	return s.lookupDefined(group, version, resource)
+}
+
+// withVersion returns the type in a group version, or nil.
+func withVersion(types []*Type, gv GroupVersion) *Type {
+	for _, t := range types {
+		if t.GroupVersion == gv {
+			return t
+		}
+	}
+	return nil
 }
 
 // lookupDefined is Lookup among custom resources. It is a function of its own, because its
@@ -140,7 +146,7 @@ func (s *Types) Has(t *Type) bool { return s.Lookup(t.Group, t.Version, t.Name) 
 
 // ForKind returns the type of the objects of a kind, or nil.
 func (s *Types) ForKind(k Kind) *Type {
-	if t := s.fixed.byKind[k]; t != nil || s.fixed.versions[k.GroupVersion] {
+	if t := withVersion(s.fixed.byKind[k.Kind], k.GroupVersion); t != nil || s.fixed.versions[k.GroupVersion] {
 		return t
 	}
 	t, ok := s.kinds.First(&Type{GroupVersion: k.GroupVersion, Kind: k.Kind})
