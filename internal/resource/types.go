@@ -36,7 +36,13 @@ type definedTypes struct {
 }
 
 func definedLess(a, b definedTypes) bool {
-	return cmp.Or(strings.Compare(a.group, b.group), strings.Compare(a.resource, b.resource), strings.Compare(a.prefix, b.prefix)) < 0
+	switch {
+	case a.group != b.group:
+		return a.group < b.group
+	case a.resource != b.resource:
+		return a.resource < b.resource
+	}
+	return a.prefix < b.prefix
 }
 
 func kindLess(a, b *Type) bool {
@@ -127,18 +133,18 @@ func withVersion(types []*Type, gv GroupVersion) *Type {
 	return nil
 }
 
-// lookupDefined is Lookup among custom resources. It is a function of its own, because its
-// loop allocates.
+// lookupDefined is Lookup among custom resources.
 func (s *Types) lookupDefined(group, version, resource string) *Type {
-	for d := range s.defined.From(definedTypes{group: group, resource: resource}) {
-		if d.group != group || d.resource != resource {
-			break
+	for prefix := ""; ; {
+		d, ok := s.defined.First(definedTypes{group: group, resource: resource, prefix: prefix})
+		if !ok || d.group != group || d.resource != resource {
+			return nil
 		}
 		if i := slices.IndexFunc(d.versions, func(t *Type) bool { return t.Version == version }); i >= 0 {
 			return d.versions[i]
 		}
+		prefix = d.prefix + "\x00"
 	}
-	return nil
 }
 
 // Has reports whether t is in the set.

@@ -20,8 +20,8 @@ type Set[E any] struct {
 // type again in each package whose types lead to it, and most packages lead to a Set.
 type tree[E any] interface {
 	clone() tree[E]
+	first(E) (E, bool)
 	Ascend(btree.ItemIteratorG[E])
-	AscendGreaterOrEqual(E, btree.ItemIteratorG[E])
 	Delete(E) (E, bool)
 	Get(E) (E, bool)
 	Len() int
@@ -31,6 +31,15 @@ type tree[E any] interface {
 type bTree[E any] struct{ *btree.BTreeG[E] }
 
 func (t bTree[E]) clone() tree[E] { return bTree[E]{t.Clone()} }
+
+// first returns the first element that is not less than e.
+func (t bTree[E]) first(e E) (first E, ok bool) {
+	t.AscendGreaterOrEqual(e, func(found E) bool {
+		first, ok = found, true
+		return false
+	})
+	return first, ok
+}
 
 // degree gives nodes of up to 15 elements: a change copies few of them.
 const degree = 8
@@ -67,15 +76,5 @@ func (s *Set[E]) All() iter.Seq[E] {
 	return func(yield func(E) bool) { s.tree.Ascend(yield) }
 }
 
-// From returns the elements that are not less than e, in order.
-func (s *Set[E]) From(e E) iter.Seq[E] {
-	return func(yield func(E) bool) { s.tree.AscendGreaterOrEqual(e, yield) }
-}
-
 // First returns the first element that is not less than e, and whether there is one.
-func (s *Set[E]) First(e E) (first E, ok bool) {
-	for first := range s.From(e) {
-		return first, true
-	}
-	return first, false
-}
+func (s *Set[E]) First(e E) (first E, ok bool) { return s.tree.first(e) }
