@@ -23,7 +23,8 @@ const beforeManager = "before-first-apply"
 //
 // Kind.Finish has completed the result. If the configuration changes only
 // ownership, the result equals live except for its managedFields. The caller owns
-// the result and its metadata; it shares other values with live and applied.
+// the result and its metadata; it shares other values with live and applied. Apply
+// changes no value of live, but it consumes applied.
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.
@@ -61,12 +62,16 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
+	annotation := ""
+	if o.Manager == kubectl && (hasLastApplied(live) || hasLastApplied(applied)) {
+		annotation = lastAppliedText(applied)
+	}
 	out, after, err := t.applyOverLastApplied(live, applied, before, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Manager == kubectl {
-		rewriteLastApplied(out, applied)
+	if annotation != "" && hasLastApplied(out) {
+		rewriteLastApplied(out, annotation)
 	}
 	setManagedFields(out, after.format())
 	return out, nil

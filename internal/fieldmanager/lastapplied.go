@@ -72,16 +72,16 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	return set.Difference(diff.Modified).Difference(diff.Added).Difference(diff.Removed)
 }
 
-// rewriteLastApplied updates the last-applied annotation of obj to a
-// configuration, if obj has the annotation. It removes the annotation if the
-// annotations then exceed their maximum size. The caller must own obj's metadata.
-func rewriteLastApplied(obj, applied map[string]any) {
-	if object.String(obj, "metadata", "annotations", lastApplied) == "" {
-		return
-	}
+func hasLastApplied(obj map[string]any) bool {
+	return object.String(obj, "metadata", "annotations", lastApplied) != ""
+}
+
+// rewriteLastApplied sets the last-applied annotation of obj. It removes the annotation
+// if the annotations then exceed their maximum size. The caller must own obj's metadata.
+func rewriteLastApplied(obj map[string]any, text string) {
 	annotations := maps.Clone(object.Map(obj, "metadata", "annotations"))
 	obj["metadata"].(map[string]any)["annotations"] = annotations
-	annotations[lastApplied] = lastAppliedText(applied)
+	annotations[lastApplied] = text
 	size := 0
 	for name, v := range annotations {
 		s, _ := v.(string)

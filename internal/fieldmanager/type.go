@@ -50,7 +50,7 @@ type Kind struct {
 
 	// Finish puts a merged object, which may have nulls of the applied
 	// configuration, in canonical form and sets its defaults. merged shares with live the
-	// members that the configuration does not name, and the result may share them too.
+	// members that the configuration does not change, and the result may share them too.
 	// nil leaves it as it is. Errors of kinds without Zero are returned as they are.
 	Finish func(live, merged map[string]any) (map[string]any, error)
 }

@@ -52,38 +52,52 @@ func (p *MergePatch) ApplyText(doc []byte) ([]byte, error) {
 }
 
 // Apply is ApplyText for an object in generic form. It does not change obj. The
-// result shares memory with obj and with the patch. changed has the members of
-// merged that the patch sets.
+// result is a copy that shares with obj what the patch does not change, and other values
+// with the patch.
 //
 // It reports false if the result depends on the text, so that ApplyText has to be
 // used: if the patch is malformed or not an object, or contains numbers that are
 // not int64, or nulls that do not delete a member.
-func (p *MergePatch) Apply(obj map[string]any) (merged, changed map[string]any, ok bool) {
+func (p *MergePatch) Apply(obj map[string]any) (merged map[string]any, ok bool) {
 	if p.members == nil {
-		return nil, nil, false
+		return nil, false
 	}
-	return mergeMembers(obj, p.members)
+	merged, ok = mergeMembers(obj, p.members)
+	if object.Same(merged, obj) {
+		merged = maps.Clone(obj)
+	}
+	return merged, ok
 }
 
-func mergeMembers(obj, changes map[string]any) (merged, changed map[string]any, ok bool) {
-	merged, changed = maps.Clone(obj), make(map[string]any, len(changes))
+// mergeMembers returns an object with changes: obj itself if they change nothing.
+func mergeMembers(obj, changes map[string]any) (merged map[string]any, ok bool) {
+	merged = obj
 	for name, change := range changes {
-		old, isObject := obj[name].(map[string]any)
+		old, had := obj[name]
+		members, isObject := old.(map[string]any)
 		next, changesObject := change.(map[string]any)
 		switch {
 		case change == nil:
-			delete(merged, name)
 		case isObject && changesObject:
-			if merged[name], changed[name], ok = mergeMembers(old, next); !ok {
-				return nil, nil, false
+			if change, ok = mergeMembers(members, next); !ok {
+				return nil, false
 			}
 		case !object.All(change, plain):
-			return nil, nil, false
-		default:
-			merged[name], changed[name] = change, change
+			return nil, false
+		}
+		if had == (change != nil) && object.Identical(old, change) {
+			continue
+		}
+		if object.Same(merged, obj) {
+			merged = maps.Clone(obj)
+		}
+		if change == nil {
+			delete(merged, name)
+		} else {
+			merged[name] = change
 		}
 	}
-	return merged, changed, true
+	return merged, true
 }
 
 // plain reports whether a value is neither null nor a float.

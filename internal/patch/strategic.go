@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A StrategicPatch is a parsed strategic merge patch. It is immutable.
+// A StrategicPatch is a parsed strategic merge patch. It can be applied once.
 type StrategicPatch struct {
 	// FieldErrors are the duplicate fields, if strict was set.
 	FieldErrors []error
@@ -57,8 +57,8 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 //	$deleteFromPrimitiveList/list what to remove from a list of scalars
 //	$setElementOrder/list         the order of the list
 //
-// Apply does not change obj. The result shares with it the members that the patch does not
-// name.
+// Apply does not change obj, but it consumes the patch. The result shares with obj the members
+// that the patch does not name.
 //
 // Where kube-apiserver processes the members of a patch in random order, Apply
 // processes them in the order of their names.
@@ -67,12 +67,11 @@ func (m *Merged) PatchText() string { return fmt.Sprintf("%+v", m.patch) }
 // have kube-apiserver's text and are internal errors there, such as a list
 // element without its merge key.
 func (p *StrategicPatch) Apply(obj map[string]any, s *schema.Schema) (*Merged, error) {
-	members := object.Copy(p.members)
-	merged, err := mergeObject(own(obj, p.members), members, s)
+	merged, err := mergeObject(own(obj, p.members), p.members, s)
 	if err != nil {
 		return nil, err
 	}
-	return &Merged{merged, members}, nil
+	return &Merged{merged, p.members}, nil
 }
 
 // own returns obj with copies of what merging the patch changes in place: the objects and lists

@@ -92,11 +92,9 @@ func TestStrategic(t *testing.T) {
 			obj := decoded(t, tt.obj)
 			p, err := patch.ParseStrategic([]byte(tt.patch), true)
 			require.NoError(t, err)
-			for range 2 { // a patch can be applied again
-				got, err := p.Apply(obj, kindSchema(t, "", "Pod"))
-				require.NoError(t, err)
-				assert.Equal(t, decoded(t, tt.want), got.Object)
-			}
+			got, err := p.Apply(obj, kindSchema(t, "", "Pod"))
+			require.NoError(t, err)
+			assert.Equal(t, decoded(t, tt.want), got.Object)
 			assert.Empty(t, p.FieldErrors)
 			assert.Equal(t, decoded(t, tt.obj), obj, "the object must not change")
 		})
@@ -170,8 +168,7 @@ func TestStrategicFieldErrors(t *testing.T) {
 }
 
 // FuzzStrategic checks that no patch makes Apply panic or change the
-// object, that a second application of the patch has the same result, and that
-// the result either converts to the kind or fails with an error.
+// object, and that the result either converts to the kind or fails with an error.
 func FuzzStrategic(f *testing.F) {
 	f.Add([]byte(`{"spec":{"containers":[{"name":"a","image":"j"},{"$patch":"delete","name":"b"}],"$setElementOrder/containers":[{"name":"a"}]}}`))
 	f.Add([]byte(`{"metadata":{"finalizers":["c"],"$deleteFromPrimitiveList/finalizers":["a"],"labels":{"$patch":"replace"}}}`))
@@ -189,21 +186,14 @@ func FuzzStrategic(f *testing.F) {
 		got, err := p.Apply(obj, s)
 		assert.Equal(t, before, obj)
 		if err != nil {
-			_, again := p.Apply(obj, s)
-			assert.Equal(t, err, again)
 			return
 		}
-		kept, text := object.Copy(got.Object), got.PatchText()
+		_ = got.PatchText()
 		normal, _, err := typ.Convert(got.Object, wire.DecodeOptions{})
 		if err == nil {
 			_, _, err = typ.Decode(typ.Append(nil, normal), wire.DecodeOptions{})
 			assert.NoError(t, err)
 		}
-		again, err := p.Apply(obj, s)
-		require.NoError(t, err)
-		assert.Equal(t, kept, again.Object)
-		assert.Equal(t, text, again.PatchText())
-		assert.Equal(t, before, obj)
 	})
 }
 

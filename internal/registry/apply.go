@@ -16,24 +16,21 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// applied returns the update that merges an applied configuration. The
-// configuration is parsed once, on the first call.
+// applied returns the update that merges an applied configuration. Each call parses the
+// configuration: an attempt changes the values that the result has from it.
 //
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
 func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
-	var config *configuration
 	return func(old *state) (map[string]any, error) {
-		if config == nil {
-			var err error
-			if config, err = parseConfiguration(p); err != nil {
-				return nil, status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
-			}
+		config, err := parseConfiguration(p)
+		if err != nil {
+			return nil, status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
 		}
 		var live map[string]any
 		if old != nil {
 			live = op.view(old)
 		}
-		obj, err := op.fieldManagers().Apply(live, object.Copy(config.members), op.fieldOptions(o))
+		obj, err := op.fieldManagers().Apply(live, config.members, op.fieldOptions(o))
 		if err != nil {
 			if ended := op.ended(); ended != nil {
 				return nil, ended
@@ -87,19 +84,19 @@ type configuration struct {
 	yaml    []byte
 }
 
-func parseConfiguration(p Patch) (*configuration, error) {
+func parseConfiguration(p Patch) (configuration, error) {
 	body := p.Data
 	if p.Type == patch.ApplyCBORType {
 		var err error
 		if body, err = codec.CBORToJSON(body); err != nil {
-			return nil, err
+			return configuration{}, err
 		}
 	}
 	if members, ok := decodePlainJSON(body); ok {
-		return &configuration{members: members}, nil
+		return configuration{members: members}, nil
 	}
 	members, err := decodeYAML(body)
-	return &configuration{members: members, yaml: body}, err
+	return configuration{members: members, yaml: body}, err
 }
 
 // checkDuplicates fails or warns, as the options say, if a configuration has a

@@ -104,7 +104,7 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 
 // normalizeApplied puts the result of an apply to live in canonical form.
 func normalizeApplied(c resource.Codec, live, merged map[string]any) (map[string]any, error) {
-	obj, _, err := normalizeMembers(merged, changedMembers(live, merged), func(changed map[string]any) (map[string]any, []error, error) {
+	obj, _, err := normalizeMembers(c, live, merged, func(changed map[string]any) (map[string]any, []error, error) {
 		obj, err := c.NormalizeApplied(changed)
 		return obj, nil, err
 	})

@@ -60,16 +60,14 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	}})
 }
 
-// patched returns the function that applies the patch. It parses the patch on its
-// first call: kube-apiserver looks for the object before it reads the patch.
+// patched returns the function that applies the patch. Each call parses the patch:
+// kube-apiserver looks for the object before it reads the patch, and an attempt changes
+// the values that the result has from the patch.
 func (op *operation) patched(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
-	var apply func(old *state) (map[string]any, error)
 	return func(old *state) (map[string]any, error) {
-		if apply == nil {
-			var err error
-			if apply, err = op.parsePatch(p, o); err != nil {
-				return nil, patchFailed(err)
-			}
+		apply, err := op.parsePatch(p, o)
+		if err != nil {
+			return nil, patchFailed(err)
 		}
 		return apply(old)
 	}
@@ -118,11 +116,11 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 // used.
 func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
-	merged, changed, ok := p.Apply(before)
+	merged, ok := p.Apply(before)
 	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
 		return nil, false
 	}
-	obj, fieldErrors, err := normalizeMembers(merged, changed, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, fieldErrors, err := normalizeMembers(c, before, merged, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Normalize(obj, o.strict())
 	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
@@ -132,10 +130,13 @@ func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions
 }
 
 // normalizeMembers puts an object in canonical form with normalize, which gets only the members
-// in changed. The result shares the others with obj: they are canonical already. A member that
-// is an object in both, but not the same, has only the members of it that are changed. Of an
-// object with errors, normalize gets all members.
-func normalizeMembers(obj, changed map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
+// that are not those of before, a canonical object. The result shares the others with obj, or it is
+// obj. Of an object with errors, normalize gets all members.
+func normalizeMembers(c resource.Codec, before, obj map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
+	if t := c.Wire(); t != nil && t.IsCanonical(obj, before) {
+		return obj, nil, nil
+	}
+	changed := changedMembers(before, obj)
 	normal, fieldErrors, err := normalize(changed)
 	if err != nil || len(fieldErrors) > 0 {
 		return normalize(obj)
@@ -143,8 +144,8 @@ func normalizeMembers(obj, changed map[string]any, normalize func(obj map[string
 	return replaceMembers(obj, changed, normal), nil, nil
 }
 
-// changedMembers returns what [normalizeMembers] needs to know of obj, which was before, a
-// canonical object, until it was changed. They share what was not.
+// changedMembers returns the members of obj that are not those of before. Of a member that is an
+// object in both, it has only the members of it that are changed.
 func changedMembers(before, obj map[string]any) map[string]any {
 	changed := map[string]any{}
 	for name, v := range obj {
@@ -208,7 +209,7 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *Writ
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := normalizeMembers(merged.Object, changedMembers(before, merged.Object), func(obj map[string]any) (map[string]any, []error, error) {
+	obj, more, err := normalizeMembers(c, before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
 	})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)

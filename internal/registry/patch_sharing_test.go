@@ -81,11 +81,11 @@ func FuzzMergePatch(f *testing.F) {
 	}
 	objects, o := patchedObjects(f), &WriteOptions{}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		p, err := patch.ParseMerge(body, true)
-		if err != nil {
-			return
-		}
 		for _, patched := range objects {
+			p, err := patch.ParseMerge(body, true)
+			if err != nil {
+				return
+			}
 			op, old := patched.op, patched.before
 			before := object.Copy(old.object)
 			got, ok := op.mergePatch(p, old, o)
@@ -121,11 +121,11 @@ func FuzzStrategicPatch(f *testing.F) {
 	}
 	objects := patchedObjects(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		p, err := patch.ParseStrategic(body, true)
-		if err != nil {
-			return
-		}
 		for _, patched := range objects {
+			p, err := patch.ParseStrategic(body, true)
+			if err != nil {
+				return
+			}
 			c, before := patched.op.bodyCodec(), patched.before.object
 			s, ok := c.MergeSchema(patched.op.base.release)
 			if !ok {
@@ -141,7 +141,7 @@ func FuzzStrategicPatch(f *testing.F) {
 				return c.Wire().Convert(obj, wire.DecodeOptions{Strict: true})
 			}
 			want, wantFields, wantErr := convert(merged.Object)
-			got, gotFields, gotErr := normalizeMembers(merged.Object, changedMembers(before, merged.Object), convert)
+			got, gotFields, gotErr := normalizeMembers(c, before, merged.Object, convert)
 			assert.Equal(t, wantErr, gotErr)
 			assert.Equal(t, wantFields, gotFields)
 			assert.Equal(t, want, got)
