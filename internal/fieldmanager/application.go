@@ -18,9 +18,8 @@ type application struct {
 	walker
 	to            *Type
 	live, applied map[string]any
-	owners        owners    // after the apply
-	own           *entry    // of the applied configuration
-	fields        fieldTree // of the applied configuration, with those that are never owned
+	owners        owners // after the apply
+	own           *entry // of the applied configuration
 	o             Options
 
 	versions map[string]versionedObject // live, by version
@@ -36,7 +35,7 @@ type versionedObject struct {
 
 // newApplication returns an application to an object with the owners before.
 func newApplication(t *Type, live, applied map[string]any, before owners, o Options) *application {
-	a := &application{walker: walker{&pacer{ctx: o.Context}}, to: t, live: live, applied: applied, owners: before.clone(), o: o}
+	a := &application{walker: walker{pacer: &pacer{ctx: o.Context}}, to: t, live: live, applied: applied, owners: before.clone(), o: o}
 	a.own = o.entry(opApply, t.apiVersion)
 	if i := a.owners.index(a.own); i >= 0 {
 		a.own = a.owners[i]
@@ -51,13 +50,16 @@ func newApplication(t *Type, live, applied map[string]any, before owners, o Opti
 // object does not match the schema; the owners are then invalid.
 func (a *application) run() (map[string]any, error) {
 	root := a.to.compiled().types
-	if err := a.validate(root, a.applied, false); err != nil {
-		return nil, err
-	}
 	if err := a.validate(root, a.live, true); err != nil {
 		return nil, err
 	}
 	if err := a.reconcile(); err != nil {
+		return nil, err
+	}
+	a.trees = newComparer(a.pacer)
+	defer a.trees.release()
+	last, err := a.ownApplied()
+	if err != nil {
 		return nil, err
 	}
 	merged, err := a.merge(root, a.live, a.applied)
@@ -68,16 +70,12 @@ func (a *application) run() (map[string]any, error) {
 	if !ok {
 		return nil, errInvalid
 	}
-	a.trees = newComparer(a.pacer)
-	defer a.trees.release()
-	last, err := a.ownApplied()
-	if err != nil {
-		return nil, err
-	}
+	same := !a.changed
 	if last != nil && !a.covers(last) {
 		if out, err = a.prune(out, last); err != nil {
 			return nil, err
 		}
+		same = equal(a.live, out)
 	}
 	if err := a.takeOwnership(out); err != nil {
 		return nil, err
@@ -85,27 +83,40 @@ func (a *application) run() (map[string]any, error) {
 	if err := a.end(); err != nil {
 		return nil, err
 	}
-	if equal(a.live, out) {
+	if same {
 		return nil, nil
 	}
 	return out, nil
 }
 
 // ownApplied sets the fields of the manager to those of the applied configuration. It
-// returns the manager's entry as it was before, nil if there was none.
+// returns the manager's entry as it was before, nil if there was none. It fails if the
+// configuration does not match the schema.
 func (a *application) ownApplied() (last *entry, err error) {
-	if a.fields, err = a.trees.fields(a.to.compiled().types, a.applied); err != nil {
+	fields, err := a.appliedFields()
+	if err != nil {
 		return nil, err
 	}
-	a.o.Fields.at(a.to.apiVersion).prune(&a.fields)
-	if slices.Contains(a.owners, a.own) {
-		before := *a.own
-		last = &before
-	} else {
+	fields = fields.subtract(stripped)
+	a.own.apiVersion = a.to.apiVersion
+	if !slices.Contains(a.owners, a.own) {
 		a.owners = append(a.owners, a.own)
+		a.own.fields = of(fields)
+		return nil, nil
 	}
-	a.own.apiVersion, a.own.fields = a.to.apiVersion, of(a.fields.minus(stripped))
-	return last, nil
+	before := *a.own
+	if !fields.equal(before.fields.tree) {
+		a.own.fields = of(fields)
+	}
+	return &before, nil
+}
+
+// appliedFields returns the fields of the applied configuration, with those that are never
+// owned.
+func (a *application) appliedFields() (fieldTree, error) {
+	fields, err := a.trees.fields(a.to.compiled().types, a.applied, false)
+	a.o.Fields.at(a.to.apiVersion).prune(&fields)
+	return fields, err
 }
 
 // in returns an object in a version. Its error wraps ErrNoVersion if the kind has
@@ -168,7 +179,7 @@ func (a *application) reconcile() error {
 // named returns the fields of an object and those that contain them.
 func (a *application) named(v versionedObject) (*fieldpath.Set, error) {
 	c := v.compiled()
-	tree, err := a.trees.fields(c.types, v.object)
+	tree, err := a.trees.fields(c.types, v.object, true)
 	if err != nil {
 		return nil, err
 	}
@@ -196,13 +207,13 @@ func (a *application) without(v versionedObject, set *fieldpath.Set) (versionedO
 	return v, a.validate(c.types, obj, true)
 }
 
-// covers reports whether the applied configuration has all fields that the manager applied
-// last time: then there is nothing to prune.
+// covers reports whether the manager owns all fields that it applied last time: then there is
+// nothing to prune.
 func (a *application) covers(last *entry) bool {
 	if last.fields == noFields {
 		return true
 	}
-	return last.apiVersion == a.own.apiVersion && (last.fields == a.own.fields || len(last.fields.tree.minus(a.fields)) == 0)
+	return last.apiVersion == a.own.apiVersion && (last.fields == a.own.fields || len(last.fields.tree.minus(a.own.fields.tree)) == 0)
 }
 
 // prune removes from merged the fields that the manager applied last time and not
@@ -214,12 +225,16 @@ func (a *application) prune(out map[string]any, last *entry) (map[string]any, er
 	} else if err != nil {
 		return nil, err
 	}
+	applied, err := a.appliedFields()
+	if err != nil {
+		return nil, err
+	}
 	lost := merged.withNamed(last.fields.asSet(a.to.compiled().names))
 	pruned, err := a.without(merged, lost)
 	if err != nil {
 		return nil, err
 	}
-	if pruned, err = a.addOwned(merged, pruned, last.apiVersion); err != nil {
+	if pruned, err = a.addOwned(merged, pruned, applied, last.apiVersion); err != nil {
 		return nil, err
 	}
 	// What was lost with the fields of other versions is added back.
@@ -242,14 +257,14 @@ func (a *application) prune(out map[string]any, last *entry) (map[string]any, er
 }
 
 // addOwned adds to pruned the fields of merged that a manager owns, first those
-// owned in a version.
-func (a *application) addOwned(merged, pruned versionedObject, first string) (versionedObject, error) {
+// owned in a version. The manager of the apply owns the applied fields.
+func (a *application) addOwned(merged, pruned versionedObject, applied fieldTree, first string) (versionedObject, error) {
 	names := a.to.compiled().names
 	owned := map[string]*fieldpath.Set{} // by version
 	for _, e := range a.owners {
 		set := e.fields.asSet(names)
 		if e == a.own {
-			set = names.set(a.fields)
+			set = names.set(applied)
 		}
 		if others, ok := owned[e.apiVersion]; ok {
 			set = others.Union(set)

@@ -120,12 +120,23 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 		case err != nil:
 			return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), err)
 		}
+		share(out, live)
 	}
 	if meta := metadata(out); object.Same(meta, metadata(applied)) {
 		out["metadata"] = maps.Clone(meta)
 	}
 	delete(metadata(out), "managedFields") // a null of the configuration
 	return out, after, nil
+}
+
+// share replaces each member of obj that equals one of live by it. An applied value may lack
+// defaults that live has, so that they are equal only at the end.
+func share(obj, live map[string]any) {
+	for name, v := range obj {
+		if was, ok := live[name]; ok && !object.Identical(v, was) && object.Equal(v, was) {
+			obj[name] = was
+		}
+	}
 }
 
 // applyTyped is [application.run] with structured-merge-diff's updater. It describes

@@ -1,71 +1,84 @@
 package fieldmanager
 
-// fields returns the fields of a valid object that an apply of it owns: values without
+// fields returns the fields of an object that an apply of it owns: values without
 // members, values that are owned as a whole, elements of lists, and members that the schema
 // does not name. The tree is normalized and in c's room. The time is n log n in the number of
 // list elements.
-func (c *comparer) fields(s *resolvedType, obj map[string]any) (fieldTree, error) {
-	tree, _, err := c.collect(s, obj)
-	return tree.normalize(), err
+//
+// It returns errInvalid unless the object matches its type. Elements of lists may have the same
+// key if duplicates is set.
+func (c *comparer) fields(s *resolvedType, obj map[string]any, duplicates bool) (fieldTree, error) {
+	tree, _, err := c.collect(s, obj, duplicates)
+	return tree, err
 }
 
 // collect returns the paths below a value. It reports whether the value is owned itself.
-func (c *comparer) collect(s *resolvedType, v any) (below fieldTree, member bool, err error) {
+func (c *comparer) collect(s *resolvedType, v any, duplicates bool) (below fieldTree, member bool, err error) {
 	if err := c.pacer.step(); err != nil {
 		return nil, false, err
 	}
-	switch as := variantOf(s, v); {
-	case as == mapVariant || as == anyVariant && s.object != nil:
-		members, _ := v.(map[string]any)
-		if s.object.atomic {
-			return nil, true, nil
+	switch v := v.(type) {
+	case map[string]any:
+		if s.object != nil && !s.object.atomic {
+			below, err = c.collectMembers(s.object, v, duplicates)
+			return below, false, err
 		}
-		below, err = c.collectMembers(s.object, members)
-		return below, false, err
-	case as == scalarVariant || as == anyVariant && s.scalar != nil:
-		return nil, true, nil
+	case []any:
+		if s.list != nil && !s.list.atomic {
+			below, err = c.collectElements(s.list, v, duplicates)
+			return below, false, err
+		}
 	}
-	list, _ := v.([]any)
-	if s.list.atomic {
-		return nil, true, nil
-	}
-	below, err = c.collectElements(s.list, list)
-	return below, false, err
+	return nil, true, (&walker{pacer: c.pacer}).validate(s, v, duplicates)
 }
 
-func (c *comparer) collectMembers(t *mapType, members map[string]any) (fieldTree, error) {
+func (c *comparer) collectMembers(t *mapType, members map[string]any, duplicates bool) (fieldTree, error) {
 	tree := c.newTree(len(members))
 	for name, v := range members {
 		step, s, known := t.field(name)
-		below, member, err := c.collect(s, v)
+		below, member, err := c.collect(s, v, duplicates)
 		if err != nil {
 			return nil, err
 		}
-		if !known || v == nil {
+		if !known {
 			member = true
 		} else if m, ok := v.(map[string]any); ok && len(m) == 0 {
 			member = true
 		}
 		tree.add(step, member, below)
 	}
+	tree.sort()
 	return tree, nil
 }
 
-func (c *comparer) collectElements(t *listType, list []any) (fieldTree, error) {
-	elements, err := matchElements(t, nil, list)
-	if err != nil {
-		return nil, err
-	}
-	tree := c.newTree(len(elements))
-	for i := range elements {
-		e := &elements[i]
-		var below fieldTree
-		if e.moreAfter == nil { // elements with the same key are owned together
-			if below, _, err = c.collect(t.element, e.after); err != nil {
-				return nil, err
-			}
+func (c *comparer) collectElements(t *listType, list []any, duplicates bool) (fieldTree, error) {
+	tree := c.newTree(len(list))
+	for _, v := range list {
+		if !t.hasKeys(v) {
+			return nil, errInvalid
 		}
-		tree.add(e.step, true, below)
+		step, err := t.step(v)
+		if err != nil {
+			return nil, err
+		}
+		below, _, err := c.collect(t.element, v, duplicates)
+		if err != nil {
+			return nil, err
+		}
+		tree.add(step, true, below)
 	}
-	return tree, nil
+	tree.sort()
+	n := 0
+	for i := range tree {
+		switch {
+		case n == 0 || tree[i].text != tree[n-1].text:
+			tree[n] = tree[i]
+			n++
+		case !duplicates:
+			return nil, errInvalid
+		default:
+			tree[n-1].below = nil // elements with the same key are owned together
+		}
+	}
+	return tree[:n], nil
 }

@@ -531,6 +531,24 @@ func (t *listType) step(v any) (pathStep, error) {
 	return pathStep{text: string(append(text, '}'))}, nil
 }
 
+// sameSteps reports whether the elements of two lists have the same steps in the same order. It
+// may report false if their keys are equal numbers of different types.
+func (t *listType) sameSteps(a, b []any) bool { return slices.EqualFunc(a, b, t.sameStep) }
+
+func (t *listType) sameStep(a, b any) bool {
+	if len(t.keys) == 0 {
+		return object.Identical(a, b)
+	}
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	for i := range t.keys {
+		if k := &t.keys[i]; !object.Identical(k.of(x), k.of(y)) {
+			return false
+		}
+	}
+	return true
+}
+
 // equal compares two values. Integers and floats are equal if their numbers
 // are.
 func equal(a, b any) bool {

@@ -217,6 +217,40 @@ func (t fieldTree) minus(u fieldTree) fieldTree {
 	return t
 }
 
+// subtract is minus that changes t.
+func (t fieldTree) subtract(u fieldTree) fieldTree {
+	n := 0
+	for i := range t {
+		s := &t[i]
+		for len(u) > 0 && u[0].text < s.text {
+			u = u[1:]
+		}
+		if len(u) > 0 && u[0].text == s.text {
+			s.member = s.member && !u[0].member
+			s.below = s.below.subtract(u[0].below)
+		}
+		if s.member || len(s.below) > 0 {
+			t[n] = *s
+			n++
+		}
+	}
+	return t[:n]
+}
+
+// equal reports whether two normalized trees have the same paths.
+func (t fieldTree) equal(u fieldTree) bool {
+	if len(t) != len(u) {
+		return false
+	}
+	for i := range t {
+		a, b := &t[i], &u[i]
+		if a.text != b.text || a.member != b.member || !a.below.equal(b.below) {
+			return false
+		}
+	}
+	return true
+}
+
 // append appends the encoding of a normalized tree.
 func (t fieldTree) append(dst []byte) []byte { return append(t.appendMembers(append(dst, '{')), '}') }
 

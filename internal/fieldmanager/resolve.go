@@ -75,6 +75,17 @@ type keyField struct {
 
 func (k keyField) String() string { return k.name }
 
+// of returns the key of an element, absent if it omits the key.
+func (k *keyField) of(element map[string]any) any {
+	if v, ok := element[k.name]; ok {
+		return v
+	}
+	if k.absent != nil {
+		return k.absent
+	}
+	return absent
+}
+
 // A mapType is the type of a map or a struct.
 type mapType struct {
 	atomic bool

@@ -67,7 +67,7 @@ func orNull(v any) any {
 // equalExcept compares all members of two objects but one.
 func equalExcept(a, b map[string]any, except string, same func(a, b any) bool) bool {
 	for name, v := range a {
-		if name != except && !same(v, member(b, name)) {
+		if w := member(b, name); name != except && !object.Identical(v, w) && !same(v, w) {
 			return false
 		}
 	}

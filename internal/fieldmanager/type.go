@@ -105,7 +105,7 @@ func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *
 // validate fails if an object does not match the schema, or if a list has two elements
 // of one key.
 func (t *Type) validate(obj map[string]any, p *pacer) error {
-	return walker{p}.validate(t.compiled().types, obj, false)
+	return (&walker{pacer: p}).validate(t.compiled().types, obj, false)
 }
 
 // A converter converts typed values between the versions of a kind.

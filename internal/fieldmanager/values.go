@@ -43,11 +43,15 @@ func (p *pacer) end() error {
 // for lists that are not sorted by their keys.
 //
 // The values that it merges must be valid: then it fails only when the request ends.
-type walker struct{ *pacer }
+type walker struct {
+	*pacer
+
+	changed bool // whether a merge has changed a value, other than the type of a number
+}
 
 // merge returns before merged with an applied value: before itself if that changes nothing.
 // At least one is not absent. The result shares what is not merged with the arguments.
-func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
+func (w *walker) merge(s *resolvedType, before, applied any) (any, error) {
 	if err := w.step(); err != nil {
 		return nil, err
 	}
@@ -79,13 +83,17 @@ func (w walker) merge(s *resolvedType, before, applied any) (any, error) {
 	if object.Equal(before, applied) {
 		return before, nil
 	}
+	w.changed = w.changed || !equal(before, applied)
 	return applied, nil
 }
 
-func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[string]any, error) {
+func (w *walker) mergeMaps(t *mapType, before, applied map[string]any) (map[string]any, error) {
 	out := before
 	for name, v := range applied {
 		was := member(before, name)
+		if object.Identical(was, v) {
+			continue
+		}
 		merged, err := w.merge(t.typeOf(name), was, v)
 		if err != nil {
 			return nil, err
@@ -104,18 +112,41 @@ func (w walker) mergeMaps(t *mapType, before, applied map[string]any) (map[strin
 // mergeLists merges associative lists. The applied elements keep their order. An
 // element that only before has stays behind the elements that precede it there, as
 // far as their order is that of applied.
-func (w walker) mergeLists(t *listType, before, applied []any) ([]any, error) {
+func (w *walker) mergeLists(t *listType, before, applied []any) ([]any, error) {
+	if t.sameSteps(before, applied) {
+		return w.mergeElements(t, before, applied)
+	}
 	m := listMerge{w: w, t: t, before: before, applied: applied, index: elementIndex{list: make([]listElement, 0, len(applied))}}
 	merged, err := m.merge()
 	if err == nil && slices.EqualFunc(before, merged, object.Identical) {
 		return before, nil
 	}
+	w.changed = w.changed || !slices.EqualFunc(before, merged, equal)
 	return merged, err
+}
+
+// mergeElements merges associative lists whose elements have the same steps.
+func (w *walker) mergeElements(t *listType, before, applied []any) ([]any, error) {
+	out := before
+	for i, v := range applied {
+		merged, err := w.merge(t.element, before[i], v)
+		if err != nil {
+			return nil, err
+		}
+		if object.Identical(before[i], merged) {
+			continue
+		}
+		if object.Same(out, before) {
+			out = slices.Clone(before)
+		}
+		out[i] = merged
+	}
+	return out, nil
 }
 
 // A listMerge merges two associative lists.
 type listMerge struct {
-	w walker
+	w *walker
 	t *listType
 
 	before, applied []any
@@ -224,7 +255,7 @@ var errInvalid = errors.New("fieldmanager: value does not match its type")
 
 // validate returns errInvalid unless v matches the type. Elements of lists may have
 // the same key if duplicates is set.
-func (w walker) validate(s *resolvedType, v any, duplicates bool) error {
+func (w *walker) validate(s *resolvedType, v any, duplicates bool) error {
 	if err := w.step(); err != nil {
 		return err
 	}
@@ -254,7 +285,7 @@ func (w walker) validate(s *resolvedType, v any, duplicates bool) error {
 	return errInvalid
 }
 
-func (w walker) validateList(t *listType, list []any, duplicates bool) error {
+func (w *walker) validateList(t *listType, list []any, duplicates bool) error {
 	var index elementIndex
 	if !t.atomic && !duplicates {
 		index.list = make([]listElement, 0, len(list))
