@@ -50,7 +50,7 @@ func newApplication(t *Type, live, applied map[string]any, before owners, o Opti
 // object does not match the schema; the owners are then invalid.
 func (a *application) run() (map[string]any, error) {
 	root := a.to.compiled().types
-	if err := a.validate(root, a.live, true); err != nil {
+	if err := a.validateLive(root); err != nil {
 		return nil, err
 	}
 	if err := a.reconcile(); err != nil {
@@ -87,6 +87,14 @@ func (a *application) run() (map[string]any, error) {
 		return nil, nil
 	}
 	return out, nil
+}
+
+// validateLive returns errInvalid unless the live object matches the schema.
+func (a *application) validateLive(root *resolvedType) error {
+	if a.to.isCustom() {
+		return a.validate(root, a.live, true)
+	}
+	return a.validateKeys(root, a.live)
 }
 
 // ownApplied sets the fields of the manager to those of the applied configuration. It

@@ -55,7 +55,10 @@ func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
 	if err != nil {
 		panic("fieldmanager: " + err.Error()) // unreachable: all types allow a null
 	}
-	return &compiled{p, null, n, resolver{p.Schema, map[string]*resolvedType{}, partialKeys}.resolve(p.TypeRef)}
+	r := resolver{p.Schema, map[string]*resolvedType{}, partialKeys}
+	root := r.resolve(p.TypeRef)
+	r.markKeyed()
+	return &compiled{p, null, n, root}
 }
 
 type compiler struct {

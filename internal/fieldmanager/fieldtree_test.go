@@ -24,6 +24,9 @@ func TestTreeOperations(t *testing.T) {
 		require.Equal(t, x.Union(y).Equals(x), union.same(a), "%v + %v is the same tree", a, b)
 		require.Equal(t, x.Difference(y).Equals(x), minus.same(a), "%v - %v is the same tree", a, b)
 		require.Equal(t, before, fmt.Sprint(a, b), "the trees are unchanged")
+		require.Equal(t, x.Equals(y), a.equal(b), "%v == %v", a, b)
+		require.True(t, a.equal(a.clone()), "%v", a)
+		require.True(t, minus.equal(a.clone().subtract(b)), "%v - %v", a, b)
 	}
 }
 

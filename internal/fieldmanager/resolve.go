@@ -15,6 +15,9 @@ type resolvedType struct {
 	scalar *smd.Scalar
 	list   *listType
 	object *mapType
+
+	// keyed is whether a value may have, at any depth, list elements that need keys.
+	keyed bool
 }
 
 func (s *resolvedType) empty() bool { return s.scalar == nil && s.list == nil && s.object == nil }
@@ -91,6 +94,7 @@ type mapType struct {
 	atomic bool
 	byName fieldname.Table // positions in fields
 	fields []field         // sorted by name
+	keyed  []*field        // those whose types are keyed
 	other  *resolvedType   // the type of unknown fields
 }
 
@@ -116,6 +120,8 @@ type field struct {
 	step pathStep
 	*resolvedType
 }
+
+func (f *field) name() string { return strings.TrimPrefix(f.step.text, "f:") }
 
 // A resolver resolves the types of a schema.
 type resolver struct {
@@ -148,6 +154,54 @@ func (r resolver) resolve(ref smd.TypeRef) *resolvedType {
 		out.object = r.object(atom.Map)
 	}
 	return out
+}
+
+// markKeyed finds the keyed types among those that r has resolved. Lists and maps are named
+// types, which may be recursive.
+func (r resolver) markKeyed() {
+	for again := true; again; {
+		again = false
+		for _, s := range r.named {
+			if !s.keyed && s.needsKeys() {
+				s.keyed, again = true, true
+			}
+		}
+	}
+	for _, s := range r.named {
+		if s.object == nil {
+			continue
+		}
+		for i := range s.object.fields {
+			if f := &s.object.fields[i]; f.keyed {
+				s.object.keyed = append(s.object.keyed, f)
+			}
+		}
+	}
+}
+
+// needsKeys reports whether hasKeys may be false for an element of the list that matches its
+// type.
+func (l *listType) needsKeys() bool {
+	if l.atomic || len(l.keys) == 0 {
+		return !l.atomic && (l.element.list != nil || l.element.object != nil)
+	}
+	required := 0
+	for _, k := range l.keys {
+		if k.absent == nil {
+			required++
+		}
+	}
+	return required > 0 && (!l.partial || required == len(l.keys))
+}
+
+// needsKeys reports whether s is the type of a list whose elements need keys, or contains a type
+// that is known to be keyed.
+func (s *resolvedType) needsKeys() bool {
+	if l := s.list; l != nil && (l.element.keyed || l.needsKeys()) {
+		return true
+	}
+	m := s.object
+	return m != nil && (m.other.keyed || slices.ContainsFunc(m.fields, func(f field) bool { return f.keyed }))
 }
 
 func (r resolver) list(l *smd.List) *listType {

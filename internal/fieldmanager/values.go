@@ -318,6 +318,42 @@ func (w *walker) validateList(t *listType, list []any, duplicates bool) error {
 	return nil
 }
 
+// validateKeys is validate of a value of a built-in kind. It matches its type because it was
+// decoded into that, except that list elements may lack their keys.
+func (w *walker) validateKeys(s *resolvedType, v any) error {
+	if !s.keyed {
+		return nil
+	}
+	if err := w.step(); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			if !s.list.atomic && !s.list.hasKeys(element) {
+				return errInvalid
+			}
+			if err := w.validateKeys(s.list.element, element); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, f := range s.object.keyed {
+			if err := w.validateKeys(f.resolvedType, v[f.name()]); err != nil {
+				return err
+			}
+		}
+		if s.object.other.keyed {
+			for name, v := range v {
+				if err := w.validateKeys(s.object.typeOf(name), v); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // hasKeys reports whether an element of an associative list has the keys that it needs: all
 // of them, or one if the list is partial.
 func (t *listType) hasKeys(v any) bool {
