@@ -73,6 +73,7 @@ var daemonSetStrategy = kind.Strategy{
 		DefaultMetadata:          defaultTemplateGeneration,
 		Prepare:                  prepareDaemonSet,
 		Validate:                 validateDaemonSet,
+		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
 	Warnings:              warnDaemonSet,

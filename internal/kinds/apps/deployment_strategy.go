@@ -31,6 +31,7 @@ var deploymentStrategy = kind.Strategy{
 		Default:                  defaultDeployment,
 		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateDeployment,
+		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         setNoReplicas,
 	},
 	Warnings:         pods.WarnWorkload,

@@ -19,6 +19,7 @@ var replicaSetStrategy = kind.Strategy{
 		Default:                  defaultReplicaSet,
 		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateReplicaSet,
+		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         setNoReplicas,
 	},
 	Warnings:              pods.WarnWorkload,

@@ -54,6 +54,7 @@ var statefulSetStrategy = kind.Strategy{
 		Default:                  defaultStatefulSet,
 		DefaultMetadata:          kind.NoDefaults,
 		Validate:                 validateStatefulSet,
+		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         setNoReplicas,
 	},
 	Warnings:         warnStatefulSet,

@@ -78,6 +78,9 @@ func FieldLabelNotSupported(label string) string { return "field label not suppo
 // NoDefaults is the DefaultMetadata of kinds whose defaults do not depend on metadata.
 func NoDefaults(map[string]any) {}
 
+// NoErrors is the ValidateMetadata of kinds whose validation does not depend on metadata and status.
+func NoErrors(_, _ map[string]any) validation.List { return nil }
+
 // DefaultServiceReference sets the default port of the Service of a webhook or an
 // APIService. service may be nil.
 func DefaultServiceReference(service map[string]any) {
