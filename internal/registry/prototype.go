@@ -34,8 +34,8 @@ type prototypes struct {
 	bodies []*wire.Prototype // of all
 }
 
-// prototypesByType has the prototypes of types whose defaults of metadata are known apart. It is
-// safe for concurrent use.
+// prototypesByType has the prototypes of types that have a DefaultMetadata. It is safe for
+// concurrent use.
 type prototypesByType struct {
 	types sync.Map // of *resource.Type to *atomic.Pointer[prototypes]
 }
@@ -121,11 +121,12 @@ type creation struct {
 
 // bodies returns the prototypes that are compared with a body, nil if there can be none.
 func (op *operation) bodies(body Body) *wire.Prototypes {
-	if op.verb != "create" || op.sub != nil || op.Type.Virtual() || op.Type.DefaultMetadata == nil || len(body.Data) > maxPrototypeBytes {
+	t := op.Type
+	if op.verb != "create" || op.sub != nil || t.Virtual() || t.DefaultMetadata == nil || t.Storage() != t || len(body.Data) > maxPrototypeBytes {
 		return nil
 	}
 	c := &op.creation
-	c.known = op.prototypes.of(op.Type)
+	c.known = op.prototypes.of(t)
 	c.bodies.Known = c.known.bodies
 	return &c.bodies
 }
