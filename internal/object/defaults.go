@@ -18,6 +18,22 @@ func SetDefaultIfZero(obj map[string]any, name string, v any) {
 	}
 }
 
+// Put sets a field to a scalar, unless it has that value: other objects may share obj as long as
+// it does not change.
+func Put(obj map[string]any, name string, v any) {
+	if obj[name] != v {
+		obj[name] = v
+	}
+}
+
+// Remove removes a field if it is present: other objects may share obj as long as it does not
+// change.
+func Remove(obj map[string]any, name string) {
+	if Has(obj, name) {
+		delete(obj, name)
+	}
+}
+
 // EnsureMap returns the object in a field. It sets the field to an empty object if
 // it is absent.
 func EnsureMap(obj map[string]any, name string) map[string]any {

@@ -35,7 +35,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
-	defer op.creation.mustNotChange()()
+	defer op.creation.mustNotWrite()()
 	if err := op.provisionNamespace(o); err != nil {
 		return Result{}, err
 	}

@@ -145,9 +145,7 @@ func (op *operation) checkNameAndNamespace(meta map[string]any) error {
 	if err := checkName(meta, op.Name); err != nil {
 		return err
 	}
-	if object.Has(meta, "selfLink") { // metadata that a patch does not change may be shared
-		delete(meta, "selfLink")
-	}
+	object.Remove(meta, "selfLink")
 	return nil
 }
 

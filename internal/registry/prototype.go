@@ -151,12 +151,12 @@ func (op *operation) defaultedNew(obj map[string]any) map[string]any {
 	return obj
 }
 
-// mustNotChange checks that the values that the new object shares do not change.
-func (c *creation) mustNotChange() func() {
+// mustNotWrite checks that the values that the new object shares are not written.
+func (c *creation) mustNotWrite() func() {
 	if c.body == nil || !c.body.IsComplete() {
 		return func() {}
 	}
-	return mustNotChange(c.body.Members())
+	return mustNotWrite(c.body.Members())
 }
 
 // compareWithPrototype sets equal for a new object that is ready to be validated.

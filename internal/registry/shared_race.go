@@ -13,19 +13,28 @@ import (
 const sharesFirst = true
 
 // mustNotChange returns a function that panics if obj has changed since. New objects share values
-// with old ones and with prototypes, so that a change of these in place would hide a difference or
-// change other objects. Until the function is called, even a write that changes nothing is a data
-// race. Only builds with the race detector check it.
+// with old ones, so that a change of these in place would hide that they differ. Only builds with
+// the race detector check it.
 func mustNotChange(obj map[string]any) func() {
-	before, read := object.Copy(obj), make(chan struct{})
+	before := object.Copy(obj)
+	return func() {
+		if !object.Equal(before, obj) {
+			panic(fmt.Sprintf("registry: a write changed a shared object in place, from %v to %v", before, obj))
+		}
+	}
+}
+
+// mustNotWrite is mustNotChange for what other writes may read at the same time, because a
+// prototype has it: until the function is called, even a write that changes nothing is a data race.
+func mustNotWrite(obj map[string]any) func() {
+	check, read := mustNotChange(obj), make(chan struct{})
+	before := object.Copy(obj)
 	go func() {
 		defer close(read)
 		object.Equal(before, obj)
 	}()
 	return func() {
 		<-read
-		if !object.Equal(before, obj) {
-			panic(fmt.Sprintf("registry: a write changed a shared object in place, from %v to %v", before, obj))
-		}
+		check()
 	}
 }

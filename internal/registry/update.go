@@ -141,7 +141,11 @@ func (op *operation) known(o *storage.Object, t *resource.Type) map[string]any {
 func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
 	defer op.release()
 	was, o := present.object, c.options
-	defer mustNotChange(was)()
+	if op.Type.DefaultMetadata != nil { // was may be shared with a prototype
+		defer mustNotWrite(was)()
+	} else {
+		defer mustNotChange(was)()
+	}
 	body, err := c.update(present)
 	if err != nil {
 		return nil, err

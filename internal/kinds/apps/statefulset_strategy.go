@@ -28,7 +28,8 @@ func defaultStatefulSet(obj map[string]any) {
 	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
 	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 	for claim := range object.Each(spec["volumeClaimTemplates"]) {
-		claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+		object.Put(claim, "apiVersion", "v1")
+		object.Put(claim, "kind", "PersistentVolumeClaim")
 		volumes.DefaultClaim(claim)
 	}
 }

@@ -17,8 +17,8 @@ func CopyMissing(obj, old map[string]any, names ...string) {
 
 // DropDisabledField removes the field of a disabled feature gate, unless old has it.
 func DropDisabledField(obj, old map[string]any, name string) {
-	if old[name] == nil && object.Has(obj, name) {
-		delete(obj, name)
+	if old[name] == nil {
+		object.Remove(obj, name)
 	}
 }
 
@@ -43,9 +43,7 @@ func RemoveAnnotations(obj map[string]any, names []string) {
 		return
 	}
 	for _, name := range names {
-		if object.Has(annotations, name) {
-			delete(annotations, name)
-		}
+		object.Remove(annotations, name)
 	}
 	if len(annotations) == 0 {
 		delete(meta, "annotations")

@@ -14,7 +14,7 @@ func defaultNode(obj map[string]any) {
 	if cidr := object.String(spec, "podCIDR"); cidr != "" && cidr != first {
 		spec["podCIDRs"] = []any{cidr}
 	} else if first != "" {
-		spec["podCIDR"] = first
+		object.Put(spec, "podCIDR", first)
 	}
 	status := object.EnsureMap(obj, "status")
 	if status["allocatable"] == nil && status["capacity"] != nil {

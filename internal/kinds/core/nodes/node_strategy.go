@@ -14,7 +14,7 @@ func prepareNode(obj, old map[string]any) {
 		object.Keep(obj, old, "status")
 		return
 	}
-	delete(object.EnsureMap(obj, "status"), "config")
+	object.Remove(object.EnsureMap(obj, "status"), "config")
 }
 
 func prepareNodeStatus(obj, old map[string]any) {

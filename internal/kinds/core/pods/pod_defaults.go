@@ -72,15 +72,11 @@ func defaultServiceAccount(spec map[string]any) {
 		name = spec["serviceAccount"]
 	}
 	if name == nil || name == "" {
-		if object.Has(spec, "serviceAccount") {
-			delete(spec, "serviceAccount")
-		}
+		object.Remove(spec, "serviceAccount")
 		return
 	}
 	for _, field := range [...]string{"serviceAccountName", "serviceAccount"} {
-		if spec[field] != name {
-			spec[field] = name
-		}
+		object.Put(spec, field, name)
 	}
 }
 
@@ -143,7 +139,7 @@ func defaultPodStatus(status map[string]any) {
 	if ip := object.String(status, "podIP"); ip != "" && firstIP(status) != ip {
 		status["podIPs"] = []any{map[string]any{"ip": ip}}
 	} else if ip = firstIP(status); ip != "" {
-		status["podIP"] = ip
+		object.Put(status, "podIP", ip)
 	}
 	for _, name := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		for c := range object.Each(status[name]) {

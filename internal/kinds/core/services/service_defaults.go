@@ -9,7 +9,7 @@ func defaultService(obj map[string]any) {
 	object.SetDefault(spec, "sessionAffinity", "None")
 	switch spec["sessionAffinity"] {
 	case "None":
-		delete(spec, "sessionAffinityConfig")
+		object.Remove(spec, "sessionAffinityConfig")
 	case "ClientIP":
 		if object.Value(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") == nil {
 			spec["sessionAffinityConfig"] = map[string]any{"clientIP": map[string]any{"timeoutSeconds": int64(10800)}}

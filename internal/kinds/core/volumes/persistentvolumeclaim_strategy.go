@@ -11,10 +11,10 @@ import (
 func prepareClaim(obj, old map[string]any) {
 	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
 	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec["dataSourceRef"] == nil {
-		delete(spec, "dataSourceRef")
+		object.Remove(spec, "dataSourceRef")
 	}
 	if oldSpec["dataSource"] == nil && oldSpec["dataSourceRef"] == nil && spec["dataSourceRef"] == nil && !isClaimSource(object.Map(spec, "dataSource")) {
-		delete(spec, "dataSource")
+		object.Remove(spec, "dataSource")
 	}
 	source, ref := object.Map(spec, "dataSource"), object.Map(spec, "dataSourceRef")
 	switch {
