@@ -172,7 +172,7 @@ func (op *operation) addPrototype(stored *storage.Object, obj map[string]any) {
 	}
 	added := &prototype{body: c.body, warned: c.warned}
 	if c.body.IsComplete() {
-		added.state = state{stored, obj, true}
+		added.state = state{stored: stored, object: obj, valid: true}
 	}
 	op.prototypes.add(op.Type, added, c.bodies.Found)
 }

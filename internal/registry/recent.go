@@ -28,8 +28,10 @@ func (r *recentStates) slot(key string) *atomic.Pointer[state] {
 	return &r.slots[maphash.String(recentSeed, key)%maxRecent]
 }
 
-// decode returns the state of an object, whose key only helps to find an earlier one. The caller
-// has the state, and the values that it shares with earlier ones, for itself until keep.
+// decode returns the state of an object, whose key only helps to find an earlier one; without an
+// earlier one, the object may be like a prototype. The caller has the state, and the values that it
+// shares with earlier ones, for itself until keep, except for those of a prototype: other operations
+// read them at the same time.
 func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, like *prototypes) *state {
 	last := r.slot(key).Swap(nil)
 	if last == nil || last.stored.UID != o.UID {

@@ -28,10 +28,9 @@ func mustNotChange(obj map[string]any) func() {
 // prototype has it: until the function is called, even a write that changes nothing is a data race.
 func mustNotWrite(obj map[string]any) func() {
 	check, read := mustNotChange(obj), make(chan struct{})
-	before := object.Copy(obj)
 	go func() {
 		defer close(read)
-		object.Equal(before, obj)
+		object.Copy(obj)
 	}()
 	return func() {
 		<-read
