@@ -5,6 +5,7 @@ package fakeapi_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -173,19 +174,21 @@ func BenchmarkCreate(b *testing.B) {
 	}
 }
 
+// podSpec is the spec of a small Pod.
+const podSpec = `{"serviceAccountName":"default","automountServiceAccountToken":false,
+	"containers":[
+		{"name":"app","image":"registry.example.com/app:v1","args":["--serve","--port=8080"],
+			"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
+			"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
+		{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}`
+
 // BenchmarkCreatePod compares a Pod, with its defaults and validation, and a
 // ConfigMap of the same size.
 func BenchmarkCreatePod(b *testing.B) {
-	const spec = `{"serviceAccountName":"default","automountServiceAccountToken":false,
-		"containers":[
-			{"name":"app","image":"registry.example.com/app:v1","args":["--serve","--port=8080"],
-				"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
-				"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
-			{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}`
 	const meta = `{"metadata":{"name":"a-%d","labels":{"app":"a","shard":"1"}},`
 	for _, bench := range []struct{ name, path, body string }{
-		{"pod", "/api/v1/namespaces/default/pods", meta + `"spec":` + spec + `}`},
-		{"configmap", "/api/v1/namespaces/default/configmaps", meta + `"data":{"k":"` + strings.Repeat("v", len(spec)) + `"}}`},
+		{"pod", "/api/v1/namespaces/default/pods", meta + `"spec":` + podSpec + `}`},
+		{"configmap", "/api/v1/namespaces/default/configmaps", meta + `"data":{"k":"` + strings.Repeat("v", len(podSpec)) + `"}}`},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			srv := filled(b, 0)
@@ -238,15 +241,43 @@ func BenchmarkWatch(b *testing.B) {
 
 func BenchmarkPatch(b *testing.B) {
 	srv := filled(b, 0)
-	request(b, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p","labels":{"app":"a"}},"spec":{
-		"serviceAccountName":"default","automountServiceAccountToken":false,
-		"containers":[
-			{"name":"app","image":"registry.example.com/app:v1","args":["--serve","--port=8080"],
-				"ports":[{"containerPort":8080,"name":"http"}],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],
-				"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
-			{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}}`)
+	request(b, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"p","labels":{"app":"a"}},"spec":`+podSpec+`}`)
 	for i := 0; b.Loop(); i++ {
 		request(b, srv, "PATCH", "/api/v1/namespaces/default/pods/p", fmt.Sprintf(`{"metadata":{"annotations":{"p":"%d"}}}`, i))
+	}
+}
+
+// BenchmarkUpdate sends back what the last answer had, with another text in one place, as
+// controllers do.
+func BenchmarkUpdate(b *testing.B) {
+	const (
+		pods      = "/api/v1/namespaces/default/pods"
+		pod       = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"app":"a"},"annotations":{"a":"text-0"}},"spec":` + podSpec + `}`
+		podStatus = `{"phase":"Running","conditions":[{"type":"Ready","status":"True","message":"text-0"}],
+			"containerStatuses":[{"name":"app","image":"registry.example.com/app:v1","imageID":"","ready":true,"restartCount":0,"started":true}]}`
+	)
+	for _, bench := range []struct{ name, path, object, status string }{
+		{"pod", pods, pod, ""},
+		{"pod status", pods, pod, podStatus},
+		{"custom status", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1}}`,
+			`{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"text-0"}]}`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			srv := filled(b, 0)
+			_, err := srv.Put(widgets("v1", `"size":{"type":"integer"}`))
+			require.NoError(b, err)
+			path := bench.path + "/a"
+			object := content(b, srv, "POST", bench.path, bench.object)
+			if bench.status != "" {
+				path += "/status"
+				status, _ := json.Marshal(map[string]any{"status": json.RawMessage(bench.status)})
+				object = content(b, srv, "PATCH", path, string(status))
+			}
+			for i := 0; b.Loop(); i++ {
+				object = strings.Replace(object, fmt.Sprintf(`"text-%d"`, i), fmt.Sprintf(`"text-%d"`, i+1), 1)
+				object = content(b, srv, "PUT", path, object)
+			}
+		})
 	}
 }
 
@@ -272,9 +303,30 @@ func filled(b *testing.B, n int) *fakeapi.Server {
 	return srv
 }
 
-// request makes a request, which must succeed, and returns the length of the
-// response. The method APPLY is a server-side apply.
+// request makes a request as roundTrip does and returns the length of the response.
 func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64 {
+	resp := roundTrip(b, srv, method, path, body)
+	n, err := io.Copy(io.Discard, resp.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	resp.Body.Close()
+	return n
+}
+
+// content makes a request as roundTrip does and returns the body of the response.
+func content(b *testing.B, srv *fakeapi.Server, method, path, body string) string {
+	resp := roundTrip(b, srv, method, path, body)
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	resp.Body.Close()
+	return string(data)
+}
+
+// roundTrip makes a request, which must succeed. The method APPLY is a server-side apply.
+func roundTrip(b *testing.B, srv *fakeapi.Server, method, path, body string) *http.Response {
 	contentType := "application/json"
 	switch method {
 	case "PATCH":
@@ -288,13 +340,8 @@ func request(b *testing.B, srv *fakeapi.Server, method, path, body string) int64
 	}
 	req.Header.Set("Content-Type", contentType)
 	resp, err := srv.Transport().RoundTrip(req)
-	if err != nil {
-		b.Fatal(err)
-	}
-	n, err := io.Copy(io.Discard, resp.Body)
 	if err != nil || resp.StatusCode/100 != 2 {
-		b.Fatal(resp.Status, err)
+		b.Fatal(resp, err)
 	}
-	resp.Body.Close()
-	return n
+	return resp
 }
