@@ -9,7 +9,6 @@ package object
 import (
 	"encoding/json"
 	"iter"
-	"reflect"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -188,9 +187,10 @@ func Identical(a, b any) bool {
 	return a == b
 }
 
-func sameMap(a, b map[string]any) bool {
-	return len(a) == len(b) && reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
-}
+func sameMap(a, b map[string]any) bool { return mapData(a) == mapData(b) }
+
+// mapData returns the pointer that a map is, as reflect.Value.UnsafePointer does.
+func mapData(m map[string]any) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
 
 func sameList(a, b []any) bool {
 	return len(a) == len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
