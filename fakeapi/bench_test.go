@@ -247,6 +247,34 @@ func BenchmarkPatch(b *testing.B) {
 	}
 }
 
+// BenchmarkPatchSorts changes one value of an object in each way that a PATCH can.
+func BenchmarkPatchSorts(b *testing.B) {
+	const (
+		deployments = "/apis/apps/v1/namespaces/default/deployments"
+		template    = `"selector":{"matchLabels":{"app":"a"}},"template":{"metadata":{"labels":{"app":"a"}},"spec":` + podSpec + `}`
+		deployment  = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","labels":{"app":"a"}},"spec":{"replicas":%d,` + template + `}}`
+		pod         = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"app":"a"}},"spec":` + podSpec + `}`
+	)
+	for _, bench := range []struct{ name, path, object, method, subresource, patch string }{
+		{"merge", deployments, deployment, "PATCH", "", `{"spec":{"replicas":%d}}`},
+		{"json", deployments, deployment, "JSON PATCH", "", `[{"op":"replace","path":"/spec/replicas","value":%d}]`},
+		{"strategic", deployments, deployment, "STRATEGIC PATCH", "", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"app:v%d"}]}}}}`},
+		{"apply", deployments, deployment, "APPLY", "?fieldManager=bench&force=true", deployment},
+		{"kubelet status", "/api/v1/namespaces/default/pods", pod, "STRATEGIC PATCH", "/status",
+			`{"metadata":{"uid":null},"status":{"$setElementOrder/conditions":[{"type":"Ready"},{"type":"ContainersReady"}],
+				"conditions":[{"type":"Ready","status":"True","message":"%d"}],"phase":"Running","podIP":"10.0.0.1"}}`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			srv := filled(b, 0)
+			request(b, srv, "POST", bench.path, strings.ReplaceAll(bench.object, "%d", "0"))
+			patch := strings.NewReplacer("\n", "", "\t", "").Replace(bench.patch) // as clients encode it
+			for i := 0; b.Loop(); i++ {
+				request(b, srv, bench.method, bench.path+"/a"+bench.subresource, fmt.Sprintf(patch, i+1))
+			}
+		})
+	}
+}
+
 // BenchmarkUpdate sends back what the last answer had, with another text in one place, as
 // controllers do.
 func BenchmarkUpdate(b *testing.B) {
@@ -325,12 +353,17 @@ func content(b *testing.B, srv *fakeapi.Server, method, path, body string) strin
 	return string(data)
 }
 
-// roundTrip makes a request, which must succeed. The method APPLY is a server-side apply.
+// roundTrip makes a request, which must succeed. The method APPLY is a server-side apply, and others
+// name the sort of a PATCH.
 func roundTrip(b *testing.B, srv *fakeapi.Server, method, path, body string) *http.Response {
 	contentType := "application/json"
 	switch method {
 	case "PATCH":
 		contentType = "application/merge-patch+json"
+	case "JSON PATCH":
+		method, contentType = "PATCH", "application/json-patch+json"
+	case "STRATEGIC PATCH":
+		method, contentType = "PATCH", "application/strategic-merge-patch+json"
 	case "APPLY":
 		method, contentType = "PATCH", "application/apply-patch+yaml"
 	}
