@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 func TestJSON(t *testing.T) {
@@ -100,17 +102,93 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that the result of a patch is JSON.
+func TestJSONApply(t *testing.T) {
+	obj := map[string]any{"a": map[string]any{"b/c": "d", "n": int64(1)}, "l": []any{"x", map[string]any{"y": "z"}}, "e": nil}
+	before := object.Copy(obj)
+	for _, tt := range []struct {
+		name, patch string
+		want        string // "" if ApplyText has to be used
+	}{
+		{"add", `[{"op":"add","path":"/a/f","value":{"g":[1]}}]`, `{"a":{"b/c":"d","f":{"g":[1]},"n":1},"l":["x",{"y":"z"}],"e":null}`},
+		{"replace a member", `[{"op":"replace","path":"/a/b~1c","value":""}]`, `{"a":{"b/c":"","n":1},"l":["x",{"y":"z"}],"e":null}`},
+		{"replace an element", `[{"op":"replace","path":"/l/1/y","value":false},{"op":"replace","path":"/l/0","value":0}]`, `{"a":{"b/c":"d","n":1},"l":[0,{"y":false}],"e":null}`},
+		{"elements", `[{"op":"add","path":"/l/0","value":"a"},{"op":"add","path":"/l/3","value":"b"},{"op":"add","path":"/l/-","value":"c"},{"op":"remove","path":"/l/1"}]`,
+			`{"a":{"b/c":"d","n":1},"l":["a",{"y":"z"},"b","c"],"e":null}`},
+		{"remove", `[{"op":"remove","path":"/a"},{"op":"remove","path":"/e"},{"op":"remove","path":"/l/0"},{"op":"remove","path":"/l/0"}]`, `{"l":[]}`},
+		{"tests", `[{"op":"test","path":"/a","value":{"n":1,"b/c":"d"}},{"op":"test","path":"/l/0","value":"x"},{"op":"add","path":"/z","value":1}]`,
+			`{"a":{"b/c":"d","n":1},"l":["x",{"y":"z"}],"e":null,"z":1}`},
+		{"a test fails", `[{"op":"test","path":"/l/0","value":"y"}]`, ""},
+		{"a test of a text with escapes", `[{"op":"test","path":"/l/0","value":"\u0078"}]`, ""},
+		{"a test of a zero", `[{"op":"add","path":"/z","value":-0},{"op":"test","path":"/z","value":0}]`, ""},
+		{"null", `[{"op":"add","path":"/a/f","value":null}]`, ""},
+		{"nested null", `[{"op":"add","path":"/a/f","value":[null]}]`, ""},
+		{"fraction", `[{"op":"add","path":"/a/f","value":1.0}]`, ""},
+		{"no value", `[{"op":"add","path":"/a/f"}]`, ""},
+		{"duplicate members", `[{"op":"add","path":"/a/f","value":{"a":{"b":1},"a":{"c":1}}}]`, ""},
+		{"copy", `[{"op":"copy","from":"/a","path":"/b"}]`, ""},
+		{"move", `[{"op":"move","from":"/a","path":"/b"}]`, ""},
+		{"the root", `[{"op":"replace","path":"","value":{}}]`, ""},
+		{"no slash", `[{"op":"remove","path":"x/a"}]`, ""},
+		{"missing parent", `[{"op":"add","path":"/x/y","value":1}]`, ""},
+		{"missing member", `[{"op":"remove","path":"/a/x"}]`, ""},
+		{"missing element", `[{"op":"replace","path":"/l/2","value":1}]`, ""},
+		{"index from the end", `[{"op":"replace","path":"/l/-1","value":1}]`, ""},
+		{"below a scalar", `[{"op":"add","path":"/a/n/x","value":1}]`, ""},
+		{"an operation that is null", `[null]`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := patch.ParseJSON([]byte(tt.patch), false)
+			require.NoError(t, err)
+			got, ok := p.Apply(obj)
+			require.Equal(t, tt.want != "", ok)
+			if ok {
+				want, _, err := wire.DecodeUntyped([]byte(tt.want), wire.DecodeOptions{})
+				require.NoError(t, err)
+				assert.Equal(t, want, got)
+			}
+			assert.Equal(t, before, obj, "the argument must not change")
+		})
+	}
+}
+
+// FuzzJSON checks that the result of a patch is JSON, that Apply and ApplyText agree, and that
+// Apply does not change its argument.
 func FuzzJSON(f *testing.F) {
-	f.Add([]byte(`[{"op":"add","path":"/a","value":1},{"op":"move","from":"/a","path":"/b/-"}]`))
-	f.Add([]byte(`[{"op":"copy","from":"/b/0","path":"/b/-1"},{"op":"test","path":"","value":{}}]`))
-	f.Add([]byte(`[{"op":"replace","path":"/~1~0","value":null},{"op":"remove","path":"/b/0"}]`))
+	const doc = `{"a":{"x":null},"b":[1,{"y":2}],"c":"d"}`
+	for _, body := range []string{
+		`[{"op":"add","path":"/a","value":1},{"op":"move","from":"/a","path":"/b/-"}]`,
+		`[{"op":"copy","from":"/b/0","path":"/b/-1"},{"op":"test","path":"","value":{}}]`,
+		`[{"op":"replace","path":"/~1~0","value":null},{"op":"remove","path":"/b/0"}]`,
+		`[{"op":"test","path":"/b","value":[1,{"y":2}]},{"op":"add","path":"/b/1","value":{"z":[{}]}},{"op":"remove","path":"/b/1/z/0"}]`,
+		`[{"op":"test","path":"/c","value":"d"},{"op":"replace","path":"/b/+1","value":"<\u003c"},{"op":"remove","path":"/a/x"}]`,
+		`[{"op":"add","path":"/b/-","value":-0},{"op":"replace","path":"/a/~01~0","value":true},{"op":"add","path":"/","value":""}]`,
+		`[{"op":"add","value":{"a":{},"a":[]},"path":"/c"},{"op":"test","path":"/c","value":1.5,"x":0}]`,
+	} {
+		f.Add([]byte(body))
+	}
+	obj, _, err := wire.DecodeUntyped([]byte(doc), wire.DecodeOptions{})
+	require.NoError(f, err)
+	before := object.Copy(obj)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		_, _ = patch.ParseJSON(body, true)
-		out, err := patch.JSON([]byte(`{"a":{"x":null},"b":[1,{"y":2}]}`), body)
-		if err == nil {
-			assert.True(t, json.Valid(out), "%s", out)
+		text, textErr := patch.JSON([]byte(doc), body)
+		if textErr == nil {
+			assert.True(t, json.Valid(text), "%s", text)
 		}
+		p, err := patch.ParseJSON(body, false)
+		if err != nil {
+			assert.Error(t, textErr)
+			return
+		}
+		patched, ok := p.Apply(obj)
+		assert.Equal(t, before, obj)
+		if !ok {
+			return
+		}
+		require.NoError(t, textErr)
+		want, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, want, patched)
 	})
 }
 

@@ -78,7 +78,7 @@ func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *state) (map
 	case patch.JSONType:
 		parsed, err := patch.ParseJSON(p.Data, o.strict())
 		return func(old *state) (map[string]any, error) {
-			return op.patchText(parsed.Apply, parsed.FieldErrors, old, o)
+			return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
 		}, err
 	case patch.StrategicType:
 		parsed, err := patch.ParseStrategic(p.Data, o.strict())
@@ -86,13 +86,20 @@ func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *state) (map
 	}
 	parsed, err := patch.ParseMerge(p.Data, o.strict())
 	return func(old *state) (map[string]any, error) {
-		if len(parsed.FieldErrors) == 0 {
-			if obj, ok := op.mergePatch(parsed, old, o); ok {
-				return obj, nil
-			}
-		}
-		return op.patchText(parsed.ApplyText, parsed.FieldErrors, old, o)
+		return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
 	}, err
+}
+
+// patchUntyped applies a JSON Patch or a JSON Merge Patch: with apply to an object in generic form,
+// which avoids encoding and decoding the whole object, or else with applyText to its JSON text.
+// fieldErrors are those of the patch.
+func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, old *state, o *WriteOptions) (map[string]any, error) {
+	if len(fieldErrors) == 0 {
+		if obj, ok := op.patchMembers(apply, old, o); ok {
+			return obj, nil
+		}
+	}
+	return op.patchText(applyText, fieldErrors, old, o)
 }
 
 // patchText applies a patch to the JSON text of an object and decodes the result.
@@ -111,16 +118,15 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
 }
 
-// mergePatch applies a JSON Merge Patch to an object in generic form, which avoids
-// encoding and decoding the whole object. It returns false if patchText has to be
-// used.
-func (op *operation) mergePatch(p *patch.MergePatch, old *state, o *WriteOptions) (map[string]any, bool) {
+// patchMembers applies a patch to an object in generic form. It returns false if patchText has to
+// be used.
+func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), old *state, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
-	merged, ok := p.Apply(before)
-	if !ok || object.String(merged, "apiVersion") == "" || object.String(merged, "kind") == "" {
+	patched, ok := apply(before)
+	if !ok || object.String(patched, "apiVersion") == "" || object.String(patched, "kind") == "" {
 		return nil, false
 	}
-	obj, fieldErrors, err := normalizeMembers(c, before, merged, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, fieldErrors, err := normalizeMembers(c, before, patched, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Normalize(obj, o.strict())
 	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {

@@ -79,30 +79,57 @@ func FuzzMergePatch(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	objects, o := patchedObjects(f), &WriteOptions{}
+	objects := patchedObjects(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for _, patched := range objects {
-			p, err := patch.ParseMerge(body, true)
-			if err != nil {
-				return
-			}
-			op, old := patched.op, patched.before
-			before := object.Copy(old.object)
-			got, ok := op.mergePatch(p, old, o)
-			if !ok {
-				continue
-			}
-			got = op.defaulted(got, old.object)
-			want, err := op.patchText(p.ApplyText, nil, old, o)
-			require.NoError(t, err)
-			want = op.defaulted(want, nil)
-			if object.Value(got, "metadata", "managedFields") == nil { // as in the old object
-				object.Keep(object.Meta(want), object.Meta(got), "managedFields")
-			}
-			assert.Equal(t, want, got)
-			assert.Equal(t, before, old.object, "the old object must not change")
+		if p, err := patch.ParseMerge(body, true); err == nil {
+			testPatchedMembers(t, objects, p.Apply, p.ApplyText)
 		}
 	})
+}
+
+// FuzzJSONPatch is FuzzMergePatch for JSON Patches.
+func FuzzJSONPatch(f *testing.F) {
+	for _, body := range []string{
+		`[{"op":"add","path":"/metadata/annotations","value":{"a":"b"}},{"op":"remove","path":"/metadata/labels/app"}]`,
+		`[{"op":"test","path":"/spec/containers/0/image","value":"i"},{"op":"replace","path":"/spec/containers/0/image","value":"j"}]`,
+		`[{"op":"add","path":"/spec/containers/-","value":{"name":"d","image":"i","bogus":1}},{"op":"remove","path":"/spec/containers/0/resources"}]`,
+		`[{"op":"replace","path":"/spec/ports/0/port","value":81},{"op":"add","path":"/spec/ports/0","value":{"name":"b","port":"x"}}]`,
+		`[{"op":"remove","path":"/spec/template/metadata/labels"},{"op":"add","path":"/spec/minReadySeconds","value":0},{"op":"remove","path":"/status"}]`,
+		`[{"op":"add","path":"/spec/template/spec/containers/0/resources/limits","value":{"cpu":"0.1"}}]`,
+		`[{"op":"remove","path":"/data/a"},{"op":"add","path":"/kind","value":"Pod"},{"op":"replace","path":"/metadata/managedFields","value":[]}]`,
+		`[{"op":"add","path":"/spec","value":{"size":{"x":2},"map":{"m":{}},"any":{"b":{}},"object":{"metadata":{"bogus":1}}}},{"op":"remove","path":"/spec/size/x"}]`,
+	} {
+		f.Add([]byte(body))
+	}
+	objects := patchedObjects(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if p, err := patch.ParseJSON(body, true); err == nil {
+			testPatchedMembers(t, objects, p.Apply, p.ApplyText)
+		}
+	})
+}
+
+// testPatchedMembers checks that apply changes objects as applyText changes their text.
+func testPatchedMembers(t *testing.T, objects []patchedObject, apply func(map[string]any) (map[string]any, bool), applyText func([]byte) ([]byte, error)) {
+	o := &WriteOptions{}
+	for _, patched := range objects {
+		op, old := patched.op, patched.before
+		before := object.Copy(old.object)
+		got, ok := op.patchMembers(apply, old, o)
+		assert.Equal(t, before, old.object, "the old object must not change")
+		if !ok {
+			continue
+		}
+		got = op.defaulted(got, old.object)
+		want, err := op.patchText(applyText, nil, old, o)
+		require.NoError(t, err)
+		want = op.defaulted(want, nil)
+		if object.Value(got, "metadata", "managedFields") == nil { // as in the old object
+			object.Keep(object.Meta(want), object.Meta(got), "managedFields")
+		}
+		assert.Equal(t, want, got)
+		assert.Equal(t, before, old.object, "the old object must not change")
+	}
 }
 
 // FuzzStrategicPatch checks that an object which a strategic merge patch has changed is the

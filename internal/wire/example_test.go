@@ -74,8 +74,8 @@ func ExampleDecodeUntyped() {
 	// Output: map[data:map[a:2]] [duplicate field "data.a"] <nil>
 }
 
-func ExampleCheckJSONPatch() {
-	fieldErrors, err := wire.CheckJSONPatch([]byte(`[{"op":"remove","path":"/data","why":"old"}]`))
-	fmt.Println(fieldErrors, err)
-	// Output: [unknown field "[0].why"] <nil>
+func ExampleDecodeJSONPatch() {
+	operations, fieldErrors, err := wire.DecodeJSONPatch([]byte(`[{"op":"remove","path":"/data","why":"old"}]`))
+	fmt.Println(operations, fieldErrors, err)
+	// Output: [map[op:remove path:/data]] [unknown field "[0].why"] <nil>
 }
