@@ -4,14 +4,15 @@ import (
 	"encoding/base64"
 	"math"
 	"math/bits"
+	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
 )
 
 // IsCanonical reports whether an object is in canonical form, so that [Type.Normalize] and
-// [Type.Convert] would return an equal one without errors. It reports false for some objects
-// that are in canonical form, such as those with new timestamps. before is a canonical object of
-// the type, or nil: what obj shares with it is not looked at.
+// [Type.Convert] would return an equal one without errors, and so would decoding its stored form. It
+// reports false for some objects that are in canonical form, such as those with new empty lists.
+// before is a canonical object of the type, or nil: what obj shares with it is not looked at.
 func (t *Type) IsCanonical(obj, before map[string]any) bool { return t.root.isStruct(obj, before) }
 
 // isCanonical reports whether a value is in the canonical form of the type. before is such a
@@ -25,18 +26,25 @@ func (n *node) isCanonical(v, before any) bool {
 		i, ok := v.(int64)
 		return ok && n.hasInt(i)
 	case kindString:
-		_, ok := v.(string)
-		return ok
+		s, ok := v.(string)
+		return ok && utf8.ValidString(s)
 	case kindBytes:
 		s, ok := v.(string)
 		b, err := base64.StdEncoding.DecodeString(s)
 		return ok && err == nil && base64.StdEncoding.EncodeToString(b) == s
 	case kindIntOrString:
 		i, ok := v.(int64)
-		if !ok {
-			_, ok = v.(string)
+		if s, isString := v.(string); isString {
+			ok = utf8.ValidString(s)
 		}
 		return ok && math.MinInt32 <= i && i <= math.MaxInt32
+	case kindTime, kindMicroTime:
+		s, ok := v.(string)
+		canonical, err := n.canonicalTime(s)
+		return ok && err == nil && canonical == s
+	case kindFieldsV1:
+		fields, ok := v.(object.FieldsV1)
+		return ok && isPlainFieldSet(string(fields))
 	case kindQuantity:
 		s, ok := v.(string)
 		canonical, err := CanonicalQuantity(s)
@@ -116,8 +124,8 @@ func (n *node) isMap(obj, before map[string]any) bool {
 	return len(obj) > 0
 }
 
-// isSlice compares each element with the one of before in its place, which is the same if
-// others have changed.
+// isSlice reports false for a list without elements, which protobuf does not have. It compares each
+// element with the one of before in its place, which is the same if others have changed.
 func (n *node) isSlice(list, before []any) bool {
 	for i, v := range list {
 		var was any
@@ -130,5 +138,5 @@ func (n *node) isSlice(list, before []any) bool {
 			return false
 		}
 	}
-	return list != nil
+	return len(list) > 0
 }

@@ -19,10 +19,8 @@ var errSchemaOrBool = errors.New("boolean or JSON schema expected")
 // document.
 func (d *decoder) custom(n *node, old any) (any, bool) {
 	switch n.kind {
-	case kindTime:
-		return d.time(time.RFC3339, time.Second)
-	case kindMicroTime:
-		return d.time(microFormat, time.Microsecond)
+	case kindTime, kindMicroTime:
+		return d.time(n)
 	case kindQuantity:
 		return d.quantity(n)
 	case kindIntOrString:
@@ -92,27 +90,43 @@ func (d *decoder) expect(goType string) (s string, null, ok bool) {
 	return "", false, false
 }
 
-// time reads a timestamp and returns it in UTC, truncated to its precision. The
-// zero time is a null.
-func (d *decoder) time(layout string, precision time.Duration) (any, bool) {
+// time reads a timestamp. The zero time is a null.
+func (d *decoder) time(n *node) (any, bool) {
 	s, null, ok := d.expect("string")
 	if !ok || null {
 		return nil, ok
 	}
+	switch text, err := n.canonicalTime(s); {
+	case err != nil:
+		return d.fail(err)
+	case text == "":
+		return nil, true
+	default:
+		return text, true
+	}
+}
+
+// canonicalTime returns a timestamp in UTC, truncated to the precision of its type: s itself if it
+// is that, and "" for the zero time.
+func (n *node) canonicalTime(s string) (string, error) {
+	layout, precision := time.RFC3339, time.Second
+	if n.kind == kindMicroTime {
+		layout, precision = microFormat, time.Microsecond
+	}
 	t, err := time.Parse(layout, s)
 	if err != nil {
-		return d.fail(err)
+		return "", err
 	}
 	t = t.UTC()
 	t = t.Add(-time.Duration(t.Nanosecond()) % precision)
 	if t.IsZero() {
-		return nil, true
+		return "", nil
 	}
 	var room [len(microFormat)]byte // avoids an allocation
 	if text := t.AppendFormat(room[:0], layout); string(text) != s {
 		s = string(text)
 	}
-	return s, true
+	return s, nil
 }
 
 // quantity reads a resource quantity, a string or a number.

@@ -34,6 +34,13 @@ func canonicalFieldsV1(v any) any {
 	return object.FieldsV1(appendAny(nil, v))
 }
 
+// isPlainFieldSet reports whether a text is a field set that encoding it again would not change. It
+// may miss that.
+func isPlainFieldSet(text string) bool {
+	d := decoder{src: text}
+	return d.plainFieldSet() && d.pos == len(text)
+}
+
 // plainFieldSet consumes a field set whose text encoding it again would not change. It
 // reports false for most others, and for sets with rare characters.
 func (d *decoder) plainFieldSet() bool {
