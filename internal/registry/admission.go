@@ -74,7 +74,7 @@ func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) err
 	if err != nil {
 		return err
 	}
-	if !object.Same(a.Object, obj) {
+	if op.replaced = !object.Same(a.Object, obj); op.replaced {
 		op.repairManagedFields(object.Meta(a.Object), object.Meta(obj))
 		clear(obj)
 		maps.Copy(obj, a.Object)

@@ -27,6 +27,9 @@ type state struct {
 	// valid reports that the strategy of the type has found nothing wrong with the object, or
 	// with another one that differed only in its metadata and status.
 	valid bool
+	// texts is the length of the documents that have the strings of the object, in a state of
+	// the recentStates.
+	texts int
 }
 
 // commit runs one transaction and records its writer. What the server derives

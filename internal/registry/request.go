@@ -153,6 +153,7 @@ type operation struct {
 	creation     creation
 	applies      bool                  // the write is a server-side apply
 	empties      bool                  // emptiesMetadata of the apply
+	replaced     bool                  // policies or webhooks have replaced the object
 	reconciling  bool                  // the write follows from another one, and nothing from it
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it

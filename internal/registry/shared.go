@@ -2,8 +2,11 @@
 
 package registry
 
+import "github.com/kubefake/kubefake/internal/resource"
+
 const sharesFirst = false
 
-// mustNotChange and mustNotWrite check nothing without the race detector.
-func mustNotChange(map[string]any) func() { return func() {} }
-func mustNotWrite(map[string]any) func()  { return func() {} }
+// mustNotChange, mustNotWrite and mustBeDecoded check nothing without the race detector.
+func mustNotChange(map[string]any) func()  { return func() {} }
+func mustNotWrite(map[string]any) func()   { return func() {} }
+func mustBeDecoded(*state, *resource.Type) {}

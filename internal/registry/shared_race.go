@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // sharesFirst makes the first new object with a body a complete prototype, not the second, so that
@@ -35,5 +36,12 @@ func mustNotWrite(obj map[string]any) func() {
 	return func() {
 		<-read
 		check()
+	}
+}
+
+// mustBeDecoded panics if decoding the stored object of a state does not return the object of it.
+func mustBeDecoded(s *state, t *resource.Type) {
+	if decoded := s.stored.Decode(t); !object.Equal(decoded, s.object) {
+		panic(fmt.Sprintf("registry: the object of a state is %v, and decoded %v", s.object, decoded))
 	}
 }

@@ -112,9 +112,14 @@ func (op *operation) changeState(c change, old, shown *storage.Object) (*state, 
 	if obj := op.known(shown, op.Type); obj != nil {
 		return op.changeOnce(c, old, &state{stored: shown, object: obj})
 	}
-	present := op.recent.decode(op.key(), shown, op.Type, op.prototypes.of(op.Type))
-	defer op.recent.keep(op.key(), present)
-	return op.changeOnce(c, old, present)
+	key := op.key()
+	present := op.recent.decode(key, shown, op.Type, op.prototypes.of(op.Type))
+	defer func() { op.recent.keep(key, present) }()
+	changed, err := op.changeOnce(c, old, present)
+	if err == nil && changed.stored.Revision > old.Revision {
+		present = op.next(present, changed.stored, changed.object)
+	}
+	return changed, err
 }
 
 // genericOf returns a stored object in generic form, in the version of t. It must not be
@@ -141,11 +146,7 @@ func (op *operation) known(o *storage.Object, t *resource.Type) map[string]any {
 func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
 	defer op.release()
 	was, o := present.object, c.options
-	if op.Type.DefaultMetadata != nil { // was may be shared with a prototype
-		defer mustNotWrite(was)()
-	} else {
-		defer mustNotChange(was)()
-	}
+	defer op.mustKeep(was)()
 	body, err := c.update(present)
 	if err != nil {
 		return nil, err
@@ -195,6 +196,14 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 		op.Type.Updated(obj, was, &op.counts)
 	}
 	return &state{stored: stored, object: obj}, nil
+}
+
+// mustKeep checks that old, an object that is changed, is the same when the function is called.
+func (op *operation) mustKeep(old map[string]any) func() {
+	if op.Type.DefaultMetadata != nil { // may be shared with a prototype
+		return mustNotWrite(old)
+	}
+	return mustNotChange(old)
 }
 
 // createByChange creates the object that a change did not find, where the type

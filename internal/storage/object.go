@@ -260,6 +260,25 @@ func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
 // Bookmark has none. The caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t, nil, nil) }
 
+// Complete makes obj, from which Draft with the same live encoded the object, what DecodeNext returns,
+// which saves decoding it. It reports false if it cannot, which does not change obj.
+func (o *Object) Complete(t *resource.Type, obj, live map[string]any) bool {
+	w := t.Codec.Wire()
+	if w == nil || !o.isOf(t) || !w.IsCanonical(obj, live) {
+		return false
+	}
+	object.Meta(obj)["resourceVersion"] = FormatVersion(o.Revision)
+	o.setDefaults(t, obj, live)
+	return true
+}
+
+// setDefaults sets the defaults of what has been decoded as t.
+func (o *Object) setDefaults(t *resource.Type, obj, live map[string]any) {
+	if t.Versions == nil && o.typ != nil {
+		t.SetDefaults(obj, live)
+	}
+}
+
 // DecodeNext is Decode for an object of which the caller has another version, or for one that is
 // like another: live is old decoded as t, or nil. The result may share values with live.
 func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
@@ -270,8 +289,6 @@ func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) 
 	if err != nil {
 		panic("storage: stored object does not decode: " + err.Error()) // unreachable: Codec.Append wrote it
 	}
-	if t.Versions == nil && o.typ != nil {
-		t.SetDefaults(obj, live)
-	}
+	o.setDefaults(t, obj, live)
 	return obj
 }
