@@ -28,11 +28,10 @@ type Document struct {
 }
 
 // ParseFor is Parse for a body that is to be decoded by a codec, and most likely fits it: JSON
-// is read in one pass then, which sets Found of the prototypes, unless they are nil. Decode may be
-// called for no other strict.
-func (f Format) ParseFor(c Codec, body []byte, strict bool, prototypes *wire.Prototypes) (*Document, error) {
+// is read in one pass then, with the options. Decode may be called for no other strict.
+func (f Format) ParseFor(c Codec, body []byte, o wire.DecodeOptions) (*Document, error) {
 	if t := c.Wire(); f == JSON && t != nil {
-		obj, fieldErrors, ok := t.DecodeIdentified(body, wire.DecodeOptions{Strict: strict, Prototypes: prototypes})
+		obj, fieldErrors, ok := t.DecodeIdentified(body, o)
 		if ok {
 			return &Document{
 				APIVersion: object.String(obj, "apiVersion"), Kind: object.String(obj, "kind"),

@@ -214,7 +214,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		obj, fieldErrors, err := d.Decode(lenient{typ}, true)
-		inOnePass, errInOnePass := codec.Format(format).ParseFor(lenient{typ}, body, true, nil)
+		inOnePass, errInOnePass := codec.Format(format).ParseFor(lenient{typ}, body, wire.DecodeOptions{Strict: true})
 		require.NoError(t, errInOnePass)
 		assert.Equal(t, []string{d.APIVersion, d.Kind}, []string{inOnePass.APIVersion, inOnePass.Kind})
 		for range 2 {

@@ -335,3 +335,51 @@ func Equal(a, b any) bool {
 	}
 	return a == b
 }
+
+// ShareMembers sets each map and list within obj that is equal to what old has at the same place
+// to that, and reports whether obj is equal to old. Elements of lists are compared by their index.
+func ShareMembers(obj, old map[string]any) (equal bool) {
+	equal = len(obj) == len(old)
+	for name, v := range obj {
+		if was, ok := old[name]; !ok {
+			equal = false
+		} else if shared, same := share(v, was); !same {
+			equal = false
+		} else if shared {
+			obj[name] = was
+		}
+	}
+	return equal
+}
+
+// share is ShareMembers for any values that are at the same place. shared reports that the second
+// is to take the place of the first.
+func share(v, old any) (shared, equal bool) {
+	if Same(v, old) {
+		return false, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		was, ok := old.(map[string]any)
+		equal = ok && (v == nil) == (was == nil) && ShareMembers(v, was)
+		return equal, equal
+	case []any:
+		was, ok := old.([]any)
+		equal = ok && (v == nil) == (was == nil) && shareElements(v, was)
+		return equal, equal
+	}
+	return false, Equal(v, old)
+}
+
+// shareElements is ShareMembers for lists.
+func shareElements(list, old []any) (equal bool) {
+	equal = len(list) == len(old)
+	for i, v := range list[:min(len(list), len(old))] {
+		if shared, same := share(v, old[i]); !same {
+			equal = false
+		} else if shared {
+			list[i] = old[i]
+		}
+	}
+	return equal
+}

@@ -3,9 +3,11 @@ package object_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -171,4 +173,39 @@ func TestEqual(t *testing.T) {
 			assert.Equal(t, row.want, object.Equal(row.b, row.a))
 		})
 	}
+}
+
+func TestShareMembers(t *testing.T) {
+	decode := func(text string) (obj map[string]any) {
+		require.NoError(t, json.Unmarshal([]byte(text), &obj))
+		return obj
+	}
+	for _, row := range []struct {
+		obj, old string
+		equal    bool
+		shares   string // the members that are shared
+	}{
+		{`{"a":{"b":1},"c":[{"d":2}]}`, `{"a":{"b":1},"c":[{"d":2}]}`, true, "a c"},
+		{`{"a":{"b":1},"c":[{"d":2},{"d":3}]}`, `{"a":{"b":2},"c":[{"d":2},{"d":3}]}`, false, "c"},
+		{`{"a":{"b":1},"c":1}`, `{"a":{"b":1},"c":2}`, false, "a"},
+		{`{"a":{"b":1}}`, `{"a":{"b":1},"c":[]}`, false, "a"},
+		{`{"a":{"b":1},"c":[]}`, `{"a":{"b":1}}`, false, "a"},
+		{`{"a":{},"c":[]}`, `{"a":[],"c":{}}`, false, ""},
+		{`{"a":null,"c":[null]}`, `{"a":{},"c":[[]]}`, false, ""},
+		{`{"a":[1,2]}`, `{"a":[1]}`, false, ""},
+		{`{}`, `{}`, true, ""},
+	} {
+		obj, old := decode(row.obj), decode(row.old)
+		assert.Equal(t, row.equal, object.ShareMembers(obj, old), row.obj)
+		assert.Equal(t, decode(row.obj), obj)
+		assert.Equal(t, decode(row.old), old)
+		for name, v := range obj {
+			assert.Equal(t, strings.Contains(row.shares, name), object.Same(v, old[name]), "%s in %s", name, row.obj)
+		}
+	}
+	obj, old := decode(`{"a":[{"b":{"c":1}},{"b":{"c":2}}]}`), decode(`{"a":[{"b":{"c":1}},{"b":{"c":3}},0]}`)
+	object.ShareMembers(obj, old)
+	element := func(obj map[string]any, i int) any { return object.List(obj, "a")[i] }
+	assert.True(t, object.Same(element(obj, 0), element(old, 0)), "an element of a list")
+	assert.False(t, object.Same(element(obj, 1), element(old, 1)))
 }

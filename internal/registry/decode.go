@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // decode reads the body as an object of the kind that the request takes, and
@@ -27,7 +28,12 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
 		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
 	}
-	doc, err := body.Format.ParseFor(c, body.Data, o.strict(), op.bodies(body))
+	options := wire.DecodeOptions{Strict: o.strict(), Prototypes: op.bodies(body)}
+	if s := op.expected; s != nil {
+		options.Live = s.stored.Live(s.object)
+		defer op.mustKeep(s.object)()
+	}
+	doc, err := body.Format.ParseFor(c, body.Data, options)
 	if err != nil {
 		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}
@@ -59,7 +65,11 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
-	obj = op.defaultedNew(obj)
+	if s := op.expected; s != nil {
+		obj = op.defaulted(obj, s.object)
+	} else {
+		obj = op.defaultedNew(obj)
+	}
 	if op.Decoded != nil {
 		op.Decoded(obj, op.bodyCodec())
 	}

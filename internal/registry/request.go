@@ -150,6 +150,7 @@ type operation struct {
 
 	managers     *fieldManagers // of Type; nil before managersOfType
 	sent         sentBody       // what older releases quote in errors
+	expected     *state         // what an update is likely to replace, nil if that is not known
 	creation     creation
 	applies      bool                  // the write is a server-side apply
 	empties      bool                  // emptiesMetadata of the apply

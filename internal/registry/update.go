@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/kinds/core"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -20,6 +21,8 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 	if op.target == targetUnsupported {
 		return Result{}, op.notImplemented(op.verb)
 	}
+	op.expect(body)
+	defer op.forget()
 	obj, err := op.decode(body, o)
 	if err != nil {
 		return Result{}, err
@@ -40,9 +43,32 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 					return nil, err
 				}
 			}
+			if old != nil && !op.isScale() {
+				object.ShareMembers(next, old.object)
+			}
 			return op.withManagedFields(next, old, o), nil
 		},
 	})
+}
+
+// expect decodes the object that the body of an update is likely to replace, before the body: what
+// the body has from it is not decoded again.
+func (op *operation) expect(body Body) {
+	t := op.Type
+	if body.Object != nil || body.Format != codec.JSON || op.isScale() || t.Versions != nil {
+		return
+	}
+	if o := op.store.Newest(op.key()); o != nil && o.IsOf(t) {
+		op.expected = op.recent.decode(op.key(), o, t, op.prototypes.of(t))
+	}
+}
+
+// forget ends expect.
+func (op *operation) forget() {
+	if s := op.expected; s != nil {
+		op.expected = nil
+		op.recent.keep(op.key(), s)
+	}
 }
 
 // decodeAgain returns the object of the body of an update that was decoded before, without
@@ -112,14 +138,23 @@ func (op *operation) changeState(c change, old, shown *storage.Object) (*state, 
 	if obj := op.known(shown, op.Type); obj != nil {
 		return op.changeOnce(c, old, &state{stored: shown, object: obj})
 	}
-	key := op.key()
-	present := op.recent.decode(key, shown, op.Type, op.prototypes.of(op.Type))
-	defer func() { op.recent.keep(key, present) }()
+	present := op.present(shown)
+	defer func() { op.recent.keep(op.key(), present) }()
 	changed, err := op.changeOnce(c, old, present)
 	if err == nil && changed.stored.Revision > old.Revision {
 		present = op.next(present, changed.stored, changed.object)
 	}
 	return changed, err
+}
+
+// present returns the state of an object of which shown is the version of the request.
+func (op *operation) present(shown *storage.Object) *state {
+	if s := op.expected; s != nil && s.stored == shown {
+		op.expected = nil
+		return s
+	}
+	op.forget()
+	return op.recent.decode(op.key(), shown, op.Type, op.prototypes.of(op.Type))
 }
 
 // genericOf returns a stored object in generic form, in the version of t. It must not be

@@ -68,14 +68,14 @@ func (c *conversions) put(t *resource.Type, o *Object) {
 	c.byVersion[t.GroupVersion] = o
 }
 
-// isOf reports whether the object is encoded as t encodes it.
-func (o *Object) isOf(t *resource.Type) bool { return o.typ == t || o.typ.Codec == t.Codec }
+// IsOf reports whether the object is encoded as t encodes it.
+func (o *Object) IsOf(t *resource.Type) bool { return o.typ == t || o.typ.Codec == t.Codec }
 
 // In returns the object in t's version. It returns the object itself if it is encoded
 // in that version and t's type has not changed since. It fails with a
 // *ConversionError.
 func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
-	if o.isOf(t) {
+	if o.IsOf(t) {
 		return o, nil
 	}
 	all, err := In(ctx, t, []*Object{o})
@@ -103,7 +103,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 	var raw []map[string]any
 	var index []int // the indexes of the objects of raw
 	for i, o := range objects {
-		if o.isOf(t) {
+		if o.IsOf(t) {
 			continue
 		}
 		if out == nil {
@@ -194,7 +194,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {
-		if old == nil || !old.isOf(t) {
+		if old == nil || !old.IsOf(t) {
 			live = nil
 		}
 		return encode(t, obj, live, old), nil

@@ -171,7 +171,7 @@ func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*
 		return func(yield func(*Object) bool) {
 			for item := range items {
 				o := item.Value
-				if !o.isOf(t) {
+				if !o.IsOf(t) {
 					var err error
 					if o, err = o.In(ctx, t); err != nil {
 						panic("storage: an object of another release does not decode: " + err.Error()) // unreachable: fields keep their types

@@ -255,6 +255,11 @@ func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
 	return o.encoded.Write(w, int64(rev), true)
 }
 
+// Live returns the object for [wire.DecodeOptions]. decoded is the object, decoded in its own type.
+func (o *Object) Live(decoded map[string]any) *wire.Live {
+	return &wire.Live{Object: decoded, Encoded: &o.encoded}
+}
+
 // Decode returns the object in generic form, with the defaults of its type, unless the
 // type has versions: then it has the defaults of the version in which it is stored. A
 // Bookmark has none. The caller owns the map.
@@ -264,7 +269,7 @@ func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t
 // which saves decoding it. It reports false if it cannot, which does not change obj.
 func (o *Object) Complete(t *resource.Type, obj, live map[string]any) bool {
 	w := t.Codec.Wire()
-	if w == nil || !o.isOf(t) || !w.IsCanonical(obj, live) {
+	if w == nil || !o.IsOf(t) || !w.IsCanonical(obj, live) {
 		return false
 	}
 	object.Meta(obj)["resourceVersion"] = FormatVersion(o.Revision)
@@ -282,7 +287,7 @@ func (o *Object) setDefaults(t *resource.Type, obj, live map[string]any) {
 // DecodeNext is Decode for an object of which the caller has another version, or for one that is
 // like another: live is old decoded as t, or nil. The result may share values with live.
 func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
-	if live == nil || !o.isOf(t) || !old.isOf(t) {
+	if live == nil || !o.IsOf(t) || !old.IsOf(t) {
 		live, old = nil, &noObject
 	}
 	obj, err := t.Codec.DecodeStored(&o.encoded, int64(o.Revision), live, &old.encoded)

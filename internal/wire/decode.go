@@ -20,6 +20,10 @@ type DecodeOptions struct {
 	// Prototypes, unless nil, are compared with the document.
 	Prototypes *Prototypes
 
+	// Live, unless nil, is compared with the document, which is of the same Type. The result shares
+	// with it what has the same text in both.
+	Live *Live
+
 	known fieldSet
 
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
@@ -64,6 +68,7 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
 	d.prototype.Prototypes = o.Prototypes
+	d.live.begin(t, o.Live)
 
 	v, ok := d.value(t.root, nil)
 	if ok {
@@ -133,6 +138,7 @@ type decoder struct {
 	identified bool
 	known      fieldSet
 	prototype  prototypeMatch
+	live       liveMatch
 
 	path []step
 	base int // index in path of the start of the document; errors are relative to it

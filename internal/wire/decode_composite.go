@@ -17,6 +17,14 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		return d.fail(errSyntax)
 	}
 	for first := true; ; first = false {
+		if root && !first && d.live.live != nil {
+			if shared := d.live.section(d); shared&seen != 0 {
+				return d.fail(errSharedAgain)
+			} else if shared != 0 {
+				seen, have = seen|shared, have|shared
+				continue
+			}
+		}
 		more, ok := d.next('}', first)
 		if !ok {
 			return d.fail(errSyntax)
@@ -46,6 +54,9 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		bit := uint64(1) << i
 		again := seen&bit != 0
 		if again {
+			if root && d.live.shared&bit != 0 {
+				return d.fail(errSharedAgain)
+			}
 			d.report(DuplicateField, f.name)
 		}
 		seen |= bit
@@ -88,8 +99,11 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		have |= bit
 	}
 	obj := d.assemble(n, start, have)
-	if root && !d.prototype.end(d, obj) {
-		return nil, false
+	if root {
+		d.live.end(n, obj)
+		if !d.prototype.end(d, obj) {
+			return nil, false
+		}
 	}
 	return obj, true
 }

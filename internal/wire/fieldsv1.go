@@ -17,6 +17,9 @@ func (d *decoder) fieldsV1(old any) (any, bool) {
 		d.pos += len(d.known.text)
 		return d.known.text, true
 	}
+	if text, ok := d.live.fieldSet(d); ok {
+		return text, true
+	}
 	if d.plainFieldSet() {
 		return object.FieldsV1(d.src[start:d.pos]), true
 	}
