@@ -90,9 +90,10 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	return nil
 }
 
-// replaceObject is replace for an object in the request's version.
-func (op *operation) replaceObject(old *storage.Object, obj map[string]any, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, old)
+// replaceObject is replace for an object in the request's version, which may share values with was:
+// old in generic form, in that version.
+func (op *operation) replaceObject(old *storage.Object, obj, was map[string]any, dryRun bool) (*storage.Object, error) {
+	draft, err := storage.Draft(op.ctx, op.Type, obj, was, old)
 	if err != nil {
 		return nil, err
 	}

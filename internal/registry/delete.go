@@ -189,7 +189,7 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 		if old == nil {
 			return nil, false, status.NotFound(op.groupResource(), op.Name)
 		}
-		out, gone, err = op.deleteOnce(old, o)
+		out, gone, err = op.deleteOnce(key, old, o)
 		if !errors.Is(err, errConflict) {
 			return out, gone, err
 		}
@@ -198,7 +198,7 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 
 // deleteOnce deletes an object as deleteObject does, unless another write comes first: it
 // fails with errConflict then.
-func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
+func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
 	t := op.Type
 	if err := op.plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
 		return nil, false, err
@@ -210,17 +210,28 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 	if err != nil {
 		return nil, false, err
 	}
-	obj := shown.Decode(t)
+	was := op.known(shown, t)
+	if was == nil {
+		present := op.recent.decode(key, shown, t, op.prototypes.of(t))
+		defer func() {
+			if !gone {
+				op.recent.keep(key, present)
+			}
+		}()
+		was = present.object
+	}
+	defer op.mustKeep(was)()
+	obj := object.ShallowCopy(was)
+	meta := object.Own(obj, "metadata")
 	if t.MarkTerminating != nil {
 		if !old.Terminating {
-			out, err := op.markTerminating(old, shown, obj, o)
+			out, err := op.markTerminating(old, shown, obj, was, o)
 			return out, false, err
 		}
 		if t.ReadyToDelete != nil && !t.ReadyToDelete(obj) {
 			return old, false, nil
 		}
 	}
-	meta := object.Meta(obj)
 	graceful, pending := op.beginGrace(obj, o)
 	if pending {
 		return old, false, nil
@@ -241,7 +252,7 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 	if !graceful {
 		op.markDeleting(meta)
 	}
-	if out, err = op.replaceObject(old, obj, o.dryRun()); err != nil {
+	if out, err = op.replaceObject(old, obj, was, o.dryRun()); err != nil {
 		return nil, false, err
 	}
 	if seconds, _ := object.Int(meta, "deletionGracePeriodSeconds"); len(finalizers) > 0 || seconds > 0 {
@@ -252,8 +263,9 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 }
 
 // markTerminating begins the deletion of an object whose type has MarkTerminating. shown is
-// old in the request's version, and obj its generic form, which is changed.
-func (op *operation) markTerminating(old, shown *storage.Object, obj map[string]any, o *DeleteOptions) (*storage.Object, error) {
+// old in the request's version, and was its generic form. obj, which is changed, has the same
+// members and metadata of its own.
+func (op *operation) markTerminating(old, shown *storage.Object, obj, was map[string]any, o *DeleteOptions) (*storage.Object, error) {
 	exact := *o
 	if exact.UID == nil {
 		exact.UID = &old.UID
@@ -265,7 +277,7 @@ func (op *operation) markTerminating(old, shown *storage.Object, obj map[string]
 	meta["deletionTimestamp"] = op.now()
 	setFinalizers(meta, op.dependentFinalizers(meta, o))
 	op.Type.MarkTerminating(obj)
-	return op.replaceObject(old, obj, o.dryRun())
+	return op.replaceObject(old, obj, was, o.dryRun())
 }
 
 // removeAfterMark removes an object that was marked as being deleted and waits for nothing.

@@ -53,10 +53,10 @@ func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, deco
 		if used[i] == nil {
 			continue
 		}
-		obj := object.Copy(decoded[i])
-		object.Set(obj, used[i], "status", "used")
+		obj := object.ShallowCopy(decoded[i])
+		object.Own(obj, "status")["used"] = used[i]
 		obj = accountant.withManagedFields(obj, &state{stored: old, object: decoded[i]}, &WriteOptions{})
-		_, err := accountant.replaceObject(old, obj, false)
+		_, err := accountant.replaceObject(old, obj, decoded[i], false)
 		switch {
 		case errors.Is(err, errConflict):
 			if o := op.store.Newest(t.Key(old.Namespace, old.Name)); o != nil {

@@ -88,7 +88,8 @@ type Strategy struct {
 	// MarkTerminating makes the first DELETE of an object only mark it: it is
 	// called after metadata.deletionTimestamp is set. The object is removed when it
 	// has no finalizers and ReadyToDelete reports true. Objects of types without it
-	// are removed at once if they have no finalizers.
+	// are removed at once if they have no finalizers. The metadata of obj is its own, its other
+	// members are shared: the function may replace them, and does not change them.
 	MarkTerminating func(obj map[string]any)
 
 	// ReadyToDelete reports whether an object that is being deleted and has no
