@@ -123,24 +123,33 @@ func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
 
 // decodePlainJSON does what decodeYAML does for the JSON that clients write, much
 // faster. It returns false for a document that YAML reads differently or not at
-// all: one with duplicate members, fractions, escapes, long names, or more than
-// one line of printable ASCII.
+// all: one with duplicate members, fractions, escapes that YAML has not, long names, or more
+// than one line of printable ASCII.
 func decodePlainJSON(body []byte) (members map[string]any, ok bool) {
 	body = bytes.TrimSuffix(body, []byte("\n"))
-	if !bytes.HasPrefix(body, []byte("{")) || bytes.IndexByte(body, '\\') >= 0 || !isPrintableASCII(body) {
+	if !bytes.HasPrefix(body, []byte("{")) || !isPrintableASCII(string(body)) || !hasPlainEscapes(body) {
 		return nil, false
 	}
-	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true})
-	return members, err == nil && len(twice) == 0 && object.All(members, plainMember)
+	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true, Integers: true, MaxName: longestName})
+	return members, err == nil && len(twice) == 0
 }
 
 // longestName is the longest name, in bytes, that YAML takes as a simple key.
 const longestName = 1000
 
-// plainMember reports whether a member has no fraction and no long name.
-func plainMember(name string, v any) bool {
-	_, fraction := v.(float64)
-	return !fraction && len(name) <= longestName
+// hasPlainEscapes reports whether YAML has the escapes in a JSON document, too: all but that of a
+// slash and those of surrogates, which begin with a D.
+func hasPlainEscapes(body []byte) bool {
+	for {
+		i := bytes.IndexByte(body, '\\')
+		if i < 0 || i+2 >= len(body) {
+			return i < 0
+		}
+		if c := body[i+1]; c == '/' || c == 'u' && body[i+2]|' ' == 'd' {
+			return false
+		}
+		body = body[i+2:]
+	}
 }
 
 // decodeYAML decodes a document into generic form.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/internal/word"
 )
 
 // decode reads the body as an object of the kind that the request takes, and
@@ -271,7 +272,14 @@ func managerOf(userAgent string) string {
 	return b.String()
 }
 
-func isPrintableASCII[T string | []byte](s T) bool {
+func isPrintableASCII(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		// The difference has the high bit of a control character, the sum that of a delete.
+		if w := word.Eight(s); (w|(w-' '*ones)|(w+ones))&highs != 0 {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false

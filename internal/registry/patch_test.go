@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,7 +17,11 @@ func TestDecodePlainJSON(t *testing.T) {
 		{"spaces", `{ "a" : 1 }`, true},
 		{"fraction", `{"a":1.0}`, false},
 		{"large number", `{"a":9223372036854775808}`, false},
-		{"escape", `{"a":"\u0041"}`, false},
+		{"escapes", `{"a":"\u0041\u003c\n\r\t\b\f\\/\\ud83d","\"":1}`, true},
+		{"escape of a slash", `{"a":"\/"}`, false},
+		{"escape of a surrogate", `{"a":"\uD83D\ude00"}`, false},
+		{"long name", `{"` + strings.Repeat("a", 1000) + `":1}`, false},
+		{"long name in the document", `{"` + strings.Repeat(`\n`, 520) + `":1}`, false},
 		{"twice", `{"a":1,"a":2}`, false},
 		{"lines", "{\n\"a\":1}", false},
 		{"tab", "{\t\"a\":1}", false},
@@ -31,12 +36,23 @@ func TestDecodePlainJSON(t *testing.T) {
 	}
 }
 
+func TestIsPrintableASCII(t *testing.T) {
+	for c := range 256 {
+		for at := range 10 {
+			s := []byte("0123456~89")
+			s[at] = byte(c)
+			assert.Equal(t, ' ' <= c && c <= '~', isPrintableASCII(string(s)), "%q", s)
+		}
+	}
+}
+
 // FuzzDecodePlainJSON checks that JSON is read as YAML reads it.
 func FuzzDecodePlainJSON(f *testing.F) {
 	for _, body := range []string{
 		`{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"yes"},"n":[-0,1,true,null,{"":"x: y"}]}`,
 		`{"a":"#","b":"- c","<<":{"d":1},"=":"=","e":[],"f":{}} `,
 		`{"a":1}{"b":2}`,
+		`{"a":"#!/bin/sh\necho \"$A\" \u0026\u0026 exit\t\\ # b\r\n","\b\f":"\u0000\ufffe"}`,
 	} {
 		f.Add([]byte(body))
 	}

@@ -24,6 +24,13 @@ type DecodeOptions struct {
 	// with it what has the same text in both.
 	Live *Live
 
+	// Integers makes an untyped number that is not an int64 an error.
+	Integers bool
+
+	// MaxName, unless it is 0, makes a name in a map an error if it and what is around it, with
+	// the colon, are longer in the document, in bytes.
+	MaxName int
+
 	known fieldSet
 
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
@@ -67,6 +74,7 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
+	d.integers, d.maxName = o.Integers, o.MaxName
 	d.prototype.Prototypes = o.Prototypes
 	d.live.begin(t, o.Live)
 
@@ -115,6 +123,12 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // with that of syntaxError.
 var errSyntax = errors.New("invalid JSON")
 
+// The errors of options that few callers set.
+var (
+	errNoInteger = errors.New("a number is not an int64")
+	errLongName  = errors.New("a name is too long")
+)
+
 // syntaxError returns the error of encoding/json for data that is not JSON, nil
 // for JSON. It provides the texts of the decoder's syntax errors.
 func syntaxError(data []byte) error {
@@ -136,6 +150,8 @@ type decoder struct {
 	strict     bool
 	protobuf   bool
 	identified bool
+	integers   bool
+	maxName    int
 	known      fieldSet
 	prototype  prototypeMatch
 	live       liveMatch
@@ -277,6 +293,10 @@ func (d *decoder) numeric(n *node, literal string) any {
 	case kindAny:
 		if i, err := strconv.ParseInt(literal, 10, 64); err == nil {
 			return i
+		}
+		if d.integers {
+			d.save(errNoInteger)
+			return nil
 		}
 		if f, err := strconv.ParseFloat(literal, 64); err == nil {
 			return f

@@ -205,9 +205,13 @@ func (d *decoder) mapping(n *node, old any) (any, bool) {
 		if !more {
 			break
 		}
+		begin := d.pos
 		key, ok := d.key()
 		if !ok {
 			return d.fail(errSyntax)
+		}
+		if d.maxName > 0 && d.pos-begin > d.maxName {
+			return d.fail(errLongName)
 		}
 		_, twice := obj[key]
 		if again {
