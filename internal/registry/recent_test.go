@@ -38,6 +38,7 @@ func TestRecentStates(t *testing.T) {
 		r.Subresource = row.subresource
 		changed, err := c.Patch(ctx, r, Patch{Type: patch.StrategicType, Data: []byte(row.patch)}, &WriteOptions{})
 		require.NoError(t, err)
+		assert.Same(t, changed.Object, c.recent.slot(key).Load().stored, "the state after the change must be kept")
 		now := c.recent.decode(key, changed.Object, r.Type, &noPrototypes)
 		assert.Equal(t, changed.Object.Decode(r.Type), now.object, row.patch)
 		for _, name := range []string{"metadata", "spec", "status"} {
@@ -46,4 +47,35 @@ func TestRecentStates(t *testing.T) {
 		c.recent.keep(key, now)
 		before = now
 	}
+	before.texts = maxRecentTexts + 1
+	c.recent.decode(key, before.stored, r.Type, &noPrototypes)
+	c.recent.keep(key, before)
+	assert.Nil(t, c.recent.slot(key).Load(), "a state with many texts must not be kept")
+}
+
+// TestRecentStatesThatDiffer checks that the state before a change is kept if that after it may
+// differ from the decoded object.
+func TestRecentStatesThatDiffer(t *testing.T) {
+	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	secret := map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"a": "YQ=="}}
+	created, err := c.Create(ctx, c.request(t, "secrets", ""), Body{Object: secret}, &WriteOptions{})
+	require.NoError(t, err)
+	r := c.request(t, "secrets", "a")
+	key := r.Type.Key(created.Object.Namespace, "a")
+	for _, row := range []struct{ name, patch string }{
+		{"an empty map", `{"data":null,"metadata":{"labels":{}}}`},
+		{"nothing", `{"metadata":{"labels":{}}}`},
+	} {
+		changed, err := c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(row.patch)}, &WriteOptions{})
+		require.NoError(t, err)
+		now := c.recent.decode(key, changed.Object, r.Type, &noPrototypes)
+		assert.Equal(t, changed.Object.Decode(r.Type), now.object, row.name)
+		c.recent.keep(key, now)
+	}
+	dryRun := &WriteOptions{}
+	dryRun.DryRun = []string{"All"}
+	before := c.recent.slot(key).Load().stored
+	_, err = c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(`{"data":{"b":"Yg=="}}`)}, dryRun)
+	require.NoError(t, err)
+	assert.Same(t, before, c.recent.slot(key).Load().stored, "a dry run stores nothing")
 }
