@@ -182,12 +182,13 @@ const podSpec = `{"serviceAccountName":"default","automountServiceAccountToken":
 			"resources":{"requests":{"cpu":"100m","memory":"128Mi"}}},
 		{"name":"sidecar","image":"registry.example.com/sidecar:v1"}]}`
 
-// BenchmarkCreatePod compares a Pod, with its defaults and validation, and a
-// ConfigMap of the same size.
+// BenchmarkCreatePod compares a Pod, with its defaults and validation, a Pod whose spec no other
+// Pod has, and a ConfigMap of the same size.
 func BenchmarkCreatePod(b *testing.B) {
 	const meta = `{"metadata":{"name":"a-%d","labels":{"app":"a","shard":"1"}},`
 	for _, bench := range []struct{ name, path, body string }{
 		{"pod", "/api/v1/namespaces/default/pods", meta + `"spec":` + podSpec + `}`},
+		{"other spec", "/api/v1/namespaces/default/pods", meta + `"spec":` + strings.Replace(podSpec, "app:v1", "app:v%[1]d", 1) + `}`},
 		{"configmap", "/api/v1/namespaces/default/configmaps", meta + `"data":{"k":"` + strings.Repeat("v", len(podSpec)) + `"}}`},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
