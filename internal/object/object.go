@@ -9,6 +9,7 @@ package object
 import (
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -260,6 +261,20 @@ func Keep(dst, src map[string]any, name string) {
 		return
 	}
 	dst[name] = v
+}
+
+// CopyMembers sets members of dst to shallow copies of those of src.
+func CopyMembers(dst, src map[string]any) {
+	for name, v := range src {
+		switch v := v.(type) {
+		case map[string]any:
+			dst[name] = maps.Clone(v)
+		case []any:
+			dst[name] = slices.Clone(v)
+		default:
+			dst[name] = v
+		}
+	}
 }
 
 // Copy returns a deep copy of a generic value.

@@ -178,11 +178,7 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 	if t.WarningsBeforeCreate != nil {
 		op.warn(t.WarningsBeforeCreate(obj)...)
 	}
-	if t.Prepare != nil {
-		t.Prepare(obj, nil)
-	}
-	op.stamp(obj, nil)
-	op.creation.compareWithPrototype(obj)
+	op.prepareNew(obj)
 	errs := op.validateNew(obj)
 	if err := op.ended(); err != nil {
 		return err
@@ -279,13 +275,15 @@ func (op *operation) stamp(obj, old map[string]any) {
 // object another one. Here it is stored under its own name. Request: PATCH with Content-Type
 // application/apply-patch+yaml that creates an object, which a webhook renames.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	completed := op.Type.DefaultAfterCreate != nil && op.Type.DefaultAfterCreate(obj)
-	claimed := object.String(obj, "metadata", "resourceVersion")
+	completed := false
 	var live map[string]any
 	var like *storage.Object
-	if op.creation.equal && !completed {
+	if op.creation.equal { // and has its last defaults
 		live, like = obj, op.creation.like.stored
+	} else if op.Type.DefaultAfterCreate != nil {
+		completed = op.Type.DefaultAfterCreate(obj)
 	}
+	claimed := object.String(obj, "metadata", "resourceVersion")
 	draft, err := storage.Draft(op.ctx, op.Type, obj, live, like)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,8 @@ type prototype struct {
 	body *wire.Prototype // with defaults if it is complete: if two bodies had it
 	// The state of the object after its creation, the zero value if the body is not complete.
 	state
-	warned bool // the creation had warnings about the object
+	admitted map[string]any // object before its Prepare; nil if that may depend on the metadata
+	warned   bool           // the creation had warnings about the object
 }
 
 // prototypes are those of one type, the oldest first.
@@ -111,12 +113,13 @@ func equalButMetadata(a, b map[string]any) bool {
 
 // A creation is what an operation that creates an object knows of prototypes.
 type creation struct {
-	known  *prototypes
-	bodies wire.Prototypes
-	body   *wire.Prototype // of the request, nil if it has none
-	like   *prototype      // the one with the body, if that is complete
-	equal  bool            // the new object is equal to that of like but for its metadata
-	warned bool            // there were warnings about the object
+	known    *prototypes
+	bodies   wire.Prototypes
+	body     *wire.Prototype // of the request, nil if it has none
+	like     *prototype      // the one with the body, if that is complete
+	equal    bool            // the new object is equal to that of like but for its metadata
+	admitted map[string]any  // that of the prototype that the new object may become
+	warned   bool            // there were warnings about the object
 }
 
 // bodies returns the prototypes that are compared with a body, nil if there can be none.
@@ -156,11 +159,34 @@ func (c *creation) mustNotWrite() func() {
 	if c.body == nil || !c.body.IsComplete() {
 		return func() {}
 	}
-	return mustNotWrite(c.body.Members())
+	decoded := mustNotWrite(c.body.Members())
+	if c.like == nil {
+		return decoded
+	}
+	prepared := mustNotWrite(c.like.object)
+	return func() { decoded(); prepared() }
 }
 
-// compareWithPrototype sets equal for a new object that is ready to be validated.
-func (c *creation) compareWithPrototype(obj map[string]any) {
+// prepareNew calls the Prepare of the type for a new object, or gives the object what Prepare has
+// made of a prototype that was equal to it. It sets equal.
+func (op *operation) prepareNew(obj map[string]any) {
+	t, c := op.Type, &op.creation
+	complete := c.body != nil && c.body.IsComplete()
+	if complete && t.PrepareIgnoresMetadata != nil && t.PrepareIgnoresMetadata(obj) {
+		if c.equal = c.like != nil && c.like.admitted != nil && equalButMetadata(obj, c.like.admitted); c.equal {
+			meta := obj["metadata"]
+			clear(obj)
+			maps.Copy(obj, c.like.object)
+			obj["metadata"] = meta
+			return
+		}
+		c.admitted = make(map[string]any, len(obj))
+		object.CopyMembers(c.admitted, obj)
+	}
+	if t.Prepare != nil {
+		t.Prepare(obj, nil)
+	}
+	op.stamp(obj, nil)
 	c.equal = c.like != nil && equalButMetadata(obj, c.like.object)
 }
 
@@ -173,6 +199,9 @@ func (op *operation) addPrototype(stored *storage.Object, obj map[string]any) {
 	added := &prototype{body: c.body, warned: c.warned}
 	if c.body.IsComplete() {
 		added.state = state{stored: stored, object: obj, valid: true}
+		if !stored.Completed {
+			added.admitted = c.admitted
+		}
 	}
 	op.prototypes.add(op.Type, added, c.bodies.Found)
 }

@@ -69,17 +69,25 @@ const template = `"template":{"metadata":{"labels":{"app":"a"}},"spec":{"contain
 // TestPrototypes checks that objects which have members in common are those that a registry makes
 // without prototypes.
 func TestPrototypes(t *testing.T) {
-	for resource, members := range map[string]string{
-		"pods": `"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"0.5"}},"env":[{"name":"A","value":"1"}]}],
-			"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"k","labelSelector":{},"matchLabelKeys":["app"]}]}}},"status":{}`,
-		"nodes":            `"spec":{"podCIDR":"10.0.0.0/24"},"status":{"capacity":{"cpu":"1"}}`,
-		"deployments.apps": `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `},"status":{}`,
-		"replicasets.apps": `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `}`,
-		"daemonsets.apps":  `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `}`,
-		"statefulsets.apps": `"spec":{"serviceName":"s","selector":{"matchLabels":{"app":"a"}},` + template + `,
-			"volumeClaimTemplates":[{"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}]}`,
+	const podSpec = `"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"0.5"}},"env":[{"name":"A","value":"1"}]}],`
+	for _, test := range []struct {
+		name, resource, members string
+		prepares                bool // each object anew
+	}{
+		{"a pod", "pods", podSpec + `"resources":{"limits":{"memory":"1Gi"}}},"status":{}`, false},
+		{"a pod whose labels change its spec", "pods", podSpec + `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+			{"topologyKey":"k","labelSelector":{},"matchLabelKeys":["app"]}]}}},"status":{}`, true},
+		{"a pod whose condition has a time", "pods", podSpec + `"schedulingGates":[{"name":"g"}]}`, true},
+		{"a node", "nodes", `"spec":{"podCIDR":"10.0.0.0/24"},"status":{"capacity":{"cpu":"1"}}`, false},
+		{"a node that gets its last default when it is stored", "nodes", `"spec":{},"status":{"capacity":{"cpu":"1"},"allocatable":{}}`, true},
+		{"a deployment", "deployments.apps", `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `},"status":{}`, false},
+		{"a replica set", "replicasets.apps", `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `}`, false},
+		{"a daemon set", "daemonsets.apps", `"spec":{"selector":{"matchLabels":{"app":"a"}},` + template + `}`, true},
+		{"a stateful set", "statefulsets.apps", `"spec":{"serviceName":"s","selector":{"matchLabels":{"app":"a"}},` + template + `,
+			"volumeClaimTemplates":[{"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}]}`, false},
 	} {
-		t.Run(resource, func(t *testing.T) {
+		resource, members := test.resource, test.members
+		t.Run(test.name, func(t *testing.T) {
 			tw := newTwin(t)
 			for i := range 3 {
 				tw.create(t, resource, fmt.Sprintf(`{"name":"a%d"}`, i), members)
@@ -88,6 +96,7 @@ func TestPrototypes(t *testing.T) {
 			all := tw.shares.api().prototypes.of(typ).all
 			require.Len(t, all, 1)
 			assert.True(t, all[0].body.IsComplete())
+			assert.Equal(t, test.prepares, all[0].admitted == nil)
 			for _, row := range []struct{ name, metadata string }{
 				{"labels", `{"name":"b","labels":{"app":"b"}}`},
 				{"a warning about the name", `{"name":"b.c"}`},

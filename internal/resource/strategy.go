@@ -134,6 +134,11 @@ type Strategy struct {
 	// kube-apiserver.
 	Prepare func(obj, old map[string]any)
 
+	// PrepareIgnoresMetadata reports whether Prepare neither reads nor changes the metadata of a new
+	// object, so that it does the same to each object with the same other members. If it is nil,
+	// Prepare may. A type with a PrepareWithAuthor has none.
+	PrepareIgnoresMetadata func(obj map[string]any) bool
+
 	// PrepareWithAuthor sets the fields that depend on the user and the time of the
 	// request. It is called after Prepare, or after the Prepare of the status
 	// subresource.
@@ -144,8 +149,8 @@ type Strategy struct {
 	Updated func(obj, old map[string]any, counts *metrics.Values)
 
 	// DefaultAfterCreate sets the defaults that kube-apiserver sets only when it
-	// decodes a created object from etcd, and reports whether it set any. A create
-	// returns them but does not store them. The first update stores them, even if it
+	// decodes a created object from etcd, and reports whether it set any. They do not
+	// depend on the metadata. A create returns them but does not store them. The first update stores them, even if it
 	// changes nothing else.
 	DefaultAfterCreate func(obj map[string]any) bool
 
@@ -236,6 +241,9 @@ func (s *Strategy) SetDefaults(obj, old map[string]any) {
 // SharesMembers reports whether the members of two objects are equal scalars or the same in
 // memory, except those of some names.
 func SharesMembers(a, b map[string]any, except ...string) bool {
+	if object.Same(a, b) {
+		return true
+	}
 	if len(a) != len(b) {
 		return false
 	}

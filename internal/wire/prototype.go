@@ -2,9 +2,10 @@ package wire
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A Prototype is what a decoded document has beside its kind, apiVersion and metadata: the text
@@ -30,22 +31,8 @@ func (p *Prototype) Complete(obj map[string]any) *Prototype {
 			out.members[name] = v
 		}
 	}
-	out.copyMembers(obj)
+	object.CopyMembers(obj, out.members)
 	return out
-}
-
-// copyMembers sets the members of obj to shallow copies of those of a complete p.
-func (p *Prototype) copyMembers(obj map[string]any) {
-	for name, v := range p.members {
-		switch v := v.(type) {
-		case map[string]any:
-			obj[name] = maps.Clone(v)
-		case []any:
-			obj[name] = slices.Clone(v)
-		default:
-			obj[name] = v
-		}
-	}
 }
 
 // Members returns the values of a complete Prototype, by the names of the members. They are shared
@@ -129,7 +116,7 @@ func (m *prototypeMatch) end(d *decoder, obj map[string]any) (ok bool) {
 		d.failure = errOtherMembers
 		return false
 	}
-	m.from.copyMembers(obj)
+	object.CopyMembers(obj, m.from.members)
 	return true
 }
 

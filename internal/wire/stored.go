@@ -87,6 +87,9 @@ func (n *node) sections() (head, body, tail uint64) {
 
 // sameFields reports whether the fields of a set are identical in two objects.
 func (n *node) sameFields(a, b map[string]any, set uint64) bool {
+	if object.Same(a, b) {
+		return true
+	}
 	for ; set != 0; set &= set - 1 {
 		name := n.fields[bits.TrailingZeros64(set)].name
 		v, has := a[name]

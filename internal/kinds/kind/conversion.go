@@ -40,7 +40,7 @@ type VersionedResource struct {
 func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
 	s.Default = c.convertedDefault(t, stored, s.Default)
-	s.Prepare = c.convertedPrepare(t, stored, stored.Prepare)
+	s.Prepare, s.PrepareIgnoresMetadata = c.convertedPrepare(t, stored, stored.Prepare), nil
 	s.Validate = c.convertedValidate(stored, stored.Validate)
 	s.SubresourceStrategies = make(map[string]resource.SubresourceStrategy, len(stored.SubresourceStrategies))
 	for name, sub := range stored.SubresourceStrategies {

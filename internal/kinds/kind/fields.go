@@ -76,6 +76,9 @@ func FieldLabelNotSupported(label string) string { return "field label not suppo
 // NoDefaults is the DefaultMetadata of kinds whose defaults do not depend on metadata.
 func NoDefaults(map[string]any) {}
 
+// IgnoresMetadata is the PrepareIgnoresMetadata of kinds whose Prepare never depends on metadata.
+func IgnoresMetadata(map[string]any) bool { return true }
+
 // NoErrors is the ValidateMetadata of kinds whose validation does not depend on metadata and status.
 func NoErrors(_, _ map[string]any) validation.List { return nil }
 

@@ -105,6 +105,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if k.FieldLabelErrorFor != nil {
 		s.FieldLabelError = k.FieldLabelErrorFor(t)
 	}
+	if s.Prepare == nil && s.PrepareWithAuthor == nil {
+		s.PrepareIgnoresMetadata = IgnoresMetadata
+	}
 	s.Prepare = dropGated(gates, t, s.Prepare)
 	if len(s.SubresourceStrategies) > 0 {
 		subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))

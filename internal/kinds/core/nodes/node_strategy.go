@@ -31,6 +31,7 @@ var nodeStrategy = kind.Strategy{
 		DefaultMetadata:          kind.NoDefaults,
 		DefaultAfterCreate:       defaultEmptyAllocatable,
 		Prepare:                  prepareNode,
+		PrepareIgnoresMetadata:   kind.IgnoresMetadata,
 		Validate:                 validateNode,
 		WarningsOnWrite:          warnNode,
 		SelectableFields:         []resource.Field{kind.WithDefault(kind.SelectableField("spec.unschedulable", "spec", "unschedulable"), "false")},

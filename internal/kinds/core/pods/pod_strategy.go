@@ -54,6 +54,20 @@ func (p preparation) prepare(pod, old map[string]any) {
 	}
 }
 
+// ignoresMetadata reports whether prepare neither reads nor changes the metadata of a new Pod.
+func (p preparation) ignoresMetadata(pod map[string]any) bool {
+	if p.annotates {
+		return false
+	}
+	for name := range object.Map(pod, "metadata", "annotations") {
+		if strings.HasPrefix(name, appArmorPrefix) {
+			return false
+		}
+	}
+	spec := object.Map(pod, "spec")
+	return spec["schedulingGates"] == nil && spec["affinity"] == nil && spec["topologySpreadConstraints"] == nil
+}
+
 // preparePodStatus keeps the fields of the old object that a status update cannot
 // remove.
 func preparePodStatus(pod, old map[string]any) {
@@ -247,7 +261,8 @@ var podStrategy = kind.Strategy{
 	Warnings:         warnPod,
 	MetadataWarnings: warnPodMetadata,
 	Released: func(r *release.Release, s *resource.Strategy) {
-		s.Prepare = preparationIn(r).prepare
+		p := preparationIn(r)
+		s.Prepare, s.PrepareIgnoresMetadata = p.prepare, p.ignoresMetadata
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{
 			"ephemeralcontainers": {Prepare: ephemeralContainersIn(r.Minor()), Validate: validateEphemeralContainers},
 			"resize":              resizeIn(r),
