@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
@@ -111,7 +112,7 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 		return nil, nil, fmt.Errorf("failed to convert new object (%s) to proper version: %w", describe(applied), t.kind.ApplyError)
 	}
 	if i := after.index(o.entry(opApply, t.apiVersion)); i >= 0 {
-		after[i].time = formatTime(o.Now)
+		after[i].time = clock.Timestamp(o.Now)
 	}
 	if t.kind.Finish != nil {
 		switch out, err = t.kind.Finish(live, out); {

@@ -174,10 +174,8 @@ func canonicalTime(s string) string {
 	case len(s) == len("2006-01-02T15:04:05Z"): // others are shorter or longer
 		return s
 	}
-	return formatTime(t)
+	return t.UTC().Format(time.RFC3339)
 }
-
-func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // format encodes managedFields: Apply entries first, then by time; entries
 // without a time come before those with one. It sorts the entries.

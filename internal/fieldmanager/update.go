@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -152,7 +153,7 @@ func (t *Type) firstEntry(fields *fieldSet, o Options) []any {
 		return nil
 	}
 	e := o.entry(opUpdate, t.apiVersion)
-	e.time, e.fields = formatTime(o.Now), fields
+	e.time, e.fields = clock.Timestamp(o.Now), fields
 	return []any{e.format()}
 }
 
@@ -205,7 +206,7 @@ func (t *Type) update(live, obj map[string]any, before owners, o Options) (owner
 			writer.fields = of(changed)
 			after = append(after, writer)
 		}
-		writer.time = formatTime(o.Now)
+		writer.time = clock.Timestamp(o.Now)
 	}
 	return after.limit(), nil
 }

@@ -88,7 +88,7 @@ func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) 
 
 // store returns a new store that holds the shared seeds.
 func (s *seeds) store(c *clock.Clock, keep storage.Limits) (*storage.Store, error) {
-	now := timestamp(c.Now())
+	now := clock.Timestamp(c.Now())
 	have := s.newest.Load()
 	if have == nil || have.at != now {
 		have = &seeded{now, storage.NewStore(c, storage.Limits{})}

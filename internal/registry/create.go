@@ -209,7 +209,8 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 	var errs validation.List
 	t, meta := op.Type, object.Meta(obj)
 	metadata := validation.NewMetadata(meta, metadataPath)
-	if t.MetadataValidation != resource.MetadataNone {
+	validates := t.MetadataValidation != resource.MetadataNone
+	if validates {
 		errs = metadata.New(t.Namespaced, t.Strategy.Name)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
@@ -220,7 +221,11 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
 	errs = op.released(errs)
-	if len(errs) == 0 {
+	switch {
+	case len(errs) > 0:
+	case validates: // only another rule for names can find more
+		errs = op.released(metadata.Names(validation.PathSegmentName))
+	default:
 		errs = op.released(metadata.New(t.Namespaced, validation.PathSegmentName))
 	}
 	return errs

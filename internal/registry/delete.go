@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -349,7 +350,7 @@ func (op *operation) beginGrace(obj map[string]any, o *DeleteOptions) (graceful,
 				seconds = 1
 			}
 		}
-		meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"] = timestamp(end), seconds
+		meta["deletionTimestamp"], meta["deletionGracePeriodSeconds"] = clock.Timestamp(end), seconds
 		return true, false
 	}
 	seconds, graceful := op.Type.CheckGracefulDelete(obj, requested)
@@ -357,7 +358,7 @@ func (op *operation) beginGrace(obj map[string]any, o *DeleteOptions) (graceful,
 		return false, false
 	}
 	raiseGeneration(meta)
-	meta["deletionTimestamp"] = timestamp(now.Add(time.Duration(seconds) * time.Second))
+	meta["deletionTimestamp"] = clock.Timestamp(now.Add(time.Duration(seconds) * time.Second))
 	meta["deletionGracePeriodSeconds"] = seconds
 	return true, false
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -296,9 +296,7 @@ func (r *Request) objectNamespace() string {
 func (r *Request) key() string { return r.Type.Key(r.objectNamespace(), r.Name) }
 
 // now returns the time in the form that metadata has it.
-func (g *Registry) now() string { return timestamp(g.clock.Now()) }
-
-func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func (g *Registry) now() string { return clock.Timestamp(g.clock.Now()) }
 
 // CheckName fails for a name by which nothing can be stored.
 func CheckName(name string) error {

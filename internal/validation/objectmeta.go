@@ -52,12 +52,7 @@ func NewMetadata(meta map[string]any, path *Path) *Metadata {
 // generated.
 func (m *Metadata) New(namespaced bool, name NameFunc) List {
 	p, before := m.view, len(m.errs.List)
-	p.FormatIfSet("generateName", func(s string) []string { return name(s, true) })
-	if p.String("name") == "" {
-		p.Required("name", "name or generateName is required")
-	} else {
-		p.Format("name", func(s string) []string { return name(s, false) })
-	}
+	checkNames(p, name)
 	switch {
 	case namespaced && p.String("namespace") == "":
 		p.Required("namespace", "")
@@ -68,6 +63,22 @@ func (m *Metadata) New(namespaced bool, name NameFunc) List {
 	}
 	p.NonNegative("generation")
 	return slices.Concat(m.errs.List[before:], m.references, m.finalizers, m.managers)
+}
+
+// Names returns those of the errors of New that depend on the rule for names.
+func (m *Metadata) Names(name NameFunc) List {
+	before := len(m.errs.List)
+	checkNames(m.view, name)
+	return slices.Clone(m.errs.List[before:])
+}
+
+func checkNames(p View, name NameFunc) {
+	p.FormatIfSet("generateName", func(s string) []string { return name(s, true) })
+	if own := p.String("name"); own == "" {
+		p.Required("name", "name or generateName is required")
+	} else {
+		p.formatted("name", own, func(s string) []string { return name(s, false) })
+	}
 }
 
 // Changed returns the errors of the metadata as that of an object whose metadata was old,
