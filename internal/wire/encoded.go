@@ -42,7 +42,8 @@ const minSplit = 512
 // [Type.Append] writes it, with kind, apiVersion and metadata in the order of their Go types, and
 // without a resourceVersion. The Encoded does not keep the slice.
 func NewEncoded(json []byte) Encoded {
-	p := places{json: json[:len(json)-len("}")]}
+	p := places{json: json[:len(json)-len("}")], metadata: bytes.Index(json, []byte(`"metadata":`))}
+	p.version = versionPlace(json, p.metadata+len(`"metadata":{`))
 	return p.encoded(&Encoded{})
 }
 
@@ -50,24 +51,24 @@ func NewEncoded(json []byte) Encoded {
 // of an Encoded.
 type places struct {
 	json     []byte
+	metadata int  // the begin of the member metadata
+	version  int  // where the resourceVersion is inserted
 	fieldSet span // the fields of the first manager, the zero value if there are none
-	members  int  // the end of the metadata
+	members  int  // the end of the metadata; 0 if it and the places above and below are unknown
 	status   int  // the end of the members before the status
 }
 
-// encoded returns the JSON as an Encoded that shares texts with old. It has one text if the places
-// are unknown or the JSON is short.
+// encoded returns the JSON as an Encoded that shares texts with old. It has one text if the end of
+// the metadata is unknown or the JSON is short.
 func (p *places) encoded(old *Encoded) Encoded {
-	metadata := bytes.Index(p.json, []byte(`"metadata":`))
-	version := versionPlace(p.json, metadata+len(`"metadata":{`))
-	e := Encoded{metadata: int32(metadata), version: int32(version)}
+	e := Encoded{metadata: int32(p.metadata), version: int32(p.version)}
 	if p.members == 0 || len(p.json) < minSplit {
 		e.stable = join(p.json, nil, old.stable)
 		e.fields = int32(len(e.stable))
 		return e
 	}
 	// The first manager's fields, the other managers, and the rest of the metadata.
-	first, others := span{version, version}, version
+	first, others := span{p.version, p.version}, p.version
 	if p.fieldSet.end > 0 {
 		first, others = p.fieldSet, p.members-len(`}]}`)
 		if first.end-first.begin < minShared {

@@ -280,6 +280,9 @@ func FuzzEncodeLive(f *testing.F) {
 		got, want := encode(next, live, &old), encode(next, nil, &wire.Encoded{})
 		assert.Equal(t, string(want.Append(nil, 7)), string(got.Append(nil, 7)))
 		assert.True(t, want.Equal(&got))
+		uncut := wire.NewEncoded(want.Append(nil, 0))
+		assert.Equal(t, string(want.Append(nil, 7)), string(uncut.Append(nil, 7)))
+		assert.Equal(t, string(want.AppendMetadata(nil, 7)), string(uncut.AppendMetadata(nil, 7)))
 		again := encode(next, next, &got)
 		assert.Equal(t, string(want.Append(nil, 7)), string(again.Append(nil, 7)))
 		if ok {

@@ -22,7 +22,8 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	reuses := live != nil && old.members != 0
 
 	dst := e.fields(append((*buf)[:0], '{'), n, 0, set&head)
-	p := places{fieldSet: e.fieldSet, members: len(dst)}
+	p := e.metadata(dst, n.fields[n.byName.Find("metadata")].node, object.Map(obj, "metadata"))
+	dst = p.json
 	if reuses && n.sameFields(obj, live, body) {
 		dst = append(dst, old.stable[old.members:]...)
 	} else {
@@ -74,11 +75,29 @@ func (e *Encoded) Decode(t *Type, version int64, live map[string]any, old *Encod
 	return obj, nil
 }
 
-// sections returns the fields of an object up to its metadata, those before its status, and the
+// metadata appends the metadata of an object, which has the type n, to the members before it.
+func (e *encoder) metadata(dst []byte, n *node, meta map[string]any) places {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	p := places{metadata: len(dst)}
+	dst = append(dst, `"metadata":{`...)
+	first := len(e.values)
+	set, before := n.always|e.push(n, meta), uint64(1)<<n.byName.Find("resourceVersion")-1
+	dst = e.fields(dst, n, first, set&before)
+	p.version = len(dst)
+	dst = append(e.fields(dst, n, first, set&^before), '}')
+	e.values = e.values[:first]
+	p.json, p.fieldSet, p.members = dst, e.fieldSet, len(dst)
+	return p
+}
+
+// sections returns the fields of an object before its metadata, those before its status, and the
 // others.
 func (n *node) sections() (head, body, tail uint64) {
-	head = 2<<n.byName.Find("metadata") - 1
-	body = (1<<len(n.fields) - 1) &^ head
+	metadata := n.byName.Find("metadata")
+	head = 1<<metadata - 1
+	body = (1<<len(n.fields) - 1) &^ (2<<metadata - 1)
 	if status := n.byName.Find("status"); status >= 0 {
 		tail = body >> status << status
 	}
@@ -112,8 +131,8 @@ func EncodeCustom(obj, live map[string]any, old *Encoded) Encoded {
 		liveBody, liveTail = e.customSections(live)
 	}
 
-	dst := e.customHead((*buf)[:0], obj)
-	p := places{fieldSet: e.fieldSet, members: len(dst)}
+	p := e.customHead((*buf)[:0], obj)
+	dst := p.json
 	if reuses && slices.Equal(body, liveBody) && sameMembers(obj, live, body) {
 		dst = append(dst, old.stable[old.members:]...)
 	} else {
@@ -135,19 +154,21 @@ func EncodeCustom(obj, live map[string]any, old *Encoded) Encoded {
 func AppendCustom(dst []byte, obj map[string]any) []byte {
 	e := newEncoder(false)
 	body, tail := e.customSections(obj)
-	dst = e.members(e.members(e.customHead(dst, obj), obj, body), obj, tail)
+	p := e.customHead(dst, obj)
+	dst = e.members(e.members(p.json, obj, body), obj, tail)
 	e.release()
 	return append(dst, '}')
 }
 
 // customHead appends a custom resource up to its metadata.
-func (e *encoder) customHead(dst []byte, obj map[string]any) []byte {
+func (e *encoder) customHead(dst []byte, obj map[string]any) places {
 	dst = e.any(append(dst, `{"kind":`...), obj["kind"])
 	dst = e.any(append(dst, `,"apiVersion":`...), obj["apiVersion"])
-	if meta, ok := obj["metadata"].(map[string]any); ok {
-		dst = e.structure(append(dst, `,"metadata":`...), objectMeta().root, meta)
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return places{json: dst}
 	}
-	return dst
+	return e.metadata(dst, objectMeta().root, meta)
 }
 
 // customSections pushes the sorted names of the members of a custom resource after its metadata
