@@ -35,6 +35,8 @@ type DecodeOptions struct {
 
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
 	identified bool
+
+	anew bool // see prototypeMatch
 }
 
 // A fieldSet is the value of a fieldsV1 at a place of a document, which need not be checked.
@@ -75,10 +77,14 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
 	d.integers, d.maxName = o.Integers, o.MaxName
-	d.prototype.Prototypes = o.Prototypes
+	d.prototype.Prototypes, d.prototype.anew = o.Prototypes, o.anew
 	d.live.begin(t, o.Live)
 
 	v, ok := d.value(t.root, nil)
+	if d.failure == errOtherMembers {
+		o.anew = true
+		return t.decode(data, o)
+	}
 	if ok {
 		d.space()
 		ok = d.pos == len(d.src)

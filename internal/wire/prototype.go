@@ -60,36 +60,47 @@ type Prototypes struct {
 // A prototypeMatch compares the members of the root of a document with Prototypes.
 type prototypeMatch struct {
 	*Prototypes              // nil if the document can have none
+	anew        bool         // complete ones are not compared
 	from        *Prototype   // the complete one that has the members up to now, nil if there is none
 	known       int          // how many members were those of from
 	texts       []memberText // of the members that were not
 }
 
 // errOtherMembers is the error of a document that has the first member of a complete Prototype,
-// but not all others.
+// but not all others. The document is decoded anew.
 var errOtherMembers = errors.New("not all members of the prototype")
 
 // knownMember consumes the value of a field of the root if a complete Prototype has it. again says
 // that the document had the field before. ok is false if that ends decoding.
 func (m *prototypeMatch) knownMember(d *decoder, field int, again bool) (known, ok bool) {
+	if m.anew || len(m.texts) > 0 {
+		return false, true
+	}
 	d.space()
 	rest := d.src[d.pos:]
-	if m.known == 0 && len(m.texts) == 0 {
-		i := slices.IndexFunc(m.Known, func(p *Prototype) bool { return p.IsComplete() && p.texts[0].begins(field, rest) })
-		if i >= 0 {
-			m.from = m.Known[i]
-		}
-	}
+	found := !again && m.choose(func(p *Prototype) bool { return m.known < len(p.texts) && p.texts[m.known].begins(field, rest) })
 	switch {
-	case m.from == nil:
+	case found:
+		d.pos += len(m.from.texts[m.known].text)
+		m.known++
+		return true, true
+	case m.known == 0:
 		return false, true
-	case again || m.known == len(m.from.texts) || !m.from.texts[m.known].begins(field, rest):
-		d.failure = errOtherMembers
-		return false, false
 	}
-	d.pos += len(m.from.texts[m.known].text)
-	m.known++
-	return true, true
+	d.failure = errOtherMembers
+	return false, false
+}
+
+// choose sets from to a complete Prototype that has the members up to now and for which fits
+// returns true, and reports whether there is one.
+func (m *prototypeMatch) choose(fits func(*Prototype) bool) bool {
+	i := slices.IndexFunc(m.Known, func(p *Prototype) bool {
+		return p.IsComplete() && fits(p) && (m.known == 0 || slices.Equal(p.texts[:m.known], m.from.texts[:m.known]))
+	})
+	if i >= 0 {
+		m.from = m.Known[i]
+	}
+	return i >= 0
 }
 
 // begins reports whether the field has the text and a document continues with it.
@@ -109,10 +120,10 @@ func (m *prototypeMatch) add(field int, text string, again bool) {
 // end ends the root: it adds the members of a complete Prototype to obj. ok is false if obj has
 // not all of its texts.
 func (m *prototypeMatch) end(d *decoder, obj map[string]any) (ok bool) {
-	if m.from == nil {
+	if m.known == 0 {
 		return true
 	}
-	if m.known < len(m.from.texts) {
+	if !m.choose(func(p *Prototype) bool { return m.known == len(p.texts) }) {
 		d.failure = errOtherMembers
 		return false
 	}
