@@ -116,5 +116,9 @@ func (a *Attributes) DisplayName() string { return DisplayName(a.Name, a.Object)
 // in the request, or else the name in the object, or its generateName if it has no
 // name yet, or "Unknown".
 func DisplayName(name string, obj map[string]any) string {
-	return cmp.Or(name, object.String(obj, "metadata", "name"), object.String(obj, "metadata", "generateName"), "Unknown")
+	if name != "" {
+		return name
+	}
+	meta := object.Map(obj, "metadata")
+	return cmp.Or(object.String(meta, "name"), object.String(meta, "generateName"), "Unknown")
 }

@@ -87,8 +87,8 @@ var noClass = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowe
 
 // resolveClass returns the class that the spec of a new object names, or else the default
 // one, whose name it sets.
-func resolveClass(a *admission.Attributes) (map[string]any, error) {
-	if name := object.String(a.Object, "spec", "priorityClassName"); name != "" {
+func resolveClass(a *admission.Attributes, spec map[string]any) (map[string]any, error) {
+	if name := object.String(spec, "priorityClassName"); name != "" {
 		class := findClass(a.Reader, name)
 		if class == nil {
 			return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
@@ -96,7 +96,7 @@ func resolveClass(a *admission.Attributes) (map[string]any, error) {
 		return class, nil
 	}
 	if class := defaultClass(a.Reader); class != nil {
-		object.Set(a.Object, object.String(class, "metadata", "name"), "spec", "priorityClassName")
+		spec["priorityClassName"] = object.String(class, "metadata", "name")
 		return class, nil
 	}
 	return noClass, nil
@@ -104,45 +104,47 @@ func resolveClass(a *admission.Attributes) (map[string]any, error) {
 
 // setGroupPriority sets what a new group has of its class. kind names the group in errors.
 func setGroupPriority(a *admission.Attributes, kind string) error {
-	class, err := resolveClass(a)
+	spec := object.EnsureMap(a.Object, "spec")
+	class, err := resolveClass(a, spec)
 	if err != nil {
 		return err
 	}
 	priority, _ := object.Int(class, "value")
-	if own, ok := object.Int(object.Map(a.Object, "spec"), "priority"); ok && own != priority {
+	if own, ok := object.Int(spec, "priority"); ok && own != priority {
 		return fmt.Errorf("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", kind, own, priority)
 	}
-	object.Set(a.Object, priority, "spec", "priority")
+	spec["priority"] = priority
 	if !a.Access.Enabled("PodGroupPreemptionPolicy") {
 		return nil
 	}
-	return setPreemptionPolicy(a, class, kind)
+	return setPreemptionPolicy(spec, class, kind)
 }
 
 func setPriority(a *admission.Attributes) error {
-	class, err := resolveClass(a)
+	spec := object.EnsureMap(a.Object, "spec")
+	class, err := resolveClass(a, spec)
 	if err != nil {
 		return err
 	}
-	spec := object.Map(a.Object, "spec")
 	priority, _ := object.Int(class, "value")
 	if own, ok := object.Int(spec, "priority"); ok && own != priority {
 		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", own, priority)
 	}
-	object.Set(a.Object, priority, "spec", "priority")
-	return setPreemptionPolicy(a, class, "pod")
+	spec["priority"] = priority
+	return setPreemptionPolicy(spec, class, "pod")
 }
 
 // setPreemptionPolicy sets the policy of a class.
-func setPreemptionPolicy(a *admission.Attributes, class map[string]any, kind string) error {
-	policy := object.String(class, "preemptionPolicy")
+func setPreemptionPolicy(spec, class map[string]any, kind string) error {
+	value := class["preemptionPolicy"]
+	policy, _ := value.(string)
 	if policy == "" {
 		return nil
 	}
-	if own, ok := object.Value(a.Object, "spec", "preemptionPolicy").(string); ok && own != policy {
+	if own, ok := spec["preemptionPolicy"].(string); ok && own != policy {
 		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in %s spec; priority admission controller computed %s from the given PriorityClass name", own, kind, policy)
 	}
-	object.Set(a.Object, policy, "spec", "preemptionPolicy")
+	spec["preemptionPolicy"] = value
 	return nil
 }
 

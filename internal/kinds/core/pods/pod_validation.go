@@ -97,6 +97,8 @@ func validatePodMetadata(pod, old map[string]any) validation.List {
 	switch {
 	case isMirror(pod) || hasClaims: // the rules of the spec depend on the metadata
 		return validatePod(pod, old)
+	case old == nil && len(object.Map(pod, "metadata", "annotations")) == 0:
+		return nil
 	case old == nil:
 		return validation.Collect(pod, nil, checkPodAnnotations, checkNewPodAnnotations)
 	}
