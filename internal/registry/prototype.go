@@ -159,12 +159,10 @@ func (c *creation) mustNotWrite() func() {
 	if c.body == nil || !c.body.IsComplete() {
 		return func() {}
 	}
-	decoded := mustNotWrite(c.body.Members())
 	if c.like == nil {
-		return decoded
+		return mustNotWrite(c.body.Members())
 	}
-	prepared := mustNotWrite(c.like.object)
-	return func() { decoded(); prepared() }
+	return mustNotWrite(c.body.Members(), c.like.object)
 }
 
 // prepareNew calls the Prepare of the type for a new object, or gives the object what Prepare has

@@ -27,15 +27,23 @@ func mustNotChange(obj map[string]any) func() {
 
 // mustNotWrite is mustNotChange for what other writes may read at the same time, because a
 // prototype has it: until the function is called, even a write that changes nothing is a data race.
-func mustNotWrite(obj map[string]any) func() {
-	check, read := mustNotChange(obj), make(chan struct{})
+func mustNotWrite(shared ...map[string]any) func() {
+	var checks []func()
+	for _, obj := range shared {
+		checks = append(checks, mustNotChange(obj))
+	}
+	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		object.Copy(obj)
+		for _, obj := range shared {
+			object.Copy(obj)
+		}
 	}()
 	return func() {
 		<-read
-		check()
+		for _, check := range checks {
+			check()
+		}
 	}
 }
 
