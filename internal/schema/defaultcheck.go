@@ -94,7 +94,7 @@ func (c defaultCheck) value(s *Schema, in enclosing, path *validation.Path) vali
 		}
 	} else {
 		value := object.Copy(s.Default)
-		(&pruner{}).value(s, value, "")
+		(&pruner{}).value(s, value)
 		if !object.Equal(value, s.Default) {
 			list = append(list, validation.Invalid(path, s.Default, "must not have unknown fields"))
 		}

@@ -10,8 +10,14 @@ import (
 // resource: apiVersion, kind and metadata are not pruned, also in embedded resources. A nil
 // schema has no other fields.
 func (s *Schema) prune(obj map[string]any) (unknown []string) {
+	if s == nil {
+		s = &emptySchema
+	}
 	p := pruner{}
-	p.value(s.asResource(), obj, "")
+	p.object(s, obj, true)
+	for i, path := range p.unknown {
+		p.unknown[i] = path[len("."):]
+	}
 	slices.Sort(p.unknown)
 	return p.unknown
 }
@@ -30,47 +36,66 @@ func (s *Schema) asResource() *Schema {
 	return &resource
 }
 
-// A pruner collects the paths of removed fields.
+// A pruner collects the paths of removed fields. Those of the present value begin at that value,
+// with a dot or a bracket.
 type pruner struct{ unknown []string }
 
-// value prunes the value v at the path at. A nil schema has no fields.
-func (p *pruner) value(s *Schema, v any, at string) {
+// value prunes a value. A nil schema has no fields.
+func (p *pruner) value(s *Schema, v any) {
 	if s == nil {
 		s = &emptySchema
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, member := range v {
-			if s.EmbeddedResource && isMeta(name) {
-				continue
-			}
-			if known := s.member(name); known != nil {
-				p.value(known, member, memberPath(at, name))
-			} else if !s.PreserveUnknownFields {
-				if at != "" || !isMeta(name) {
-					p.unknown = append(p.unknown, memberPath(at, name))
-				}
-				delete(v, name)
-			}
-		}
+		p.object(s, v, s.EmbeddedResource)
 	case []any:
 		for i, elem := range v {
+			before := len(p.unknown)
 			if s.PreserveUnknownFields {
-				p.preserved(s.Items, elem, elementPath(at, i))
+				p.preserved(s.Items, elem)
 			} else {
-				p.value(s.Items, elem, elementPath(at, i))
+				p.value(s.Items, elem)
 			}
+			if len(p.unknown) > before {
+				p.prefix("["+strconv.Itoa(i)+"]", before)
+			}
+		}
+	}
+}
+
+// object prunes an object. A resource has apiVersion, kind and metadata.
+func (p *pruner) object(s *Schema, obj map[string]any, isResource bool) {
+	for name, member := range obj {
+		if isResource && isMeta(name) {
+			continue
+		}
+		before := len(p.unknown)
+		if known := s.member(name); known != nil {
+			p.value(known, member)
+		} else if !s.PreserveUnknownFields {
+			p.unknown = append(p.unknown, "")
+			delete(obj, name)
+		}
+		if len(p.unknown) > before {
+			p.prefix("."+name, before)
 		}
 	}
 }
 
 // preserved prunes a value within a list whose unknown fields are preserved: fields with a
 // schema are pruned, others are kept.
-func (p *pruner) preserved(s *Schema, v any, at string) {
+func (p *pruner) preserved(s *Schema, v any) {
 	if s != nil {
 		preserving := *s
 		preserving.PreserveUnknownFields = true
-		p.value(&preserving, v, at)
+		p.value(&preserving, v)
+	}
+}
+
+// prefix puts a step before the paths from an index on.
+func (p *pruner) prefix(step string, from int) {
+	for i := from; i < len(p.unknown); i++ {
+		p.unknown[i] = step + p.unknown[i]
 	}
 }
 
@@ -81,18 +106,12 @@ func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-func memberPath(at, name string) string {
-	if at == "" {
-		return name
-	}
-	return at + "." + name
-}
-
-func elementPath(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
-
 // dropNulls removes the null fields of an object that are not nullable and have no default.
 // SetDefaults replaces those with a default.
 func (s *Schema) dropNulls(v any) {
+	if s == nil {
+		return
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
@@ -105,7 +124,7 @@ func (s *Schema) dropNulls(v any) {
 		}
 	case []any:
 		for _, elem := range v {
-			s.items().dropNulls(elem)
+			s.Items.dropNulls(elem)
 		}
 	}
 }
@@ -120,11 +139,4 @@ func (s *Schema) member(name string) *Schema {
 		return property
 	}
 	return s.Additional
-}
-
-func (s *Schema) items() *Schema {
-	if s == nil {
-		return nil
-	}
-	return s.Items
 }
