@@ -30,8 +30,8 @@ type Document struct {
 // ParseFor is Parse for a body that is to be decoded by a codec, and most likely fits it: JSON
 // is read in one pass then, with the options. Decode may be called for no other strict.
 func (f Format) ParseFor(c Codec, body []byte, o wire.DecodeOptions) (*Document, error) {
-	if t := c.Wire(); f == JSON && t != nil {
-		obj, fieldErrors, ok := t.DecodeIdentified(body, o)
+	if f == JSON {
+		obj, fieldErrors, ok := c.DecodeIdentified(body, o)
 		if ok {
 			return &Document{
 				APIVersion: object.String(obj, "apiVersion"), Kind: object.String(obj, "kind"),
@@ -81,8 +81,10 @@ func (d *Document) Body() []byte { return d.original }
 
 // A Codec reads the objects of one kind.
 type Codec interface {
-	// Decode and Normalize are as the methods of wire.Type.
+	// Decode, DecodeIdentified and Normalize are as the methods of wire.Type. DecodeIdentified
+	// may report false for more bodies.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
+	DecodeIdentified(body []byte, o wire.DecodeOptions) (obj map[string]any, fieldErrors []error, ok bool)
 	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
 	// Wire returns the type that decodes protobuf. It may be nil if no Document is
 	// in protobuf.

@@ -34,16 +34,38 @@ func (c *customCodec) Kind() resource.Kind { return c.kind }
 func (c *customCodec) Wire() *wire.Type { return nil }
 
 func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error, error) {
+	if obj, ok := wire.DecodeCustom(body); ok {
+		return c.coerceDecoded(obj, strict)
+	}
 	obj, fieldErrors, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: strict})
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.coerce(obj, fieldErrors, strict)
+	return c.coerce(obj, fieldErrors, schema.CoerceOptions{Strict: strict})
 }
 
-func (c *customCodec) DecodeStored(stored *wire.Encoded, version int64, _ map[string]any, _ *wire.Encoded) (map[string]any, error) {
-	obj, _, err := c.Decode(stored.Append(make([]byte, 0, stored.Len()+wire.MaxVersion), version), false)
-	return obj, err
+func (c *customCodec) DecodeIdentified(body []byte, o wire.DecodeOptions) (map[string]any, []error, bool) {
+	obj, ok := wire.DecodeCustomIdentified(body)
+	if !ok {
+		return nil, nil, false
+	}
+	obj, fieldErrors, err := c.coerceDecoded(obj, o.Strict)
+	return obj, fieldErrors, err == nil
+}
+
+func (c *customCodec) DecodeStored(stored *wire.Encoded, version int64, live map[string]any, old *wire.Encoded) (map[string]any, error) {
+	obj, shared, ok := stored.DecodeCustom(version, live, old)
+	if !ok {
+		return nil, errors.New("not as it was encoded")
+	}
+	obj, _, err := c.coerceDecoded(obj, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range shared {
+		obj[name] = live[name]
+	}
+	return obj, nil
 }
 
 func (c *customCodec) DecodeStrict(body []byte) (map[string]any, error) {
@@ -117,7 +139,7 @@ func (c *customCodec) kindError(got resource.Kind) *validation.Error {
 }
 
 func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.coerce(object.Copy(obj), nil, strict)
+	return c.coerce(object.Copy(obj), nil, schema.CoerceOptions{Strict: strict})
 }
 
 func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
@@ -143,12 +165,18 @@ func dropInvalid(obj map[string]any, name string) {
 	}
 }
 
-func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, strict bool) (map[string]any, []error, error) {
-	unknown, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, Strict: strict})
+// coerceDecoded is coerce for what wire.DecodeCustom returned.
+func (c *customCodec) coerceDecoded(obj map[string]any, strict bool) (map[string]any, []error, error) {
+	return c.coerce(obj, nil, schema.CoerceOptions{Strict: strict, MetadataDecoded: true})
+}
+
+func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, o schema.CoerceOptions) (map[string]any, []error, error) {
+	o.KeepUnknown = c.keepUnknown
+	unknown, err := c.schema.Coerce(obj, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !strict {
+	if !o.Strict {
 		return obj, nil, nil
 	}
 	for _, path := range unknown {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/schema"
 )
 
 // A convertFunc converts objects of a definition from any versions to one version. It may
@@ -31,7 +32,7 @@ func (v *version) convertNone(_ context.Context, objs []map[string]any) ([]map[s
 
 // prune removes the fields that the schema of the version does not have.
 func (v *version) prune(obj map[string]any) error {
-	_, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, false)
+	_, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, schema.CoerceOptions{})
 	return err
 }
 

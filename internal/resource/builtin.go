@@ -46,6 +46,10 @@ func (c *builtinCodec) Decode(body []byte, strict bool) (map[string]any, []error
 	return c.wire().Decode(body, wire.DecodeOptions{Strict: strict})
 }
 
+func (c *builtinCodec) DecodeIdentified(body []byte, o wire.DecodeOptions) (map[string]any, []error, bool) {
+	return c.wire().DecodeIdentified(body, o)
+}
+
 func (c *builtinCodec) DecodeStored(stored *wire.Encoded, version int64, live map[string]any, old *wire.Encoded) (map[string]any, error) {
 	return stored.Decode(c.wire(), version, live, old)
 }

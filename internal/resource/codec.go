@@ -24,7 +24,11 @@ type Codec interface {
 	// duplicate fields.
 	Decode(body []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
-	// DecodeStored is Decode for an object that Append wrote, with a resourceVersion unless
+	// DecodeIdentified is Decode for a body whose kind and apiVersion have not been read, as that
+	// of wire.Type is. It may report false for other bodies too.
+	DecodeIdentified(body []byte, o wire.DecodeOptions) (obj map[string]any, fieldErrors []error, ok bool)
+
+	// DecodeStored is Decode for an object that EncodeStored wrote, with a resourceVersion unless
 	// version is 0. live is old, another version of the object, decoded, or nil: the result may
 	// share with it what has the same text in both.
 	DecodeStored(stored *wire.Encoded, version int64, live map[string]any, old *wire.Encoded) (map[string]any, error)

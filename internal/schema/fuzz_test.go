@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
@@ -75,5 +76,41 @@ func FuzzObject(f *testing.F) {
 		list = append(list, s.ValidateLists(obj, nil)...)
 		_ = list.Message()
 		assert.Equal(t, texts(s.Validate(obj, old, nil)), texts(s.Validate(obj, old, nil)))
+	})
+}
+
+// FuzzCoerceDecoded checks that Coerce does the same with metadata that wire.DecodeCustom has decoded.
+func FuzzCoerceDecoded(f *testing.F) {
+	const embedded = `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`
+	for _, seed := range [][2]string{
+		{`{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"string"}}}}}`, `{"kind":"A","metadata":{"name":"a","labels":{},"finalizers":[],"managedFields":[]},"spec":{"a":null,"b":1},"c":2}`},
+		{`{"type":"object","properties":{"e":` + embedded + `,"metadata":{"type":"object","properties":{"name":{"type":"string"},"labels":{"type":"object"}}}}}`, `{"metadata":{"labels":{"a":null}},"e":{"metadata":{"name":"a","a":1,"labels":{}}}}`},
+		{`{"type":"object"}`, `{"kind":5,"metadata":{}}`},
+		{embedded, `{"apiVersion":"v1","metadata":{"name":"a"},"spec":null}`},
+	} {
+		f.Add([]byte(seed[0]), []byte(seed[1]))
+	}
+	f.Fuzz(func(t *testing.T, props, text []byte) {
+		p, _, err := wire.DecodeUntyped(props, wire.DecodeOptions{})
+		if err != nil {
+			t.Skip()
+		}
+		s, err := schema.FromProps(p)
+		if err != nil {
+			t.Skip()
+		}
+		obj, ok := wire.DecodeCustom(text)
+		if !ok {
+			t.Skip()
+		}
+		want, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
+		require.NoError(t, err)
+		wantUnknown, wantErr := s.Coerce(want, schema.CoerceOptions{Strict: true})
+		unknown, err := s.Coerce(obj, schema.CoerceOptions{Strict: true, MetadataDecoded: true})
+		require.Equal(t, wantErr, err)
+		if err == nil {
+			assert.Equal(t, wantUnknown, unknown)
+			assert.Equal(t, want, obj)
+		}
 	})
 }

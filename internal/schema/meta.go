@@ -23,6 +23,9 @@ type CoerceOptions struct {
 	KeepNulls bool
 	// Strict returns the paths of unknown and duplicate fields of metadata.
 	Strict bool
+	// MetadataDecoded says that the metadata of the object is decoded already, as
+	// wire.DecodeCustom decodes it.
+	MetadataDecoded bool
 }
 
 // Coerce converts a custom resource decoded from JSON to the form that decoded built-in
@@ -41,8 +44,10 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 			return nil, err
 		}
 	}
-	meta, found, unknown, err := decodeMeta(obj, o, "metadata")
-	if err != nil {
+	meta, found := object.Map(obj, "metadata"), false
+	if o.MetadataDecoded {
+		dropEmpty(meta)
+	} else if meta, found, unknown, err = decodeMeta(obj, o, "metadata"); err != nil {
 		return nil, err
 	}
 	if !o.KeepUnknown {
@@ -100,12 +105,19 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 			unknown = append(unknown, at+"."+e.Path)
 		}
 	}
-	maps.DeleteFunc(meta, func(name string, v any) bool {
-		list, isList := v.([]any)
-		// An empty list of managed fields requests their removal.
-		return v == object.EmptyMap{} || isList && len(list) == 0 && name != "managedFields"
-	})
+	dropEmpty(meta)
 	return meta, true, unknown, err
+}
+
+// dropEmpty removes the empty maps and lists of metadata, except for an empty list of managed
+// fields, which requests their removal.
+func dropEmpty(meta map[string]any) {
+	for name, v := range meta {
+		list, isList := v.([]any)
+		if v == any(object.EmptyMap{}) || isList && len(list) == 0 && name != "managedFields" {
+			delete(meta, name)
+		}
+	}
 }
 
 // ValidMetadata reports whether a member of the metadata of an object can be decoded.

@@ -29,6 +29,8 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 		return d.raw(old)
 	case kindFieldsV1:
 		return d.fieldsV1(old)
+	case kindCustomResource:
+		return d.customResource(n.elem)
 	}
 
 	// The other types are a schema or one of its alternatives.
@@ -172,11 +174,11 @@ func (d *decoder) intOrString(old any) (any, bool) {
 	return s, ok
 }
 
-// raw reads untyped data. Fields in it are never unknown or duplicate, and
-// storage does not change it.
+// raw reads untyped data. Fields in it are never unknown, and duplicate only within a custom
+// resource. Storage does not change it.
 func (d *decoder) raw(old any) (any, bool) {
 	strict, protobuf := d.strict, d.protobuf
-	d.strict, d.protobuf = false, false
+	d.strict, d.protobuf = d.strictRaw, false
 	v, ok := d.value(untyped, nil)
 	d.strict, d.protobuf = strict, protobuf
 	if v == nil {

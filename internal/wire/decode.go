@@ -154,6 +154,7 @@ type decoder struct {
 	depth int
 
 	strict     bool
+	strictRaw  bool // reports duplicate fields in raw data too
 	protobuf   bool
 	identified bool
 	integers   bool

@@ -255,7 +255,7 @@ func FuzzEncodeLive(f *testing.F) {
 			if obj["metadata"], _, err = wire.ObjectMeta().Normalize(object.Map(obj, "metadata"), wire.DecodeOptions{}); err != nil {
 				return
 			}
-			live = obj
+			live, _ = wire.DecodeCustom(wire.AppendCustom(nil, obj))
 		}
 		meta := object.Meta(live)
 		delete(meta, "resourceVersion")
@@ -291,6 +291,17 @@ func FuzzEncodeLive(f *testing.F) {
 			shared, err := got.Decode(typ, 7, live, &old)
 			require.NoError(t, err)
 			assert.Equal(t, decoded, shared)
+			return
 		}
+		decoded, _ := wire.DecodeCustom(got.Append(nil, 7))
+		whole, names, _ := got.DecodeCustom(7, nil, nil)
+		assert.Equal(t, decoded, whole)
+		assert.Empty(t, names)
+		shared, names, _ := got.DecodeCustom(7, live, &old)
+		for _, name := range names {
+			assert.NotContains(t, shared, name)
+			shared[name] = live[name]
+		}
+		assert.Equal(t, decoded, shared)
 	})
 }

@@ -37,8 +37,12 @@ func (t *Type) DecodeIdentified(data []byte, o DecodeOptions) (obj map[string]an
 	return obj, fieldErrors, err == nil
 }
 
-// errOtherCase is the error of DecodeIdentified for a member that only Identify reads.
-var errOtherCase = errors.New("kind or apiVersion in another case")
+var (
+	// errOtherCase is the error of DecodeIdentified for a member that only Identify reads.
+	errOtherCase = errors.New("kind or apiVersion in another case")
+	// errNoMetadata is the error of DecodeCustom for metadata that is not an object.
+	errNoMetadata = errors.New("the metadata is not an object")
+)
 
 // namesType reports whether Identify reads the member of that name.
 func namesType(name string) bool {

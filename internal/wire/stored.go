@@ -48,31 +48,75 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 func (e *Encoded) Decode(t *Type, version int64, live map[string]any, old *Encoded) (map[string]any, error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	n := t.root
-	shared := uint64(0) // fields
-	body, tail := e.stable[e.fields:], e.changing[e.status:]
-	if live != nil && e.members != 0 && old.members != 0 {
-		_, bodyFields, tailFields := n.sections()
-		if e.stable[e.members:] == old.stable[old.members:] {
-			body, shared = e.stable[e.fields:e.members], bodyFields
-		}
-		if tail == old.changing[old.status:] {
-			tail, shared = "", shared|tailFields
-		}
+	if live == nil {
+		old = &Encoded{}
 	}
-	dst := e.appendVersion(append((*buf)[:0], e.stable[:e.version]...), version)
-	dst = append(dst, e.stable[e.version:e.fields]...)
-	known := fieldSet{at: len(dst), text: object.FieldsV1(e.first)}
-	dst = append(append(append(append(dst, e.first...), e.changing[:e.status]...), body...), tail...)
-	*buf = append(dst, '}')
-	obj, _, err := t.Decode(*buf, DecodeOptions{known: known})
+	c := e.changedFrom(old, (*buf)[:0], version)
+	*buf = c.json
+	obj, _, err := t.Decode(c.json, DecodeOptions{known: c.known})
 	if err != nil {
 		return nil, err
+	}
+	n := t.root
+	shared := uint64(0) // fields
+	_, body, tail := n.sections()
+	if c.sameBody {
+		shared |= body
+	}
+	if c.sameTail {
+		shared |= tail
 	}
 	for ; shared != 0; shared &= shared - 1 {
 		object.Keep(obj, live, n.fields[bits.TrailingZeros64(shared)].name)
 	}
 	return obj, nil
+}
+
+// DecodeCustom is Decode for a custom resource, as [DecodeCustom] decodes it. shared are the names
+// of the members that are not decoded: they have the same text in both objects.
+func (e *Encoded) DecodeCustom(version int64, live map[string]any, old *Encoded) (obj map[string]any, shared []string, ok bool) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	if live == nil {
+		old = &Encoded{}
+	}
+	c := e.changedFrom(old, (*buf)[:0], version)
+	*buf = c.json
+	obj, ok = decodeCustom(c.json, DecodeOptions{known: c.known})
+	for name := range live {
+		if !isHead(name) && (c.sameBody && name < "status" || c.sameTail && name >= "status") {
+			shared = append(shared, name)
+		}
+	}
+	return obj, shared, ok
+}
+
+// changes are the JSON of an object without the members that have the same text in another one.
+type changes struct {
+	json     []byte
+	known    fieldSet // of the first manager
+	sameBody bool     // the members between the metadata and the status are left out
+	sameTail bool     // the status and the members after it are left out
+}
+
+// changedFrom returns the document without the members after its metadata that have the same text
+// in old, with a resourceVersion unless version is 0. It appends the document to dst.
+func (e *Encoded) changedFrom(old *Encoded, dst []byte, version int64) (c changes) {
+	body, tail := e.stable[e.fields:], e.changing[e.status:]
+	if e.members != 0 && old.members != 0 {
+		if c.sameBody = e.stable[e.members:] == old.stable[old.members:]; c.sameBody {
+			body = e.stable[e.fields:e.members]
+		}
+		if c.sameTail = tail == old.changing[old.status:]; c.sameTail {
+			tail = ""
+		}
+	}
+	dst = e.appendVersion(append(dst, e.stable[:e.version]...), version)
+	dst = append(dst, e.stable[e.version:e.fields]...)
+	c.known = fieldSet{at: len(dst), text: object.FieldsV1(e.first)}
+	dst = append(append(append(append(dst, e.first...), e.changing[:e.status]...), body...), tail...)
+	c.json = append(dst, '}')
+	return c
 }
 
 // metadata appends the metadata of an object, which has the type n, to the members before it.

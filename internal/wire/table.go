@@ -41,6 +41,7 @@ const (
 	kindSchemaOrBool
 	kindSchemaOrArray
 	kindSchemaOrStrings
+	kindCustomResource
 )
 
 // customKinds are the types that the table declares as custom.
@@ -66,7 +67,7 @@ type node struct {
 	bits   int    // size of a kindInt
 	goType string // as reflect.Type.String formats it, for errors
 
-	elem *node // of a slice or map; the schema in the kindSchemaOr kinds
+	elem *node // of a slice or map; the schema in the kindSchemaOr kinds; the metadata of a kindCustomResource
 
 	// Of a struct:
 	name   string // without the package, for errors
