@@ -77,7 +77,7 @@ func (v *version) prepareStatusUpdate(obj, old map[string]any) {
 		given = false
 	}
 	meta := object.Meta(obj)
-	kept := object.Copy(object.Meta(old))
+	kept := object.ShallowCopy(object.Meta(old))
 	object.Keep(kept, meta, "managedFields")
 	object.Keep(kept, meta, "resourceVersion")
 	for name := range obj {

@@ -2,9 +2,9 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/validation"
@@ -362,24 +362,32 @@ func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *val
 	if c.MaxProperties != nil && size > *c.MaxProperties {
 		r.addTooMany(at, "properties", size, *c.MaxProperties)
 	}
-	names := slices.Sorted(maps.Keys(obj))
-	for _, name := range names {
-		switch _, ok := s.Properties[name]; {
-		case ok || s.Additional == nil:
-		case c.Closed:
-			r.addForbidden(at, name)
-		default:
-			r.merge(v.value(s.Additional, obj[name], entry(at, name), old.Field(name)))
-		}
-	}
-	for _, name := range names {
-		if property, ok := s.Properties[name]; ok {
+	var failed []memberResult
+	for name, member := range obj {
+		m := memberResult{name: name}
+		var property *Schema
+		switch property, m.declared = s.Properties[name]; {
+		case m.declared:
 			before := old.Field(name)
 			if at == nil && (name == "kind" || name == "apiVersion") {
 				before = nil // conversion changes apiVersion and kind
 			}
-			r.merge(v.value(property, obj[name], at.Child(name), before))
+			m.result = v.value(property, member, at.Child(name), before)
+		case s.Additional == nil:
+		case c.Closed:
+			m.addForbidden(at, name)
+		default:
+			m.result = v.value(s.Additional, member, entry(at, name), old.Field(name))
 		}
+		if len(m.failures) > 0 {
+			failed = append(failed, m)
+		} else {
+			r.score += m.score
+		}
+	}
+	slices.SortFunc(failed, memberResult.compare)
+	for _, m := range failed {
+		r.merge(m.result)
 	}
 	for _, name := range s.Required {
 		if _, ok := obj[name]; !ok {
@@ -389,6 +397,24 @@ func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *val
 		}
 	}
 	return r
+}
+
+// A memberResult is the result of validating a field of an object.
+type memberResult struct {
+	name     string
+	declared bool // the field is one of the properties of the schema
+	result
+}
+
+// compare orders results: those of fields that are not declared are first.
+func (m memberResult) compare(other memberResult) int {
+	if m.declared != other.declared {
+		if m.declared {
+			return 1
+		}
+		return -1
+	}
+	return strings.Compare(m.name, other.name)
 }
 
 // addForbidden adds the failure of an unknown field.
