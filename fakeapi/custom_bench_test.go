@@ -116,3 +116,39 @@ func BenchmarkCreateCustom(b *testing.B) {
 		})
 	}
 }
+
+// widgetsWithConditions is widgets with conditions in the status.
+func widgetsWithConditions(properties string) string {
+	return strings.Replace(widgets("v1", properties), `"status":{"type":"object"}`, `"status":{"type":"object","properties":{
+		"conditions":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"],"items":{
+			"type":"object","required":["type","status"],"properties":{
+				"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},
+				"reason":{"type":"string","minLength":1},"message":{"type":"string"}}}}}}`, 1)
+}
+
+// BenchmarkChangeCustom changes a custom resource of 20 fields: a label by a merge patch, a field by
+// a merge patch, the status by a merge patch, and a field by a server-side apply.
+func BenchmarkChangeCustom(b *testing.B) {
+	var properties, values []string
+	for i := range 20 {
+		properties = append(properties, fmt.Sprintf(`"f%d":{"type":"string","maxLength":20}`, i))
+		values = append(values, fmt.Sprintf(`"f%d":"value %d"`, i, i))
+	}
+	const head = `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{`
+	for _, bench := range []struct{ name, method, path, body string }{
+		{"label", "PATCH", "/a", `{"metadata":{"labels":{"a":"%d"}}}`},
+		{"field", "PATCH", "/a", `{"spec":{"f0":"%d"}}`},
+		{"status", "PATCH", "/a/status", `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"%d"}]}}`},
+		{"apply", "APPLY", "/a?fieldManager=bench", head + `"f0":"%d"}}`},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			srv := filled(b, 0)
+			_, err := srv.Put(widgetsWithConditions(strings.Join(properties, ",")))
+			require.NoError(b, err)
+			request(b, srv, "APPLY", widgetsPath+"/a?fieldManager=other", head+strings.Join(values[1:], ",")+"}}")
+			for i := 0; b.Loop(); i++ {
+				request(b, srv, bench.method, widgetsPath+bench.path, fmt.Sprintf(bench.body, i))
+			}
+		})
+	}
+}
