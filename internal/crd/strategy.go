@@ -158,16 +158,31 @@ func (v *version) scale() *resource.Scale {
 func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if v.schema != nil {
-		errs = v.release.values.Validate(v.schema, obj, orNil(old), nil)
+		errs = v.values().Validate(v.schema, obj, orNil(old), nil)
 	}
 	errs = append(errs, v.validateScale(obj, "specReplicasPath")...)
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
 	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
-	if old == nil || len(v.schema.ValidateLists(old, nil)) == 0 {
-		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
-	}
+	errs = append(errs, v.validateLists(obj, old)...)
 	return append(errs, v.validateRules(ctx, errs, obj, old)...)
+}
+
+// values returns how values are validated.
+func (v *version) values() schema.Options {
+	o := v.release.values
+	o.Pruned = !object.Bool(v.Definition.spec, "preserveUnknownFields")
+	return o
+}
+
+// validateLists returns the duplicates in the lists of an object, unless the old object has some
+// too.
+func (v *version) validateLists(obj, old map[string]any) validation.List {
+	errs := v.schema.ValidateLists(obj, nil)
+	if len(errs) > 0 && old != nil && len(v.schema.ValidateLists(old, nil)) > 0 {
+		return nil
+	}
+	return errs
 }
 
 // validateRules evaluates the validation rules of the schema on an object. errs are the
@@ -196,13 +211,11 @@ func blocksRules(e *validation.Error) bool {
 func (v *version) validateStatus(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
-		errs = v.release.values.Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
+		errs = v.values().Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
-	if len(v.schema.ValidateLists(old, nil)) == 0 {
-		errs = append(errs, v.schema.ValidateLists(obj, nil)...)
-	}
+	errs = append(errs, v.validateLists(obj, old)...)
 	return append(errs, v.validateRules(ctx, errs, obj, old)...)
 }
 

@@ -70,6 +70,11 @@ func FuzzObject(f *testing.F) {
 		if _, err := s.Coerce(obj, schema.CoerceOptions{Strict: true}); err != nil {
 			t.Skip()
 		}
+		next := map[string]any{"a": "b"}
+		for name, v := range obj { // shares its fields
+			next[name] = v
+		}
+		assert.Equal(t, texts(s.Validate(next, obj, nil)), texts(schema.Options{Pruned: true}.Validate(s, next, obj, nil)))
 		s.SetDefaults(obj)
 		list := append(s.Validate(obj, old, nil), s.Validate(obj, nil, validation.NewPath("s"))...)
 		list = append(list, s.ValidateEmbedded(obj, nil)...)

@@ -90,6 +90,11 @@ func decodeMeta(obj map[string]any, o CoerceOptions, at string) (meta map[string
 		}
 		return nil, true, nil, metadataTypeError(value)
 	}
+	if raw != nil && wire.ObjectMeta().IsCanonical(raw, nil) {
+		meta = maps.Clone(raw)
+		dropEmpty(meta)
+		return meta, true, nil, nil
+	}
 	meta, fieldErrors, err := wire.ObjectMeta().Normalize(raw, wire.DecodeOptions{Strict: o.Strict})
 	if err != nil && o.DropInvalid {
 		valid := make(map[string]any, len(raw))
@@ -220,9 +225,12 @@ func (s *Schema) ValidateEmbedded(v any, path *validation.Path) validation.List 
 		if s.EmbeddedResource {
 			list = append(list, validateResource(v, path)...)
 		}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			list = append(list, s.member(name).ValidateEmbedded(v[name], s.path(path, name))...)
-		}
+		list = append(list, inOrder(v, func(name string, member any) validation.List {
+			if known := s.member(name); known != nil && known.hasEmbedded {
+				return known.ValidateEmbedded(member, s.path(path, name))
+			}
+			return nil
+		})...)
 	case []any:
 		for i, elem := range v {
 			list = append(list, s.Items.ValidateEmbedded(elem, path.Index(i))...)

@@ -57,6 +57,7 @@ func FromProps(props map[string]any) (*Schema, error) {
 	s.hasDefaults = s.hasDefaults || s.HasDefault
 	s.hasEmbedded = s.hasEmbedded || s.EmbeddedResource
 	s.hasListTypes = s.hasListTypes || s.ListType == "set" || s.ListType == "map"
+	s.hasUnknown = s.hasUnknown || s.PreserveUnknownFields || s.EmbeddedResource
 	if format := s.recognizedFormat(); !s.simple || closed || format != "" {
 		s.Constraints, err = p.constraints(format, closed)
 	}
@@ -68,6 +69,7 @@ func (s *Schema) include(below *Schema) {
 	s.hasDefaults = s.hasDefaults || below.hasDefaults
 	s.hasEmbedded = s.hasEmbedded || below.hasEmbedded
 	s.hasListTypes = s.hasListTypes || below.hasListTypes
+	s.hasUnknown = s.hasUnknown || below.hasUnknown
 }
 
 // subschemas are the keywords whose values are or may be schemas.

@@ -66,6 +66,9 @@ type Schema struct {
 	// default, is of an embedded resource, or is of a list of type set or map. FromProps sets
 	// them.
 	hasDefaults, hasEmbedded, hasListTypes bool
+	// hasUnknown is whether values may have fields without a schema after pruning. FromProps sets
+	// it.
+	hasUnknown bool
 	// simple is whether FromProps found only frequent keywords, such as type and properties,
 	// which are supported, and a known type, if any.
 	simple bool

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -31,6 +32,9 @@ type Options struct {
 	AnyNumberFormat bool
 	// WithoutRatcheting reports the errors of unchanged values too.
 	WithoutRatcheting bool
+	// Pruned says that the values were pruned. Fields of the value that are the same in memory as
+	// in the old value are not validated then: their errors would be omitted.
+	Pruned bool
 }
 
 // Validate is [Schema.Validate] with the options.
@@ -38,7 +42,14 @@ func (o Options) Validate(s *Schema, value, old any, path *validation.Path) vali
 	if o.WithoutRatcheting {
 		old = nil
 	}
-	r := validator{options: o}.value(s, value, nil, Correlate(s, value, old))
+	v := validator{options: o}
+	if o.Pruned {
+		v.before, _ = old.(map[string]any)
+	}
+	r := v.value(s, value, nil, nil)
+	if len(r.failures) > 0 && old != nil {
+		r = v.value(s, value, nil, Correlate(s, value, old))
+	}
 	return r.errors(path)
 }
 
@@ -48,6 +59,16 @@ type validator struct {
 	// asWritten does not interpret Kubernetes extensions: IntOrString has no effect,
 	// and types are compared with unrecognized formats too. Defaults are validated so.
 	asWritten bool
+	// before has the old fields of the validated value. Those that are still the same and
+	// unchanged, see omits, are not validated.
+	before map[string]any
+}
+
+// omits reports whether the failures of a field of the validated value would be dropped, because it
+// is the same in memory as before and [CorrelatedValue.Unchanged]: what that compares otherwise has
+// no schema or is a list of type map.
+func (v validator) omits(s *Schema, name string, value any) bool {
+	return !s.hasUnknown && !s.hasListTypes && object.Same(value, v.before[name])
 }
 
 // format returns the format that types are compared with.
@@ -213,6 +234,7 @@ func typeOf(value any) (typ, format string) {
 // junctors validates a value with anyOf, oneOf, allOf and not, in this order. Failures of
 // unchanged values are not dropped.
 func (v validator) junctors(c *Constraints, value any, at *validation.Path) result {
+	v.before = nil
 	r := result{score: 1}
 	if len(c.AnyOf) > 0 {
 		best, valid := v.bestMatch(c.AnyOf, value, at, 1)
@@ -367,6 +389,7 @@ func (v validator) object(s *Schema, c *Constraints, obj map[string]any, at *val
 		m := memberResult{name: name}
 		var property *Schema
 		switch property, m.declared = s.Properties[name]; {
+		case m.declared && at == nil && v.omits(property, name, member):
 		case m.declared:
 			before := old.Field(name)
 			if at == nil && (name == "kind" || name == "apiVersion") {

@@ -250,3 +250,40 @@ func TestFromPropsRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestValidatePruned shows that a field that is the same in memory as before is validated if its
+// errors would not be omitted.
+func TestValidatePruned(t *testing.T) {
+	for _, tc := range []struct {
+		name, field, value string
+		omitted            bool
+	}{
+		{"object", `{type: object, maxProperties: 1, properties: {a: {}, b: {}}}`, `{a: x, b: x}`, true},
+		{"map", `{type: object, maxProperties: 1, additionalProperties: {type: string}}`, `{a: x, b: x}`, true},
+		{"list", `{type: array, maxItems: 1, items: {type: object, properties: {a: {}}}}`, `[{a: x}, {}]`, true},
+		{"set", `{type: array, maxItems: 1, x-kubernetes-list-type: set, items: {type: string}}`, `[x, y]`, true},
+		{"list of type map", `{type: array, maxItems: 1, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {}, a: {}}}}`, `[{k: a, a: x}, {k: a}]`, false},
+		{"preserved fields", `{type: object, maxProperties: 1, x-kubernetes-preserve-unknown-fields: true, properties: {a: {}}}`, `{a: x, b: 1}`, false},
+		{"embedded resource", `{type: object, maxProperties: 1, x-kubernetes-embedded-resource: true, properties: {a: {}}}`, `{kind: K, a: x}`, false},
+		{"alternatives", `{type: object, properties: {a: {}}, anyOf: [{maxProperties: 0}]}`, `{a: x}`, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := fromProps(t, `{type: object, properties: {f: `+tc.field+`, g: {type: string, maxLength: 1}}}`)
+			old := map[string]any{"f": value(t, tc.value)}
+			obj := map[string]any{"f": old["f"], "g": "xx"}
+			want := texts(s.Validate(obj, old, nil))
+			assert.Equal(t, tc.omitted, len(want) == 1)
+			assert.Equal(t, want, texts(schema.Options{Pruned: true}.Validate(s, obj, old, nil)))
+			want = texts(schema.Options{WithoutRatcheting: true}.Validate(s, obj, old, nil))
+			assert.Greater(t, len(want), 1)
+			assert.Equal(t, want, texts(schema.Options{WithoutRatcheting: true, Pruned: true}.Validate(s, obj, old, nil)))
+		})
+	}
+	t.Run("alternatives of the object", func(t *testing.T) {
+		s := fromProps(t, `{type: object, properties: {f: {type: object, properties: {a: {}}}}, anyOf: [{properties: {f: {maxProperties: 0}}}]}`)
+		old := map[string]any{"f": value(t, `{a: x}`)}
+		obj := map[string]any{"f": old["f"], "g": "x"}
+		assert.NotEmpty(t, s.Validate(obj, old, nil))
+		assert.Equal(t, texts(s.Validate(obj, old, nil)), texts(schema.Options{Pruned: true}.Validate(s, obj, old, nil)))
+	})
+}
