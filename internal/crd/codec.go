@@ -45,7 +45,7 @@ func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error,
 }
 
 func (c *customCodec) DecodeIdentified(body []byte, o wire.DecodeOptions) (map[string]any, []error, bool) {
-	obj, ok := wire.DecodeCustomIdentified(body)
+	obj, ok := wire.DecodeCustomIdentified(body, o.Live)
 	if !ok {
 		return nil, nil, false
 	}

@@ -19,9 +19,9 @@ func DecodeCustom(data []byte) (obj map[string]any, ok bool) {
 
 // DecodeCustomIdentified is DecodeCustom for a body of which Identify has not been called. It also
 // reports false if Identify would fail or find another kind or apiVersion than those of obj, which
-// must be strings.
-func DecodeCustomIdentified(data []byte) (obj map[string]any, ok bool) {
-	return decodeCustom(data, DecodeOptions{identified: true})
+// must be strings. live is as in [DecodeOptions]; only its field sets are compared.
+func DecodeCustomIdentified(data []byte, live *Live) (obj map[string]any, ok bool) {
+	return decodeCustom(data, DecodeOptions{identified: true, Live: live})
 }
 
 func decodeCustom(data []byte, o DecodeOptions) (obj map[string]any, ok bool) {

@@ -36,7 +36,7 @@ func TestDecodeCustom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, ok := DecodeCustom([]byte(tt.in))
 			assert.Equal(t, tt.decodes, ok)
-			_, ok = DecodeCustomIdentified([]byte(tt.in))
+			_, ok = DecodeCustomIdentified([]byte(tt.in), nil)
 			assert.Equal(t, tt.andIdentified, ok)
 			compareDecodeCustom(t, []byte(tt.in))
 		})
@@ -66,7 +66,7 @@ func compareDecodeCustom(t *testing.T, data []byte) {
 	}
 	assert.Equal(t, want, obj)
 
-	identified, ok := DecodeCustomIdentified(data)
+	identified, ok := DecodeCustomIdentified(data, &Live{Object: obj, Encoded: &Encoded{}})
 	if !ok {
 		return
 	}

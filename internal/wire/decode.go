@@ -81,8 +81,12 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	d.live.begin(t, o.Live)
 
 	v, ok := d.value(t.root, nil)
-	if d.failure == errOtherMembers {
+	switch d.failure {
+	case errOtherMembers:
 		o.anew = true
+		return t.decode(data, o)
+	case errSharedAgain:
+		o.Live = nil
 		return t.decode(data, o)
 	}
 	if ok {

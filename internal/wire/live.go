@@ -17,7 +17,7 @@ type Live struct {
 
 // A liveMatch compares a document with the object that it replaces.
 type liveMatch struct {
-	live      map[string]any // nil if there is none
+	live      map[string]any // nil unless there are sections
 	sections  [2]section     // of the members before the status, and of those from it on
 	shared    uint64         // fields of the root that the document has from live
 	fieldSets []any          // the entries of managedFields whose field sets come next
@@ -29,16 +29,20 @@ type section struct {
 	fields uint64 // those that it has
 }
 
-// errSharedAgain is the error of a document that has a member of the live object and the same member
-// again, before or after it.
+// errSharedAgain ends decoding of a document that has a member of the live object and the same
+// member again, before or after it. It is decoded anew without the live object.
 var errSharedAgain = errors.New("a shared member comes twice")
 
 // begin sets the object that a document of type t is compared with.
 func (m *liveMatch) begin(t *Type, l *Live) {
-	if l == nil || l.Encoded.members == 0 {
+	if l == nil {
 		return
 	}
-	m.live, m.fieldSets = l.Object, object.List(l.Object, "metadata", "managedFields")
+	m.fieldSets = object.List(l.Object, "metadata", "managedFields")
+	if t.root.kind != kindStruct || l.Encoded.members == 0 {
+		return
+	}
+	m.live = l.Object
 	_, body, tail := t.root.sections()
 	m.sections[0] = section{l.Encoded.stable[l.Encoded.members:], t.root.present(l.Object, body)}
 	m.sections[1] = section{l.Encoded.changing[l.Encoded.status:], t.root.present(l.Object, tail)}
