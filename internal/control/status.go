@@ -3,9 +3,9 @@ package control
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -162,7 +162,7 @@ func (t *target) resource() string { return t.request.Type.Name + "." + t.reques
 
 // readyStatus returns the fields of the status of MarkReady.
 func (t *target) readyStatus() (map[string]any, error) {
-	now := t.registry.Clock().Now().UTC().Format(time.RFC3339)
+	now := clock.Timestamp(t.registry.Clock().Now())
 	condition := func(typ, reason, message string) map[string]any {
 		c := map[string]any{"type": typ, "status": "True", "lastTransitionTime": now}
 		if reason != "" {

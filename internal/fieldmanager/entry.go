@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -174,7 +175,7 @@ func canonicalTime(s string) string {
 	case len(s) == len("2006-01-02T15:04:05Z"): // others are shorter or longer
 		return s
 	}
-	return t.UTC().Format(time.RFC3339)
+	return clock.Timestamp(t)
 }
 
 // format encodes managedFields: Apply entries first, then by time; entries

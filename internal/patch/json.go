@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/internal/word"
 )
 
 // maxOperations is the maximum number of operations in a JSON Patch.
@@ -179,17 +180,13 @@ func (e edit) isPlain(body []byte) bool {
 func plainText(name string, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return isPrintableASCII(v) && len(wire.AppendString(nil, v)) == len(v)+len(`""`)
+		return word.IsPrintableASCII(v) && len(wire.AppendString(nil, v)) == len(v)+len(`""`)
 	case int64:
 		return v != 0 // may be -0
 	case bool, map[string]any, []any:
 		return true
 	}
 	return false
-}
-
-func isPrintableASCII(s string) bool {
-	return strings.IndexFunc(s, func(c rune) bool { return c < ' ' || c > '~' }) < 0
 }
 
 // unescapeStep replaces the escapes in a step of a path.

@@ -256,7 +256,7 @@ const maxManager = 128
 // up to the first slash, without unprintable characters.
 func managerOf(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, "/")
-	if len(name) <= maxManager && isPrintableASCII(name) {
+	if len(name) <= maxManager && word.IsPrintableASCII(name) {
 		return name
 	}
 	var b strings.Builder
@@ -270,20 +270,4 @@ func managerOf(userAgent string) string {
 		b.WriteRune(c)
 	}
 	return b.String()
-}
-
-func isPrintableASCII(s string) bool {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
-	for ; len(s) >= 8; s = s[8:] {
-		// The difference has the high bit of a control character, the sum that of a delete.
-		if w := word.Eight(s); (w|(w-' '*ones)|(w+ones))&highs != 0 {
-			return false
-		}
-	}
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -213,7 +213,7 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	}
 	was := op.known(shown, t)
 	if was == nil {
-		present := op.recent.decode(key, shown, t, op.prototypes.of(t))
+		present := op.decodeRecent(key, shown)
 		defer func() {
 			if !gone {
 				op.recent.keep(key, present)

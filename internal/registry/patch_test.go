@@ -36,16 +36,6 @@ func TestDecodePlainJSON(t *testing.T) {
 	}
 }
 
-func TestIsPrintableASCII(t *testing.T) {
-	for c := range 256 {
-		for at := range 10 {
-			s := []byte("0123456~89")
-			s[at] = byte(c)
-			assert.Equal(t, ' ' <= c && c <= '~', isPrintableASCII(string(s)), "%q", s)
-		}
-	}
-}
-
 // FuzzDecodePlainJSON checks that JSON is read as YAML reads it.
 func FuzzDecodePlainJSON(f *testing.F) {
 	for _, body := range []string{

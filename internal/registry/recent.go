@@ -50,6 +50,11 @@ func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, l
 	return s
 }
 
+// decodeRecent is decode for an object of the request's type.
+func (op *operation) decodeRecent(key string, o *storage.Object) *state {
+	return op.recent.decode(key, o, op.Type, op.prototypes.of(op.Type))
+}
+
 // setValid sets valid in the state that comes after another.
 func (s *state) setValid(before *state) {
 	s.valid = before.valid && resource.SharesMembers(s.object, before.object, "metadata", "status")

@@ -59,7 +59,7 @@ func (op *operation) expect(body Body) {
 		return
 	}
 	if o := op.store.Newest(op.key()); o != nil && o.IsOf(t) {
-		op.expected = op.recent.decode(op.key(), o, t, op.prototypes.of(t))
+		op.expected = op.decodeRecent(op.key(), o)
 	}
 }
 
@@ -154,7 +154,7 @@ func (op *operation) present(shown *storage.Object) *state {
 		return s
 	}
 	op.forget()
-	return op.recent.decode(op.key(), shown, op.Type, op.prototypes.of(op.Type))
+	return op.decodeRecent(op.key(), shown)
 }
 
 // genericOf returns a stored object in generic form, in the version of t. It must not be

@@ -150,8 +150,8 @@ type Strategy struct {
 
 	// DefaultAfterCreate sets the defaults that kube-apiserver sets only when it
 	// decodes a created object from etcd, and reports whether it set any. They do not
-	// depend on the metadata. A create returns them but does not store them. The first update stores them, even if it
-	// changes nothing else.
+	// depend on the metadata. A create returns them but does not store them. The first
+	// update stores them, even if it changes nothing else.
 	DefaultAfterCreate func(obj map[string]any) bool
 
 	// ResetFields are the paths of fields that a write to the object cannot change.

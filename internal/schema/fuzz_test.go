@@ -39,6 +39,19 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
+// fuzzedSchema returns the schema of a text. It skips the test if the text has none.
+func fuzzedSchema(t *testing.T, props []byte) *schema.Schema {
+	p, _, err := wire.DecodeUntyped(props, wire.DecodeOptions{})
+	if err != nil {
+		t.Skip()
+	}
+	s, err := schema.FromProps(p)
+	if err != nil {
+		t.Skip()
+	}
+	return s
+}
+
 // FuzzObject checks that no object makes a function panic.
 func FuzzObject(f *testing.F) {
 	for _, seed := range [][3]string{
@@ -50,14 +63,7 @@ func FuzzObject(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]), []byte(seed[2]))
 	}
 	f.Fuzz(func(t *testing.T, props, first, second []byte) {
-		p, _, err := wire.DecodeUntyped(props, wire.DecodeOptions{})
-		if err != nil {
-			t.Skip()
-		}
-		s, err := schema.FromProps(p)
-		if err != nil {
-			t.Skip()
-		}
+		s := fuzzedSchema(t, props)
 		obj, _, err := wire.DecodeUntyped(first, wire.DecodeOptions{})
 		if err != nil {
 			t.Skip()
@@ -84,7 +90,8 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzCoerceDecoded checks that Coerce does the same with metadata that wire.DecodeCustom has decoded.
+// FuzzCoerceDecoded checks that Coerce does the same with metadata that wire.DecodeCustom has
+// decoded.
 func FuzzCoerceDecoded(f *testing.F) {
 	const embedded = `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`
 	for _, seed := range [][2]string{
@@ -96,14 +103,7 @@ func FuzzCoerceDecoded(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, props, text []byte) {
-		p, _, err := wire.DecodeUntyped(props, wire.DecodeOptions{})
-		if err != nil {
-			t.Skip()
-		}
-		s, err := schema.FromProps(p)
-		if err != nil {
-			t.Skip()
-		}
+		s := fuzzedSchema(t, props)
 		obj, ok := wire.DecodeCustom(text)
 		if !ok {
 			t.Skip()

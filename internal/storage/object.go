@@ -265,8 +265,8 @@ func (o *Object) Live(decoded map[string]any) *wire.Live {
 // Bookmark has none. The caller owns the map.
 func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t, nil, nil) }
 
-// Complete makes obj, from which Draft with the same live encoded the object, what DecodeNext returns,
-// which saves decoding it. It reports false if it cannot, which does not change obj.
+// Complete makes obj, from which Draft with the same live encoded the object, what DecodeNext
+// returns, which saves decoding it. It reports false if it cannot, which does not change obj.
 func (o *Object) Complete(t *resource.Type, obj, live map[string]any) bool {
 	w := t.Codec.Wire()
 	if w == nil || !o.IsOf(t) || !w.IsCanonical(obj, live) {

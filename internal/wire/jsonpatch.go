@@ -13,8 +13,8 @@ var operations = func() *Type {
 }()
 
 // DecodeJSONPatch decodes a JSON Patch. An operation has no value if that is null, and no other
-// member that is empty. fieldErrors has a FieldError for each unknown and each duplicate field. The error is that
-// of a patch that is not a list of operations, as in [Type.Decode].
+// member that is empty. fieldErrors has a FieldError for each unknown and each duplicate field. The
+// error is that of a patch that is not a list of operations, as in [Type.Decode].
 func DecodeJSONPatch(patch []byte) (list []any, fieldErrors []error, err error) {
 	v, fieldErrors, err := operations.decode(patch, DecodeOptions{Strict: true})
 	list, _ = v.([]any)

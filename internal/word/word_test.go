@@ -12,3 +12,13 @@ func TestWords(t *testing.T) {
 	assert.Equal(t, binary.LittleEndian.Uint64([]byte(s)), Eight(s))
 	assert.Equal(t, binary.LittleEndian.Uint32([]byte(s)), Four(s))
 }
+
+func TestIsPrintableASCII(t *testing.T) {
+	for c := range 256 {
+		for at := range 10 {
+			s := []byte("0123456~89")
+			s[at] = byte(c)
+			assert.Equal(t, ' ' <= c && c <= '~', IsPrintableASCII(string(s)), "%q", s)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -82,15 +83,13 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 	if err != nil {
 		return status.Internal("failed to generate token: " + err.Error())
 	}
-	meta["creationTimestamp"] = timestamp(now)
+	meta["creationTimestamp"] = clock.Timestamp(now)
 	obj["status"] = map[string]any{
 		"token":               token,
-		"expirationTimestamp": timestamp(now.Add(time.Duration(expiration) * time.Second)),
+		"expirationTimestamp": clock.Timestamp(now.Add(time.Duration(expiration) * time.Second)),
 	}
 	return nil
 }
-
-func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // account returns the service account, and sets its name, namespace and uid in
 // the metadata of the request.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/kinds/certificates"
 	"github.com/kubefake/kubefake/internal/object"
@@ -72,7 +73,7 @@ func (c *signer) sync(k controller.Key) error {
 	if err := check(request, usages); err != nil {
 		controller.SetCondition(status, map[string]any{
 			"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": err.Error(),
-			"lastUpdateTime": controller.Timestamp(c.env.Now()),
+			"lastUpdateTime": clock.Timestamp(c.env.Now()),
 		})
 	} else {
 		certificate, err := c.sign(request, usages, obj)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -105,7 +106,7 @@ func (r *Recorder) EventFor(ref map[string]any, typ, reason, format string, args
 	if s.combines(group, message, now) {
 		message, key = "(combined from similar events): "+message, group
 	}
-	stamp := now.UTC().Format(time.RFC3339)
+	stamp := clock.Timestamp(now)
 	namespace := object.String(ref, "namespace")
 	if namespace == "" {
 		namespace = "default"

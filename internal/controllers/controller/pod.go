@@ -3,6 +3,7 @@ package controller
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -51,7 +52,7 @@ func PodEnded(pod map[string]any) bool {
 // generation of the Pod and its times. It returns nil if the Pod has the condition. A reason
 // or a message that is "" is removed.
 func PodCondition(pod map[string]any, typ, status, reason, message string, now time.Time) map[string]any {
-	c := map[string]any{"type": typ, "status": status, "lastProbeTime": nil, "lastTransitionTime": Timestamp(now)}
+	c := map[string]any{"type": typ, "status": status, "lastProbeTime": nil, "lastTransitionTime": clock.Timestamp(now)}
 	old := Condition(pod, typ)
 	if old != nil && object.String(old, "status") == status {
 		if object.String(old, "reason") == reason && object.String(old, "message") == message {

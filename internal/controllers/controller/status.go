@@ -11,9 +11,6 @@ import (
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
-// Timestamp returns a time in the form that metadata and conditions have it.
-func Timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // Time returns the time at a path of obj; the zero time if there is none.
 func Time(obj map[string]any, path ...string) time.Time {
 	t, _ := time.Parse(time.RFC3339, object.String(obj, path...))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/cron"
 	"github.com/kubefake/kubefake/internal/object"
@@ -265,7 +266,7 @@ func (r *run) observe() error {
 		}
 		if condition == "Complete" {
 			if at := controller.Time(job.Generic(), "status", "completionTime"); at.After(controller.Time(r.status, "lastSuccessfulTime")) {
-				r.status["lastSuccessfulTime"] = controller.Timestamp(at)
+				r.status["lastSuccessfulTime"] = clock.Timestamp(at)
 				r.changed = true
 			}
 		}
@@ -349,7 +350,7 @@ func (r *run) create(name string, at time.Time) (bool, error) {
 		r.recorder.Event(r.object, controller.Normal, "SuccessfulCreate", "Created job %s", name)
 	}
 	r.status["active"] = append(object.List(r.status, "active"), any(controller.Reference(job)))
-	r.status["lastScheduleTime"] = controller.Timestamp(at)
+	r.status["lastScheduleTime"] = clock.Timestamp(at)
 	r.changed = true
 	return true, nil
 }

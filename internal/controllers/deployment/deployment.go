@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -113,7 +114,7 @@ func (c *deployments) sync(k controller.Key) error {
 	if err != nil {
 		return err
 	}
-	r := &rollout{deployments: c, object: d, obj: changeable(d), now: controller.Timestamp(c.env.Now())}
+	r := &rollout{deployments: c, object: d, obj: changeable(d), now: clock.Timestamp(c.env.Now())}
 	r.read(sets)
 	err = r.run()
 	if r.changed {

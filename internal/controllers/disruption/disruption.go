@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -336,7 +337,7 @@ const allowedType = "DisruptionAllowed"
 // setAllowed sets the condition DisruptionAllowed, in its place if status has it.
 func (c *disruption) setAllowed(status map[string]any, is, reason, message string) {
 	condition := map[string]any{
-		"type": allowedType, "status": is, "reason": reason, "message": message, "lastTransitionTime": controller.Timestamp(c.env.Now()),
+		"type": allowedType, "status": is, "reason": reason, "message": message, "lastTransitionTime": clock.Timestamp(c.env.Now()),
 	}
 	object.Keep(condition, status, "observedGeneration")
 	controller.PutCondition(status, condition)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -117,7 +118,7 @@ func (w *watched) trigger(service *controller.Object, pods []*controller.Object)
 	if first.IsZero() {
 		return ""
 	}
-	return controller.Timestamp(first)
+	return clock.Timestamp(first)
 }
 
 // address returns the address of a Pod in a family, "" if it has none.

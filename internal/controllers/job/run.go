@@ -3,6 +3,7 @@ package job
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -135,7 +136,7 @@ func (r *run) reconcile(satisfied bool) error {
 		}
 	}
 	if r.status()["startTime"] == nil && !r.suspend {
-		r.status()["startTime"] = controller.Timestamp(r.now)
+		r.status()["startTime"] = clock.Timestamp(r.now)
 	}
 	r.backoff = r.backoffs[r.key].after(newSucceeded, newFailed)
 	r.evaluate()
@@ -286,12 +287,12 @@ func (r *run) updateSuspended() bool {
 		return false
 	}
 	r.recorder.Event(r.object, controller.Normal, "Resumed", "Job resumed")
-	r.status()["startTime"] = controller.Timestamp(r.now)
+	r.status()["startTime"] = clock.Timestamp(r.now)
 	return true
 }
 
 func (r *run) condition(typ, status, reason, message string) map[string]any {
-	now := controller.Timestamp(r.now)
+	now := clock.Timestamp(r.now)
 	return map[string]any{"type": typ, "status": status, "lastProbeTime": now, "lastTransitionTime": now, "reason": reason, "message": message}
 }
 

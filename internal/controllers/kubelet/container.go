@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
@@ -246,7 +247,7 @@ func (w *worker) running(c, was map[string]any, ready bool) map[string]any {
 	s["imageID"] = "sha256:" + digest(object.String(c, "image"))
 	s["containerID"] = "fakeapi://" + digest(w.object.UID+"/"+object.String(c, "name")+"/"+strconv.FormatInt(count, 10))
 	s["ready"], s["started"] = ready, true
-	s["state"] = map[string]any{"running": map[string]any{"startedAt": controller.Timestamp(w.now)}}
+	s["state"] = map[string]any{"running": map[string]any{"startedAt": clock.Timestamp(w.now)}}
 	return s
 }
 
@@ -273,7 +274,7 @@ func (w *worker) exited(was map[string]any, code int64) map[string]any {
 	if code != 0 {
 		reason = "Error"
 	}
-	now := controller.Timestamp(w.now)
+	now := clock.Timestamp(w.now)
 	started := object.String(was, "state", "running", "startedAt")
 	if started == "" {
 		started = now

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
@@ -82,7 +83,7 @@ func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
 		return nil
 	}
 	status := map[string]any{}
-	stamp := controller.Timestamp(now)
+	stamp := clock.Timestamp(now)
 	var conditions []any
 	for c := range object.Each(lifecycle.NodeConditions()) {
 		typ := object.String(c, "type")

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
@@ -153,7 +154,7 @@ func (w *worker) status() map[string]any {
 		set("message", "Pod was active on the node longer than the specified deadline")
 	}
 	if object.String(old, "startTime") == "" {
-		set("startTime", controller.Timestamp(w.now))
+		set("startTime", clock.Timestamp(w.now))
 	}
 	w.addresses(spec, old, set)
 	if generation, ok := object.Int(w.pod, "metadata", "generation"); ok {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -91,7 +92,7 @@ func (c conditions) write(ns map[string]any, now time.Time) (changed bool) {
 			continue
 		}
 		if old["status"] != value {
-			old["lastTransitionTime"] = controller.Timestamp(now)
+			old["lastTransitionTime"] = clock.Timestamp(now)
 		}
 		old["status"], old["reason"], old["message"] = value, is.reason, is.message
 		changed = true

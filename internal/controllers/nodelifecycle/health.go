@@ -3,6 +3,7 @@ package nodelifecycle
 import (
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -56,11 +57,11 @@ func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, e
 		case condition == nil:
 			status["conditions"] = append(object.List(status, "conditions"), map[string]any{
 				"type": typ, "status": "Unknown", "reason": "NodeStatusNeverUpdated", "message": "Kubelet never posted node status.",
-				"lastHeartbeatTime": controller.Timestamp(created), "lastTransitionTime": controller.Timestamp(at),
+				"lastHeartbeatTime": clock.Timestamp(created), "lastTransitionTime": clock.Timestamp(at),
 			})
 		case object.String(condition, "status") != "Unknown":
 			condition["status"], condition["reason"], condition["message"] = "Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status."
-			condition["lastTransitionTime"] = controller.Timestamp(at)
+			condition["lastTransitionTime"] = clock.Timestamp(at)
 		}
 	}
 	h.ready = object.Copy(controller.Condition(changed, "Ready"))

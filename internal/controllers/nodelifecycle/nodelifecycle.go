@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -193,7 +194,7 @@ func (c *nodeLifecycle) markNotReady(pods []*controller.Object) bool {
 		}
 		changed := pod.Copy()
 		condition := controller.Condition(changed, "Ready")
-		condition["status"], condition["lastTransitionTime"] = "False", controller.Timestamp(c.env.Now())
+		condition["status"], condition["lastTransitionTime"] = "False", clock.Timestamp(c.env.Now())
 		if _, err := c.client.UpdateStatus(controller.Pods, changed); controller.IsNotFound(err) {
 			continue
 		} else if err != nil {

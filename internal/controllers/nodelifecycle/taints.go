@@ -3,6 +3,7 @@ package nodelifecycle
 import (
 	"slices"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -63,7 +64,7 @@ func (c *nodeLifecycle) setNoScheduleTaints(node *controller.Object) error {
 func (c *nodeLifecycle) swapTaints(node *controller.Object, effect string, add, remove []string) error {
 	if err := c.patchTaints(node, func(taints []any) []any {
 		for _, key := range add {
-			taint := map[string]any{"key": key, "effect": effect, "timeAdded": controller.Timestamp(c.env.Now())}
+			taint := map[string]any{"key": key, "effect": effect, "timeAdded": clock.Timestamp(c.env.Now())}
 			if i := indexTaint(taints, key, effect); i >= 0 {
 				taints[i] = taint
 			} else {

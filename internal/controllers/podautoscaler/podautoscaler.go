@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
@@ -124,7 +125,7 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 		r.setCondition("AbleToScale", "True", "SucceededRescale", fmt.Sprintf("the HPA controller was able to update the target scale to %d", desired))
 		r.event(controller.Normal, "SuccessfulRescale", fmt.Sprintf("New size: %d; reason: %s", desired, reason))
 		r.history.store(object.Map(r.hpa, "spec", "behavior"), r.current, desired, r.now)
-		r.status["lastScaleTime"] = controller.Timestamp(r.now)
+		r.status["lastScaleTime"] = clock.Timestamp(r.now)
 	}
 	r.setStatus(desired, metrics)
 	r.write()
@@ -278,7 +279,7 @@ func (r *reconciliation) event(typ, reason, message string) {
 // setCondition sets a condition in its place.
 func (r *reconciliation) setCondition(typ, status, reason, message string) {
 	controller.PutCondition(r.status, map[string]any{
-		"type": typ, "status": status, "reason": reason, "message": message, "lastTransitionTime": controller.Timestamp(r.now),
+		"type": typ, "status": status, "reason": reason, "message": message, "lastTransitionTime": clock.Timestamp(r.now),
 	})
 }
 

@@ -8,6 +8,7 @@ package replicaset
 import (
 	"maps"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -239,7 +240,7 @@ func (c *replicaSets) updateStatus(rs *controller.Object, active []*controller.O
 			reason = "FailedDelete"
 		}
 		controller.SetCondition(status, map[string]any{
-			"type": "ReplicaFailure", "status": "True", "lastTransitionTime": controller.Timestamp(now),
+			"type": "ReplicaFailure", "status": "True", "lastTransitionTime": clock.Timestamp(now),
 			"reason": reason, "message": failed.Error(),
 		})
 	} else if failed == nil && had != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -180,7 +181,7 @@ func (c *protection) setReady(cidr *controller.Object, status, reason, message s
 	_, err := c.client.Apply(controller.ServiceCIDRs, "status", manager, map[string]any{
 		"metadata": map[string]any{"name": cidr.Name},
 		"status": map[string]any{"conditions": []any{map[string]any{
-			"type": "Ready", "status": status, "reason": reason, "message": message, "lastTransitionTime": controller.Timestamp(c.env.Now()),
+			"type": "Ready", "status": status, "reason": reason, "message": message, "lastTransitionTime": clock.Timestamp(c.env.Now()),
 		}}},
 	})
 	return err
