@@ -30,6 +30,8 @@ type state struct {
 	// texts is the length of the documents that have the strings of the object, in a state of
 	// the recentStates.
 	texts int
+	// after is what a change made of the object, in a state of the recentStates, or nil.
+	after *state
 }
 
 // commit runs one transaction and records its writer. What the server derives

@@ -32,7 +32,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 	options := wire.DecodeOptions{Strict: o.strict(), Prototypes: op.bodies(body)}
 	if s := op.expected; s != nil {
 		options.Live = s.stored.Live(s.object)
-		defer op.mustKeep(s.object)()
+		defer mustKeep(op.Type, s.object)()
 	}
 	doc, err := body.Format.ParseFor(c, body.Data, options)
 	if err != nil {

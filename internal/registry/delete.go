@@ -221,7 +221,7 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 		}()
 		was = present.object
 	}
-	defer op.mustKeep(was)()
+	defer mustKeep(op.Type, was)()
 	obj := object.ShallowCopy(was)
 	meta := object.Own(obj, "metadata")
 	if t.MarkTerminating != nil {

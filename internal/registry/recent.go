@@ -17,10 +17,11 @@ const (
 	maxRecentTexts = 8 * maxRecentBytes
 )
 
-// recentStates are the states of the objects that were changed last: after the change or, if that
-// is not known without decoding it, before. An object that was changed is often changed again soon,
-// and most writes leave its spec or its status as it is: what has the same text as in the state
-// before is not decoded again.
+// recentStates are the states of the objects that were changed last, each before its last change and
+// with what that made of it. An object that was changed is often changed again soon, and then its
+// new state need not be decoded if the object of the change is what decoding would return. Most
+// writes leave the spec or the status as it is, too: what has the same text as in the state before
+// is not decoded again.
 type recentStates struct {
 	slots [maxRecent]atomic.Pointer[state] // by the hash of the key
 }
@@ -43,11 +44,27 @@ func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, l
 		return s
 	}
 	if last.stored == o {
+		last.after = nil
 		return last
 	}
-	s := &state{stored: o, object: o.DecodeNext(t, last.object, last.stored), texts: last.texts + o.Len()}
-	s.setValid(last)
+	s := last.completed(o, t)
+	if s == nil {
+		s = &state{stored: o, object: o.DecodeNext(t, last.object, last.stored), texts: last.texts + o.Len()}
+	}
+	s.valid = last.valid && resource.SharesMembers(s.object, last.object, "metadata", "status")
 	return s
+}
+
+// completed returns the state after the change of a state, if that has stored o and its object can
+// be made what decoding o returns, or nil.
+func (s *state) completed(o *storage.Object, t *resource.Type) *state {
+	defer mustKeep(t, s.object)()
+	after := s.after
+	if after == nil || after.stored != o || !o.Complete(t, after.object, s.object) {
+		return nil
+	}
+	mustBeDecoded(after, t)
+	return after
 }
 
 // decodeRecent is decode for an object of the request's type.
@@ -55,27 +72,22 @@ func (op *operation) decodeRecent(key string, o *storage.Object) *state {
 	return op.recent.decode(key, o, op.Type, op.prototypes.of(op.Type))
 }
 
-// setValid sets valid in the state that comes after another.
-func (s *state) setValid(before *state) {
-	s.valid = before.valid && resource.SharesMembers(s.object, before.object, "metadata", "status")
-}
-
-// keep keeps a state that decode or next returned. The caller must not use it any more.
+// keep keeps a state that decode returned. The caller must not use it any more.
 func (r *recentStates) keep(key string, s *state) {
-	if s.stored.Len() <= maxRecentBytes && s.texts <= maxRecentTexts {
+	newest := s
+	if s.after != nil {
+		newest = s.after
+	}
+	if newest.stored.Len() <= maxRecentBytes && newest.texts <= maxRecentTexts {
 		r.slot(key).Store(s)
 	}
 }
 
-// next returns the state to keep after a change, which has stored obj in place of the object of
-// present: that of obj or, if decoding the stored object would perhaps not return that, present.
-func (op *operation) next(present *state, stored *storage.Object, obj map[string]any) *state {
-	defer op.mustKeep(present.object)()
-	if op.sent.data == nil || op.replaced || !stored.Complete(op.Type, obj, present.object) {
-		return present
+// setAfter notes in a state that decode returned what a change made of it, unless admission may
+// have put values of its own into the object.
+func (op *operation) setAfter(s, changed *state) {
+	if op.sent.data != nil && !op.replaced {
+		changed.texts = s.texts + len(op.sent.data)
+		s.after = changed
 	}
-	s := &state{stored: stored, object: obj, texts: present.texts + len(op.sent.data)}
-	s.setValid(present)
-	mustBeDecoded(s, op.Type)
-	return s
 }

@@ -142,7 +142,7 @@ func (op *operation) changeState(c change, old, shown *storage.Object) (*state, 
 	defer func() { op.recent.keep(op.key(), present) }()
 	changed, err := op.changeOnce(c, old, present)
 	if err == nil && changed.stored.Revision > old.Revision {
-		present = op.next(present, changed.stored, changed.object)
+		op.setAfter(present, changed)
 	}
 	return changed, err
 }
@@ -181,7 +181,7 @@ func (op *operation) known(o *storage.Object, t *resource.Type) map[string]any {
 func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
 	defer op.release()
 	was, o := present.object, c.options
-	defer op.mustKeep(was)()
+	defer mustKeep(op.Type, was)()
 	body, err := c.update(present)
 	if err != nil {
 		return nil, err
@@ -233,9 +233,10 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	return &state{stored: stored, object: obj}, nil
 }
 
-// mustKeep checks that old, an object that is changed, is the same when the function is called.
-func (op *operation) mustKeep(old map[string]any) func() {
-	if op.Type.DefaultMetadata != nil { // may be shared with a prototype
+// mustKeep checks that old, an object of a type that is changed, is the same when the function is
+// called.
+func mustKeep(t *resource.Type, old map[string]any) func() {
+	if t.DefaultMetadata != nil { // may be shared with a prototype
 		return mustNotWrite(old)
 	}
 	return mustNotChange(old)
