@@ -2,9 +2,11 @@ package fakeapi_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +64,35 @@ func TestWatchOptions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Many watches of the same objects, which gather changes, send each of them in order.
+func TestManyWatches(t *testing.T) {
+	const watches, writes = 20, 100
+	srv := fakeapi.Start(t)
+	var seen sync.WaitGroup
+	for range watches {
+		resp, err := srv.Client().Get(srv.URL + configMapsPath + "?watch=1&resourceVersion=0")
+		require.NoError(t, err)
+		t.Cleanup(func() { resp.Body.Close() })
+		seen.Go(func() {
+			for in, i := bufio.NewReader(resp.Body), 0; i < writes; {
+				event, err := in.ReadString('\n')
+				if !assert.NoError(t, err) {
+					return
+				}
+				if strings.Contains(event, `"name":"many-`) {
+					assert.Contains(t, event, fmt.Sprintf(`"name":"many-%d"`, i))
+					i++
+				}
+			}
+		})
+	}
+	for i := range writes {
+		code, _ := do(t, srv, "POST", configMapsPath, fmt.Sprintf(`{"metadata":{"name":"many-%d"}}`, i))
+		require.Equal(t, 201, code)
+	}
+	seen.Wait()
 }
 
 // A watch without timeoutSeconds ends between the shortest time and twice that.

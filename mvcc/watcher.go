@@ -200,6 +200,17 @@ func (w *Watcher[V]) Revision() Revision {
 // lock.
 func (w *Watcher[V]) Polled() (Revision, time.Time) { return w.next - 1, w.polled }
 
+// Peers returns the number of open watchers with the same prefix in the store, this one
+// included: a change of a key with it wakes all of them. It is 0 after Close.
+func (w *Watcher[V]) Peers() int {
+	w.store.mu.Lock()
+	defer w.store.mu.Unlock()
+	if w.group == nil {
+		return 0
+	}
+	return w.group.watchers
+}
+
 // closedChan is a closed channel.
 var closedChan = func() chan struct{} {
 	c := make(chan struct{})

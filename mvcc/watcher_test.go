@@ -141,6 +141,17 @@ func TestWait(t *testing.T) {
 	assert.False(t, woken(late), "a new watcher is not woken for earlier events")
 }
 
+func TestPeers(t *testing.T) {
+	s := mvcc.New[string](mvcc.Options{})
+	w, peer := watch(t, s, "a/", 0), watch(t, s, "a/", 0)
+	watch(t, s, "a/b/", 0)
+	watch(t, mvcc.New[string](mvcc.Options{}), "a/", 0)
+	assert.Equal(t, 2, w.Peers())
+	peer.Close()
+	assert.Equal(t, 1, w.Peers())
+	assert.Zero(t, peer.Peers())
+}
+
 // TestCompactedWatchers compacts while two watchers are synced and one is lagging.
 func TestCompactedWatchers(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})

@@ -104,7 +104,8 @@ type watchStream struct {
 	shape    representation
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
-	queue    fault.Queue   // of the writer; nil if no fault can slow it
+	gatherer gatherer
+	queue    fault.Queue // of the writer; nil if no fault can slow it
 	log      *journal.OpenWatch
 	ended    string // why the server ended it; "" if the client did
 }
@@ -175,11 +176,11 @@ func (st *watchStream) run(initial *storage.Page) error {
 	}
 	sent := true // the initial events, or that there are none
 	for {
-		wrote, changed, err := st.writeChanges(ctx)
+		changes, changed, err := st.writeChanges(ctx)
 		if err != nil {
 			return err
 		}
-		sent = sent || wrote
+		sent = sent || changes > 0
 		if w.gone {
 			st.ended = cmp.Or(st.ended, "the resource is not served any more")
 			return nil
@@ -194,6 +195,7 @@ func (st *watchStream) run(initial *storage.Page) error {
 		if err := st.send(); err != nil {
 			return err
 		}
+		st.gatherer.sentChanges(changes)
 		// A waiting watch holds no buffer.
 		putBuffer(st.w)
 		tracked.Wait(sent)
@@ -223,25 +225,25 @@ func (st *watchStream) writeInitial(initial *storage.Page) error {
 }
 
 // writeChanges writes the events of all changes that the watch has not seen yet, unless ctx
-// ends. It reports whether there were any, and returns what is closed when there are more.
-func (st *watchStream) writeChanges(ctx context.Context) (wrote bool, changed <-chan struct{}, err error) {
+// ends. It returns how many there were, and what is closed when there are more.
+func (st *watchStream) writeChanges(ctx context.Context) (written int, changed <-chan struct{}, err error) {
 	for more := true; more; more = isClosed(changed) && ctx.Err() == nil {
 		if err := st.follow(); err != nil {
-			return false, nil, st.fail(watchError(err))
+			return 0, nil, st.fail(watchError(err))
 		}
 		changes, err := st.cursor.Poll(watchBatch)
 		if err != nil {
-			return false, nil, st.fail(watchError(err))
+			return 0, nil, st.fail(watchError(err))
 		}
 		for _, change := range changes {
 			if err := st.change(change); err != nil {
-				return false, nil, err
+				return 0, nil, err
 			}
 		}
-		wrote = wrote || len(changes) > 0
+		written += len(changes)
 		changed = st.cursor.Wait()
 	}
-	return wrote, changed, nil
+	return written, changed, nil
 }
 
 // wakeups are what wakes a watch up beside changes, and what it has to do then.
@@ -267,6 +269,7 @@ func (st *watchStream) newWakeups() *wakeups {
 func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wakeups) (over bool) {
 	select {
 	case <-changed:
+		st.gatherer.gather(ctx, st.cursor.Peers())
 	case <-w.bookmark.C:
 		w.due = true
 	case <-w.grown:

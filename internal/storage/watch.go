@@ -101,6 +101,9 @@ func (w *Watch) Revision() mvcc.Revision { return w.watcher.Revision() }
 // It takes no lock.
 func (w *Watch) Polled() (mvcc.Revision, time.Time) { return w.watcher.Polled() }
 
+// Peers returns the number of open watches that a change wakes together with this one.
+func (w *Watch) Peers() int { return w.watcher.Peers() }
+
 // Close releases the watcher.
 func (w *Watch) Close() { w.watcher.Close() }
 
