@@ -43,8 +43,9 @@ type Aggregator struct {
 
 	documents atomic.Pointer[Documents] // nil if no APIService is remote
 
-	mu      sync.Mutex         // guards the fields below, and what workers know of their servers
-	workers map[string]*worker // by the names of remote APIServices
+	mu      sync.Mutex             // guards the fields below, and what workers know of their servers
+	all     map[string]*apiService // by name; nil if no APIService is remote
+	workers map[string]*worker     // by the names of remote APIServices
 	closed  bool
 
 	running sync.WaitGroup
@@ -52,7 +53,7 @@ type Aggregator struct {
 
 // services are the APIServices of a server. It is immutable.
 type services struct {
-	all       []*apiService
+	all       []*apiService                     // in the order of their names
 	byVersion map[resource.GroupVersion]*worker // remote ones
 }
 
@@ -79,12 +80,14 @@ func New(c Config) *Aggregator {
 	return &Aggregator{config: c, workers: map[string]*worker{}}
 }
 
-// Changed makes the Aggregator look at the objects of a type that were written, at all
-// objects if t is nil.
-func (a *Aggregator) Changed(t *resource.Type) {
+// Changed makes the Aggregator look at the objects of a type that were written, at all objects if
+// t is nil. names are those of the APIServices that were written or deleted.
+func (a *Aggregator) Changed(t *resource.Type, names []string) {
 	switch {
-	case t == nil || t.Group == group && t.Name == resources:
+	case t == nil:
 		a.load()
+	case t.Group == group && t.Name == resources:
+		a.loadChanged(names)
 	case t.Group == "" && t.Name == "services", t.Group == "discovery.k8s.io" && t.Name == "endpointslices":
 		if known := a.known.Load(); known != nil {
 			for _, w := range known.byVersion {
@@ -96,22 +99,58 @@ func (a *Aggregator) Changed(t *resource.Type) {
 
 // load brings the Aggregator in line with the APIServices in the store.
 func (a *Aggregator) load() {
-	t := a.typ()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if t := a.typ(); t != nil && !a.closed {
+		a.loadLocked(t)
+	}
+}
+
+// loadChanged is load after a change of the APIServices with these names. As long as none is
+// remote, the others are not looked at.
+func (a *Aggregator) loadChanged(names []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t := a.typ()
 	if t == nil || a.closed {
 		return
 	}
-	known := &services{byVersion: map[resource.GroupVersion]*worker{}}
-	stale := []*apiService{} // local ones whose condition is that of a remote one
+	var changed []*apiService
+	for _, name := range names {
+		delete(a.all, name)
+		if o := a.config.Registry.Store().Newest(t.Key("", name)); o != nil {
+			changed = append(changed, parse(t, o))
+		}
+	}
+	switch {
+	case a.all != nil:
+		for _, s := range changed {
+			a.all[s.name] = s
+		}
+		a.settleLocked()
+	case slices.ContainsFunc(changed, (*apiService).isRemote):
+		a.loadLocked(t)
+	}
+	a.makeLocalLocked(changed)
+}
+
+func (a *Aggregator) loadLocked(t *resource.Type) {
+	a.all = map[string]*apiService{}
 	for o := range a.config.Registry.Store().All(t.Prefix) {
-		s := parse(t, o)
+		a.all[o.Name] = parse(t, o)
+	}
+	a.makeLocalLocked(slices.Collect(maps.Values(a.all)))
+	a.settleLocked()
+}
+
+// settleLocked makes what readers know, and the workers, what all says.
+func (a *Aggregator) settleLocked() {
+	known := &services{byVersion: map[resource.GroupVersion]*worker{}}
+	for _, name := range slices.Sorted(maps.Keys(a.all)) {
+		s := a.all[name]
 		known.all = append(known.all, s)
-		switch {
-		case s.isRemote():
+		if s.isRemote() {
 			known.byVersion[s.GroupVersion] = a.workLocked(s)
-		case s.reason != localCondition.Reason:
-			stale = append(stale, s)
 		}
 	}
 	for name, w := range a.workers {
@@ -121,11 +160,10 @@ func (a *Aggregator) load() {
 		}
 	}
 	if len(known.byVersion) == 0 {
-		known = nil
+		known, a.all = nil, nil
 	}
 	a.known.Store(known)
 	a.publishLocked()
-	a.makeLocalLocked(stale)
 }
 
 // workLocked returns the worker of a remote APIService, and starts it if it is new.
@@ -140,8 +178,11 @@ func (a *Aggregator) workLocked(s *apiService) *worker {
 	return w
 }
 
-// makeLocalLocked sets the condition of APIServices that are not remote any more.
-func (a *Aggregator) makeLocalLocked(stale []*apiService) {
+// makeLocalLocked sets the condition of those APIServices that are not remote any more.
+func (a *Aggregator) makeLocalLocked(all []*apiService) {
+	stale := slices.DeleteFunc(slices.Clone(all), func(s *apiService) bool {
+		return s.isRemote() || s.reason == localCondition.Reason
+	})
 	if len(stale) == 0 {
 		return
 	}

@@ -49,7 +49,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		defer op.definitionsMu.Unlock()
 	}
 	var changed []string // the names of definitions or APIServices
-	registers := !op.reconciling && t.Group == "apiregistration.k8s.io"
+	isAPIService := t.Group == "apiregistration.k8s.io"
 	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 		if err := fn(tx); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 			op.expireAfterTTL(t, tx)
 		}
 		for _, e := range tx.Events() {
-			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && (defines || registers) {
+			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && (defines || isAPIService) {
 				changed = append(changed, name)
 			}
 		}
@@ -69,7 +69,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		return err
 	}
 	op.revision = rev
-	op.changed(op.Type)
+	op.changed(op.Type, changed)
 	switch op.Type.Group {
 	case dynamic.Group:
 		op.reloadAdmission()
@@ -83,7 +83,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	switch {
 	case reconciles:
 		op.reconcileDefinitions(changed, op.inserted)
-	case registers:
+	case isAPIService && !op.reconciling:
 		for _, name := range changed {
 			version, group, _ := strings.Cut(name, ".")
 			op.registerGroupVersion(resource.GroupVersion{Group: group, Version: version})

@@ -52,10 +52,10 @@ type Config struct {
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
 
-	// Changed is called after a write to objects of a type, and with nil after one to objects of
-	// any types. The caller may hold locks of the registry; Changed must not write. Nil is not
-	// called.
-	Changed func(t *resource.Type)
+	// Changed is called after a write to objects of a type, with the names of definitions and
+	// APIServices, and with nil after one to objects of any types. The caller may hold locks of the
+	// registry; Changed must not write. Nil is not called.
+	Changed func(t *resource.Type, names []string)
 
 	// ServiceRanges are the ranges of cluster IPs, at most one of an IP family,
 	// the default family first. Without any it is 10.0.0.0/24.
@@ -266,7 +266,7 @@ type Forked struct {
 	Clock    *clock.Clock
 	Journal  *journal.Journal
 	Webhooks *webhook.Client
-	Changed  func(t *resource.Type)
+	Changed  func(t *resource.Type, names []string)
 }
 
 // Fork returns a Registry of the same state, history and configuration. The two
@@ -291,10 +291,10 @@ func (g *Registry) Fork(of Forked) *Registry {
 	return out
 }
 
-// changed tells the server that objects of a type were written, or of any types if t is nil.
-func (g *Registry) changed(t *resource.Type) {
+// changed calls Config.Changed.
+func (g *Registry) changed(t *resource.Type, names []string) {
 	if g.config.Changed != nil {
-		g.config.Changed(t)
+		g.config.Changed(t, names)
 	}
 }
 

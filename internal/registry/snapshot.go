@@ -22,7 +22,7 @@ func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 	g.expireSince(before)
 	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was restored", Revision: g.store.Revision()})
 	g.reloadAdmission()
-	g.changed(nil)
+	g.changed(nil, nil)
 	g.flows.changed()
 	g.reconcileDefinitions(g.allDefinitions(), nil)
 	return nil

@@ -67,7 +67,7 @@ func (g *Registry) load(s *storage.State) error {
 	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "the state of another server was loaded", Revision: g.store.Revision()})
 	g.expireSince(0)
 	g.reloadAdmission()
-	g.changed(nil)
+	g.changed(nil, nil)
 	g.flows.changed()
 	g.reconcileDefinitions(g.allDefinitions(), nil)
 	return nil

@@ -29,7 +29,7 @@ func (f *Front) Upgrade(to *release.Release) error {
 		return nil
 	}
 	g.reloadAdmission()
-	g.changed(nil)
+	g.changed(nil, nil)
 	g.flows.changed()
 	return g.reconcileBootstrap(f.api.Load())
 }

@@ -192,7 +192,7 @@ func New(c Config) (*Server, error) {
 	}
 	s.addAggregator()
 	if c.State != nil {
-		s.aggregator.Changed(nil)
+		s.aggregator.Changed(nil, nil)
 	}
 	s.manifestReloads = &manifestCounts{}
 	s.countManifests(s.started)
@@ -247,10 +247,10 @@ func (s *Server) addAggregator() {
 	})
 }
 
-// changed is called when objects of a type, or of any types if t is nil, were written.
-func (s *Server) changed(t *resource.Type) {
+// changed is registry.Config.Changed.
+func (s *Server) changed(t *resource.Type, names []string) {
 	if s.aggregator != nil { // it is nil while the registry is made
-		s.aggregator.Changed(t)
+		s.aggregator.Changed(t, names)
 	}
 }
 
@@ -288,7 +288,7 @@ func (s *Server) Fork() (*Server, error) {
 	out.registry = s.registry.Fork(registry.Forked{Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed})
 	out.addAggregator()
 	if s.aggregator.HasRemote() {
-		out.aggregator.Changed(nil)
+		out.aggregator.Changed(nil, nil)
 	}
 	out.manifestReloads = &manifestCounts{}
 	out.countManifests(out.started)
