@@ -75,7 +75,9 @@ func TestManyWatches(t *testing.T) {
 		resp, err := srv.Client().Get(srv.URL + configMapsPath + "?watch=1&resourceVersion=0")
 		require.NoError(t, err)
 		t.Cleanup(func() { resp.Body.Close() })
-		seen.Go(func() {
+		seen.Add(1)
+		go func() {
+			defer seen.Done()
 			for in, i := bufio.NewReader(resp.Body), 0; i < writes; {
 				event, err := in.ReadString('\n')
 				if !assert.NoError(t, err) {
@@ -86,7 +88,7 @@ func TestManyWatches(t *testing.T) {
 					i++
 				}
 			}
-		})
+		}()
 	}
 	for i := range writes {
 		code, _ := do(t, srv, "POST", configMapsPath, fmt.Sprintf(`{"metadata":{"name":"many-%d"}}`, i))

@@ -32,7 +32,7 @@ func TestGatherTime(t *testing.T) {
 
 // A watch that has gathered nothing gathers less often, until it has sent several changes at once.
 func TestGathererPasses(t *testing.T) {
-	ctx := context.WithValue(t.Context(), http.ServerContextKey, new(http.Server))
+	ctx := context.WithValue(context.Background(), http.ServerContextKey, new(http.Server))
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	var g gatherer
