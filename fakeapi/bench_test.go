@@ -99,6 +99,32 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
+// BenchmarkGetRBAC gets an object that a RoleBinding allows, beside n ClusterRoleBindings for others and
+// those that every cluster has.
+func BenchmarkGetRBAC(b *testing.B) {
+	for _, n := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("others=%d", n), func(b *testing.B) {
+			objects := []any{configMap("cm", "value"),
+				`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"alice","namespace":"default"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`}
+			for i := range n {
+				objects = append(objects, fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"other-%d"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"other-%[1]d"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`, i))
+			}
+			srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithToken("alice", fakeapi.User{Name: "alice"}), fakeapi.WithObjects(objects...))
+			require.NoError(b, err)
+			b.Cleanup(srv.Close)
+			for b.Loop() {
+				req, err := http.NewRequest("GET", srv.URL+"/api/v1/namespaces/default/configmaps/cm", nil)
+				require.NoError(b, err)
+				req.Header.Set("Authorization", "Bearer alice")
+				resp, err := srv.Transport().RoundTrip(req)
+				require.NoError(b, err)
+				require.Equal(b, 200, resp.StatusCode)
+				resp.Body.Close()
+			}
+		})
+	}
+}
+
 // BenchmarkGetTCP gets an object through net/http. Its client costs little: it has one
 // connection, sends the same bytes each time, and reads no header but Content-Length.
 func BenchmarkGetTCP(b *testing.B) {

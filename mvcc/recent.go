@@ -29,6 +29,19 @@ type smallRange[V any] struct {
 	more   bool
 }
 
+// A Mark stands for the items of a range at one time. It can be compared with ==.
+type Mark[V any] struct{ of *smallRange[V] }
+
+// Mark returns the mark of the keys with a prefix that ends with a slash. As long as the store
+// returns the same one, none of the keys has changed: what a caller has made of the items after it
+// has asked for the mark is up to date. The store forgets marks, so that another one does not mean
+// that a key has changed. The zero Mark is the mark of no range.
+func (s *Store[V]) Mark(prefix string) Mark[V] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Mark[V]{s.rangeLocked(prefix)}
+}
+
 var recentSeed = maphash.MakeSeed()
 
 // itemSlot returns where the item of a key is remembered.

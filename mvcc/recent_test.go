@@ -11,12 +11,18 @@ import (
 )
 
 // TestRecent reads and writes more keys and ranges than a store remembers, and compares
-// what Latest and LatestFew return with a view.
+// what Latest and LatestFew return with a view. A range whose mark is that of another time has the
+// items of that time.
 func TestRecent(t *testing.T) {
 	s := New[int](Options{})
 	random := rand.New(rand.NewPCG(5, 6))
 	folder := func() string { return fmt.Sprintf("/%d/%d/", random.IntN(3), random.IntN(2*recentRanges)) }
 	key := func() string { return folder() + fmt.Sprint(random.IntN(4)) }
+	type marked struct {
+		mark  Mark[int]
+		items []*Item[int]
+	}
+	marks := map[string]marked{}
 	check := func(t *testing.T) {
 		t.Helper()
 		view, err := s.View(0)
@@ -33,6 +39,11 @@ func TestRecent(t *testing.T) {
 				require.Equal(t, len(want) <= fewItems, ok, prefix)
 				if ok {
 					require.Equal(t, want, items, prefix)
+				}
+				if before, mark := marks[prefix], s.Mark(prefix); before.mark == mark {
+					require.Equal(t, before.items, want, prefix)
+				} else {
+					marks[prefix] = marked{mark, want}
 				}
 			}
 		}
@@ -63,4 +74,25 @@ func TestRecent(t *testing.T) {
 		}
 	}())
 	check(t)
+}
+
+func TestMark(t *testing.T) {
+	s := New[int](Options{})
+	put := func(key string) {
+		t.Helper()
+		_, err := s.Update(func(tx *Txn[int]) error {
+			tx.Put(key, 1)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	for i := range 2 * fewItems {
+		put(fmt.Sprint("/a/", i))
+	}
+	mark := s.Mark("/a/")
+	put("/b/1")
+	require.True(t, mark == s.Mark("/a/"))
+	put("/a/1")
+	require.False(t, mark == s.Mark("/a/"))
+	require.False(t, s.Mark("/a/") == s.Fork(Options{}).Mark("/a/"))
 }

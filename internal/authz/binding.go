@@ -2,6 +2,8 @@ package authz
 
 import (
 	"encoding/json"
+	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -58,6 +60,51 @@ func (b *Binding) subjectOf(u *authn.User) *Subject {
 		}
 	}
 	return nil
+}
+
+// Bindings are the bindings of a namespace or of the cluster, by subject. They do not change.
+type Bindings struct {
+	all     []*Binding // in the order of their names
+	ofUser  map[string][]int
+	ofGroup map[string][]int
+}
+
+// NewBindings returns bindings that are sorted by name.
+func NewBindings(sorted iter.Seq[*Binding]) *Bindings {
+	bs := &Bindings{ofUser: map[string][]int{}, ofGroup: map[string][]int{}}
+	for b := range sorted {
+		for i := range b.Subjects {
+			switch s := &b.Subjects[i]; s.Kind {
+			case "User":
+				bs.ofUser[s.Name] = append(bs.ofUser[s.Name], len(bs.all))
+			case "Group":
+				bs.ofGroup[s.Name] = append(bs.ofGroup[s.Name], len(bs.all))
+			case "ServiceAccount":
+				name := authn.ServiceAccountName(b.namespaceOf(s), s.Name)
+				bs.ofUser[name] = append(bs.ofUser[name], len(bs.all))
+			}
+		}
+		bs.all = append(bs.all, b)
+	}
+	return bs
+}
+
+// of returns the bindings that apply to a user, in the order of their names, each with its subject.
+func (bs *Bindings) of(u *authn.User) iter.Seq2[*Binding, *Subject] {
+	return func(yield func(*Binding, *Subject) bool) {
+		var few [16]int
+		found := append(few[:0], bs.ofUser[u.Name]...)
+		for _, group := range u.Groups {
+			found = append(found, bs.ofGroup[group]...)
+		}
+		slices.Sort(found)
+		for _, i := range slices.Compact(found) {
+			b := bs.all[i]
+			if s := b.subjectOf(u); s != nil && !yield(b, s) {
+				return
+			}
+		}
+	}
 }
 
 // namespaceOf returns the namespace of a service account.

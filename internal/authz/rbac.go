@@ -12,9 +12,8 @@ import (
 
 // A Policy holds roles and bindings.
 type Policy interface {
-	// Bindings returns the RoleBindings of a namespace, or the
-	// ClusterRoleBindings for "", in the order of their names.
-	Bindings(namespace string) iter.Seq[*Binding]
+	// Bindings returns the RoleBindings of a namespace, or the ClusterRoleBindings for "".
+	Bindings(namespace string) *Bindings
 
 	// Rules returns the rules of the role that a binding in the namespace refers
 	// to. It fails with a *MissingRoleError if the role does not exist, and with
@@ -74,8 +73,8 @@ func (a RBAC) bindings(u *authn.User, namespace string) iter.Seq2[*Binding, *Sub
 	}
 	return func(yield func(*Binding, *Subject) bool) {
 		for _, scope := range scopes {
-			for b := range a.Policy.Bindings(scope) {
-				if s := b.subjectOf(u); s != nil && !yield(b, s) {
+			for b, s := range a.Policy.Bindings(scope).of(u) {
+				if !yield(b, s) {
 					return
 				}
 			}

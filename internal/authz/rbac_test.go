@@ -2,10 +2,13 @@ package authz
 
 import (
 	"context"
-	"iter"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/authn"
 )
@@ -16,8 +19,8 @@ type policy struct {
 	roles    map[string]string   // by kind/name, or kind/namespace/name
 }
 
-func (p policy) Bindings(namespace string) iter.Seq[*Binding] {
-	return func(yield func(*Binding) bool) {
+func (p policy) Bindings(namespace string) *Bindings {
+	return NewBindings(func(yield func(*Binding) bool) {
 		for _, text := range p.bindings[namespace] {
 			b, err := parseBinding([]byte(text))
 			if err != nil {
@@ -27,7 +30,7 @@ func (p policy) Bindings(namespace string) iter.Seq[*Binding] {
 				return
 			}
 		}
-	}
+	})
 }
 
 func (p policy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
@@ -102,6 +105,38 @@ func TestAuthorize(t *testing.T) {
 		})
 	}
 	assert.True(t, Authorizer{}.Authorize(context.Background(), eve, &Attributes{Verb: "get", Path: "/x"}).Allowed, "a nil policy permits everything")
+}
+
+// Bindings finds the subjects that a walk of all bindings would find.
+func TestBindings(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pick := func(of ...string) string { return of[random.IntN(len(of))] }
+	for range 200 {
+		namespace := pick("", "a")
+		var all []*Binding
+		for i := range random.IntN(8) {
+			b := &Binding{}
+			b.Metadata.Name, b.Metadata.Namespace = fmt.Sprint(i), namespace
+			for range random.IntN(4) {
+				b.Subjects = append(b.Subjects, Subject{Kind: pick("User", "Group", "ServiceAccount", "Robot"), Name: pick("x", "y", "system:serviceaccount:a:x"), Namespace: pick("", "a", "b")})
+			}
+			all = append(all, b)
+		}
+		u := &authn.User{Name: pick("x", "system:serviceaccount:a:x", "system:serviceaccount:b:y", "system:serviceaccount::x"), Groups: [][]string{nil, {"x"}, {"y", "x", "y"}}[random.IntN(3)]}
+		var want, got []*Subject
+		for _, b := range all {
+			if s := b.subjectOf(u); s != nil {
+				want = append(want, s)
+			}
+		}
+		for _, s := range NewBindings(slices.Values(all)).of(u) {
+			got = append(got, s)
+		}
+		require.Equal(t, want, got)
+		for i := range want {
+			require.Same(t, want[i], got[i])
+		}
+	}
 }
 
 func TestRules(t *testing.T) {

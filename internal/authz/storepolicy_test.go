@@ -2,6 +2,7 @@ package authz
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -12,10 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A mapStore holds objects by key.
@@ -31,6 +34,11 @@ func (s mapStore) All(prefix string) iter.Seq[*storage.Object] {
 			}
 		}
 	}
+}
+
+// Mark returns a new mark each time.
+func (s mapStore) Mark(prefix string) mvcc.Mark[*storage.Object] {
+	return mvcc.New[*storage.Object](mvcc.Options{}).Mark(prefix)
 }
 
 func types(t *testing.T) *resource.Types {
@@ -65,15 +73,10 @@ func newStorePolicy(t *testing.T) *StorePolicy {
 
 func TestStorePolicy(t *testing.T) {
 	p := newStorePolicy(t)
-	names := func(bindings iter.Seq[*Binding]) (out []string) {
-		for b := range bindings {
-			out = append(out, b.Metadata.Name)
-		}
-		return out
-	}
-	assert.Equal(t, []string{"pods"}, names(p.Bindings("")))
-	assert.Equal(t, []string{"secrets"}, names(p.Bindings("a")))
-	assert.Empty(t, names(p.Bindings("b")))
+	alice := &authn.User{Name: "alice"}
+	assert.Equal(t, []string{"pods"}, names(p.Bindings("").of(alice)))
+	assert.Equal(t, []string{"secrets"}, names(p.Bindings("a").of(alice)))
+	assert.Empty(t, names(p.Bindings("b").of(alice)))
 
 	rules, err := p.Rules(RoleRef{Kind: "Role", Name: "secrets"}, "a")
 	assert.NoError(t, err)
@@ -85,6 +88,43 @@ func TestStorePolicy(t *testing.T) {
 	assert.Equal(t, &MissingRoleError{Kind: "Role", Name: "secrets"}, err)
 	_, err = p.Rules(RoleRef{Kind: "Group", Name: "x"}, "b")
 	assert.EqualError(t, err, `unsupported role reference kind: "Group"`)
+}
+
+func names(bindings iter.Seq2[*Binding, *Subject]) (out []string) {
+	for b := range bindings {
+		out = append(out, b.Metadata.Name)
+	}
+	return out
+}
+
+// A StorePolicy keeps bindings until one in their namespace changes.
+func TestStorePolicyChanges(t *testing.T) {
+	store := storage.NewStore(clock.New(), storage.Limits{})
+	p := &StorePolicy{Types: types(t), Store: store, Cache: &storage.ParseCache{}}
+	typ := p.Types.Lookup(rbacGroup, "v1", "rolebindings")
+	put := func(namespace, name, user string) {
+		body := fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"uid":"1"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}}`, name, namespace, user)
+		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+			tx.Put(typ.Key(namespace, name), storage.New(typ, decode(t, typ, body), nil).At(tx.Revision()))
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	alice := &authn.User{Name: "alice"}
+	put("a", "1", "alice")
+	before := p.Bindings("a")
+	assert.Equal(t, []string{"1"}, names(before.of(alice)))
+	put("b", "1", "alice")
+	assert.Same(t, before, p.Bindings("a"))
+	put("a", "0", "alice")
+	put("a", "2", "bob")
+	assert.Equal(t, []string{"0", "1"}, names(p.Bindings("a").of(alice)))
+	put("a", "1", "bob")
+	assert.Equal(t, []string{"0"}, names(p.Bindings("a").of(alice)))
+	for i := range 2 * maxScopes {
+		p.Bindings(fmt.Sprint(i))
+		assert.LessOrEqual(t, len(p.scopes), maxScopes)
+	}
 }
 
 func TestCheckEscalation(t *testing.T) {
