@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -168,4 +169,9 @@ func TestValidateEmbedded(t *testing.T) {
 		})
 	}
 	assert.Empty(t, (*schema.Schema)(nil).ValidateEmbedded(map[string]any{}, validation.NewPath("x")))
+
+	older, err := release.Open("1.33")
+	require.NoError(t, err)
+	errs := s.ValidateEmbedded(map[string]any{"e": map[string]any{}}, nil).In(older, "", "")
+	assert.Equal(t, []string{`e.apiVersion: Required value: must not be empty`, `e.kind: Required value: must not be empty`}, texts(errs))
 }

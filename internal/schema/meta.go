@@ -210,7 +210,10 @@ func (c *coercer) embedded(obj map[string]any, name string, at *validation.Path)
 	return nil
 }
 
-const mustBeString = "must be a string"
+const (
+	mustBeString   = "must be a string"
+	mustNotBeEmpty = "must not be empty"
+)
 
 // ValidateEmbedded validates apiVersion, kind and metadata of the resources that are
 // embedded in a value. path is the path of v, nil for an object. The schema is one that FromProps
@@ -244,7 +247,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 	var list validation.List
 	for _, name := range []string{"apiVersion", "kind"} {
 		if _, ok := obj[name]; !ok {
-			list = append(list, validation.Required(path.Child(name), ""))
+			list = append(list, validation.Required(path.Child(name), "").DetailBefore(34, mustNotBeEmpty))
 		}
 	}
 	invalid := func(name string, value any, detail string) {
@@ -255,7 +258,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 		case !isText:
 			invalid("apiVersion", v, mustBeString)
 		case s == "":
-			invalid("apiVersion", s, "must not be empty")
+			invalid("apiVersion", s, mustNotBeEmpty)
 		case strings.Count(s, "/") > 1:
 			invalid("apiVersion", s, "unexpected GroupVersion string: "+s)
 		}
@@ -265,7 +268,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 		case !isText:
 			invalid("kind", v, mustBeString)
 		case s == "":
-			invalid("kind", s, "must not be empty")
+			invalid("kind", s, mustNotBeEmpty)
 		default:
 			if errs := validation.DNS1035Label(strings.ToLower(s)); len(errs) > 0 {
 				invalid("kind", s, "may have mixed case, but should otherwise match: "+strings.Join(errs, ","))

@@ -159,7 +159,7 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 		}
 	}
 	for range countScopeConflicts(scopes) {
-		p.Add(validation.Invalid(path, validation.AsGoType("[]s", p.Obj["scopes"]), "conflicting scopes"))
+		p.Add(validation.Invalid(path, validation.AsGoType("[]core.ResourceQuotaScope=s", p.Obj["scopes"]), "conflicting scopes"))
 	}
 }
 
