@@ -106,13 +106,13 @@ func (a *application) ownApplied() (last *entry, err error) {
 		return nil, err
 	}
 	fields = fields.subtract(stripped)
+	before := *a.own
 	a.own.apiVersion = a.to.apiVersion
 	if !slices.Contains(a.owners, a.own) {
 		a.owners = append(a.owners, a.own)
 		a.own.fields = of(fields)
 		return nil, nil
 	}
-	before := *a.own
 	if !fields.equal(before.fields.tree) {
 		a.own.fields = of(fields)
 	}

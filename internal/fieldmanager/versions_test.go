@@ -91,9 +91,12 @@ func TestVersions(t *testing.T) {
 			`one ex.com/v1 {"f:spec":{".":{},"f:color":{}}}`,
 		}, managedBy(got))
 
-		// Fields that were applied in one version are pruned in another.
+		// Fields that were applied in one version are pruned in another, also by their other name.
 		before, _, err = v1.convert(got, "ex.com/v1")
 		require.NoError(t, err)
+		renamed, err := v1.Apply(before, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {shape: round}}`), o)
+		require.NoError(t, err)
+		assert.Equal(t, parse(t, `{color: red, shape: round}`), object.Map(renamed, "spec"))
 		got, err = v1.Apply(before, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 2}}`), o)
 		require.NoError(t, err)
 		assert.Equal(t, parse(t, `{color: red, size: 2}`), object.Map(got, "spec"))
