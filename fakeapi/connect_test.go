@@ -1,9 +1,12 @@
 package fakeapi_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
@@ -64,6 +67,20 @@ func TestConnections(t *testing.T) {
 			assert.Equal(t, tt.code, code)
 			assert.Equal(t, tt.want, answer["message"])
 		})
+	}
+	for accept, want := range map[string]string{
+		"PartialObjectMetadata":     "object does not implement the Object interfaces",
+		"PartialObjectMetadataList": "you requested PartialObjectMetadataList, but the requested object is not a list (*rest.LocationStreamer)",
+	} {
+		req, err := http.NewRequest("GET", srv.URL+"/api/v1/namespaces/default/pods/idle/log", nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept", "application/json;as="+accept+";g=meta.k8s.io;v=v1")
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		var answer struct{ Message string }
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&answer))
+		assert.Equal(t, want, answer.Message)
 	}
 	code, answer := do(t, srv, "GET", "/api/v1/nodes/none/proxy/", "")
 	assert.Equal(t, 404, code)

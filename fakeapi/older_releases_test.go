@@ -21,6 +21,7 @@ func TestOlderReleases(t *testing.T) {
 		proto      = "application/vnd.kubernetes.protobuf"
 		configMaps = "/api/v1/namespaces/default/configmaps"
 		claims     = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+		templates  = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates"
 		deployment = "/apis/apps/v1/namespaces/default/deployments/missing"
 		streamed   = configMaps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=a"
 		handled    = "only the following media types are accepted: "
@@ -208,6 +209,8 @@ func TestOlderReleases(t *testing.T) {
 			`}: unsupported scope","reason":"Invalid"`},
 		{"quota for volume attributes", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json", `{"metadata":{"name":"q"},"spec":{"hard":{"pods":"1"},"scopes":["VolumeAttributesClass"]}}`, 422,
 			`}: unsupported scope applied to resource","reason":"Invalid"`},
+		{"metadata of claims in an update of their template", "1.34", "PATCH", templates + "/t", "", merge, `{"spec":{"metadata":{"name":"x"}}}`, 422,
+			`"field":"spec"},{"reason":"FieldValueForbidden","message":"Forbidden: cannot be set","field":"spec.metadata.name"}]`},
 		{"conflicting scopes of a quota", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",
 			`{"metadata":{"name":"q"},"spec":{"scopeSelector":{"matchExpressions":[{"operator":"Exists","scopeName":"NotBestEffort"},{"operator":"Exists","scopeName":"BestEffort"}]}}}`, 422,
 			`spec.scopeSelector.matchExpressions: Invalid value: []core.ResourceQuotaScope(nil): conflicting scopes`},
@@ -351,6 +354,8 @@ func TestOlderReleases(t *testing.T) {
 				require.NoError(t, err)
 				if tt.release > "1.33" {
 					_, err := srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"default"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"d"}}]}}}`)
+					require.NoError(t, err)
+					_, err = srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"t","namespace":"default"},"spec":{"spec":{}}}`)
 					require.NoError(t, err)
 				}
 				servers[tt.release] = srv

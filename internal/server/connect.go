@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
@@ -113,6 +114,12 @@ func (r *request) podLog() error {
 	}
 	if err := checkContainer(pod, r.query().Get("container")); err != nil {
 		return err
+	}
+	switch r.out.View {
+	case codec.PartialMetadata:
+		return status.Unclassified("object does not implement the Object interfaces")
+	case codec.PartialMetadataList:
+		return r.viewRefused("not a list (*rest.LocationStreamer)")
 	}
 	container := containerOf(pod, r.query().Get("container"))
 	if text, ok := r.server.manager.Lifecycle().LogOf(r.Namespace, labelsOf(pod), container); ok {

@@ -59,10 +59,14 @@ func (r *request) representation(t *resource.Type, list bool) (representation, e
 		return whole{t}, nil
 	}
 	if refused != "" {
-		return nil, status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf(
-			"you requested %s, but the requested object is "+refused, r.out.View, t.InternalType()), nil)
+		return nil, r.viewRefused(fmt.Sprintf(refused, t.InternalType()))
 	}
 	return &metadataOnly{apiVersion: apiVersion, typ: t}, nil
+}
+
+// viewRefused is the error of a view that what the client asks for does not have.
+func (r *request) viewRefused(what string) error {
+	return status.Failure(http.StatusNotAcceptable, status.ReasonNotAcceptable, fmt.Sprintf("you requested %s, but the requested object is %s", r.out.View, what), nil)
 }
 
 // writeListMeta writes the metadata of a list, whole or in another representation.

@@ -59,12 +59,17 @@ func (d deviceRules) validateClaim(obj, old map[string]any) validation.List {
 func (d deviceRules) validateClaimTemplate(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(template validation.View) {
 		spec := template.Field("spec")
-		kind.CheckTemplateMeta(spec.Field("metadata"))
-		d.checkClaim(spec.Field("spec").Field("devices"))
+		d.checkTemplateSpec(spec)
 		if old != nil {
 			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
+			template.AddList(validation.Collect(spec.Obj, spec.Path, d.checkTemplateSpec).Until(35)) // once more
 		}
 	})
+}
+
+func (d deviceRules) checkTemplateSpec(spec validation.View) {
+	kind.CheckTemplateMeta(spec.Field("metadata"))
+	d.checkClaim(spec.Field("spec").Field("devices"))
 }
 
 // checkClaim checks the requests, constraints and configuration of devices.
