@@ -28,7 +28,7 @@ type state struct {
 	// with another one that differed only in its metadata and status.
 	valid bool
 	// texts is the length of the documents that have the strings of the object, in a state of
-	// the recentStates.
+	// the recentStates; 0 in others.
 	texts int
 	// after is what a change made of the object, in a state of the recentStates, or nil.
 	after *state

@@ -211,17 +211,14 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	if err != nil {
 		return nil, false, err
 	}
-	was := op.known(shown, t)
-	if was == nil {
-		present := op.decodeRecent(key, shown)
-		defer func() {
-			if !gone {
-				op.recent.keep(key, present)
-			}
-		}()
-		was = present.object
-	}
-	defer mustKeep(op.Type, was)()
+	present := op.present(key, shown)
+	defer func() {
+		if !gone {
+			op.recent.keep(key, present)
+		}
+	}()
+	was := present.object
+	defer mustKeep(t, was)()
 	obj := object.ShallowCopy(was)
 	meta := object.Own(obj, "metadata")
 	if t.MarkTerminating != nil {

@@ -72,8 +72,12 @@ func (op *operation) decodeRecent(key string, o *storage.Object) *state {
 	return op.recent.decode(key, o, op.Type, op.prototypes.of(op.Type))
 }
 
-// keep keeps a state that decode returned. The caller must not use it any more.
+// keep keeps a state that decode returned; of other states it keeps none. The caller must not use
+// it any more.
 func (r *recentStates) keep(key string, s *state) {
+	if s.texts == 0 {
+		return
+	}
 	newest := s
 	if s.after != nil {
 		newest = s.after

@@ -135,11 +135,8 @@ func (op *operation) change(c change) (Result, error) {
 
 // changeState is changeOnce for an object of which shown is the version of the request.
 func (op *operation) changeState(c change, old, shown *storage.Object) (*state, error) {
-	if obj := op.known(shown, op.Type); obj != nil {
-		return op.changeOnce(c, old, &state{stored: shown, object: obj})
-	}
-	present := op.present(shown)
-	defer func() { op.recent.keep(op.key(), present) }()
+	present := op.present(op.key(), shown)
+	defer op.recent.keep(op.key(), present)
 	changed, err := op.changeOnce(c, old, present)
 	if err == nil && changed.stored.Revision > old.Revision {
 		op.setAfter(present, changed)
@@ -147,14 +144,18 @@ func (op *operation) changeState(c change, old, shown *storage.Object) (*state, 
 	return changed, err
 }
 
-// present returns the state of an object of which shown is the version of the request.
-func (op *operation) present(shown *storage.Object) *state {
+// present returns the state of an object of which shown is the version of the request. The caller
+// has to keep it.
+func (op *operation) present(key string, shown *storage.Object) *state {
 	if s := op.expected; s != nil && s.stored == shown {
 		op.expected = nil
 		return s
 	}
 	op.forget()
-	return op.decodeRecent(op.key(), shown)
+	if obj := op.known(shown, op.Type); obj != nil {
+		return &state{stored: shown, object: obj}
+	}
+	return op.decodeRecent(key, shown)
 }
 
 // genericOf returns a stored object in generic form, in the version of t. It must not be
