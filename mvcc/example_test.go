@@ -214,3 +214,36 @@ func ExampleStore_Log() {
 	// 2: PUT apple PUT pear
 	// 3: DELETE apple
 }
+
+// Something that is made of all items of a range is made again when one of them has changed.
+func ExampleStore_Mark() {
+	s := mvcc.New[int](mvcc.Options{})
+	put := func(key string, value int) {
+		s.Update(func(tx *mvcc.Txn[int]) error {
+			tx.Put(key, value)
+			return nil
+		})
+	}
+	var mark mvcc.Mark[int]
+	sum := func() (sum int) {
+		mark = s.Mark("fruit/") // before the items are read
+		view, _ := s.View(0)
+		for item := range view.Range("fruit/", mvcc.PrefixEnd("fruit/")) {
+			sum += item.Value
+		}
+		return sum
+	}
+	put("fruit/apple", 1)
+	put("fruit/pear", 2)
+	fmt.Println(sum())
+	put("tree/oak", 5)
+	fmt.Println(mark == s.Mark("fruit/"))
+	put("fruit/pear", 3)
+	fmt.Println(mark == s.Mark("fruit/"))
+	fmt.Println(sum())
+	// Output:
+	// 3
+	// true
+	// false
+	// 4
+}

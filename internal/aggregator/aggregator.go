@@ -130,6 +130,7 @@ func (a *Aggregator) loadChanged(names []string) {
 		a.settleLocked()
 	case slices.ContainsFunc(changed, (*apiService).isRemote):
 		a.loadLocked(t)
+		return
 	}
 	a.makeLocalLocked(changed)
 }

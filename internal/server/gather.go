@@ -22,10 +22,10 @@ const (
 	maxUngathered = 63
 )
 
-// A gatherer lets a watch wait for more changes after one has woken it, if it has just sent events
-// and many others watch the same objects. Without that, all of them send each event before the
-// server reads the next request, since Go looks for input when no goroutine is left to run: the
-// writer waits for all of them, and each event costs each of them a system call.
+// A gatherer lets a watch wait for more changes after one has woken it, if it has just sent some and
+// many others watch the same objects. Without that, all of them send each event before the server
+// reads the next request, since Go looks for input when no goroutine is left to run: the writer
+// waits for all of them, and each event costs each of them a system call.
 type gatherer struct {
 	sent     time.Time // by the wall clock: it is the machine that is spared
 	gathered bool      // before the changes that are sent next
@@ -62,8 +62,8 @@ func (g *gatherer) time(watches int, ago time.Duration) time.Duration {
 	return wait
 }
 
-// sentChanges notes that the watch has sent a number of changes. If it has waited for one only, the writer
-// perhaps waits for the watches, and they do not gather for longer and longer.
+// sentChanges notes that the watch has sent a number of changes. If it has waited for one only, the
+// writer may be waiting for the watches: each time, they go on for longer without gathering.
 func (g *gatherer) sentChanges(changes int) {
 	switch {
 	case changes == 0:
