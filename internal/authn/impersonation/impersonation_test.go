@@ -2,8 +2,8 @@ package impersonation
 
 import (
 	"context"
-	"iter"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,12 +44,12 @@ func TestRequested(t *testing.T) {
 // A rulesOf policy grants every user these rules.
 type rulesOf []authz.Rule
 
-func (p rulesOf) Bindings(namespace string) iter.Seq[*authz.Binding] {
-	return func(yield func(*authz.Binding) bool) {
-		if namespace == "" {
-			yield(&authz.Binding{Subjects: []authz.Subject{{Kind: "Group", Name: "all"}}})
-		}
+func (p rulesOf) Bindings(namespace string) *authz.Bindings {
+	var all []*authz.Binding
+	if namespace == "" {
+		all = append(all, &authz.Binding{Subjects: []authz.Subject{{Kind: "Group", Name: "all"}}})
 	}
+	return authz.NewBindings(slices.Values(all))
 }
 
 func (p rulesOf) Rules(authz.RoleRef, string) ([]authz.Rule, error) { return p, nil }
