@@ -161,6 +161,10 @@ func (e *encoder) value(dst []byte, n *node, v any) []byte {
 		case kindSlice, kindSchemaOrArray:
 			return e.list(dst, n.elem, v)
 		}
+	case float64:
+		if n.kind == kindFloat {
+			return appendFloat(dst, v)
+		}
 	case nil:
 		return append(dst, "null"...)
 	}
@@ -221,6 +225,9 @@ func (e *encoder) any(dst []byte, v any) []byte {
 	case int64:
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
+		if v == 0 {
+			v = 0 // not -0, which has the syntax of an integer
+		}
 		return appendFloat(dst, v)
 	case string:
 		return appendString(dst, v)

@@ -71,13 +71,21 @@ func TestAppendScalars(t *testing.T) {
 	for _, v := range []any{
 		"", "plain", string(all), "<a href='x'>&</a>", "\u2028\u2029\u2030", "日本語", "a\xffb\xc0",
 		true, false, nil, int64(math.MinInt64), int64(0),
-		0.0, math.Copysign(0, -1), 1.0, 1.5, 1e6, 1e20, 1e21, 1e-6, 1e-7, 1.5e-9, 1e-10, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64,
+		0.0, 1.0, 1.5, 1e6, 1e20, 1e21, 1e-6, 1e-7, 1.5e-9, 1e-10, 1e100, math.MaxFloat64, math.SmallestNonzeroFloat64,
 		[]any{}, []any{nil, []any{"x"}}, map[string]any{"<": map[string]any{}},
 	} {
 		want, err := json.Marshal(v)
 		require.NoError(t, err)
 		assert.Equal(t, string(want), string(appendAny(nil, v)))
 	}
+
+	// Without a type, -0 would be read back as an integer.
+	negative := math.Copysign(0, -1)
+	assert.Equal(t, "0", string(appendAny(nil, negative)))
+	definition := mustKind(t, "apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+	assert.Contains(t, string(definition.Append(nil, map[string]any{"spec": map[string]any{"versions": []any{
+		map[string]any{"schema": map[string]any{"openAPIV3Schema": map[string]any{"maximum": negative}}},
+	}}})), `"maximum":-0`)
 }
 
 func FuzzAppendString(f *testing.F) {

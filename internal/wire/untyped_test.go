@@ -41,6 +41,7 @@ func TestDecodeUntyped(t *testing.T) {
 // accepts and returns the same value.
 func FuzzDecodeUntyped(f *testing.F) {
 	f.Add([]byte(`{"a":{"b":[1,-0,1e5,"\u00e9",null,true]},"a":1}`))
+	f.Add([]byte(`{"a":-0e0}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		obj, _, err := DecodeUntyped(data, DecodeOptions{Strict: true})
