@@ -80,31 +80,42 @@ func TestApplyManyElements(t *testing.T) {
 
 // TestApplyAsUpdater compares applies with those of structured-merge-diff's updater.
 func TestApplyAsUpdater(t *testing.T) {
-	t.Run("lists", func(t *testing.T) { applyAsUpdater(t, custom(t, listSchema), randomLists) })
+	t.Run("lists", func(t *testing.T) { applyAsUpdater(t, randomLists, custom(t, listSchema).Type) })
 	t.Run("everything", func(t *testing.T) {
-		applyAsUpdater(t, custom(t, everything), func(r *rand.Rand, _ bool) map[string]any {
+		random := func(r *rand.Rand, _ bool) map[string]any {
 			obj := randomObject(r)
 			obj["apiVersion"], obj["kind"], obj["metadata"] = "ex.com/v1", "Foo", map[string]any{"uid": "u"}
 			return obj
-		})
+		}
+		applyAsUpdater(t, random, custom(t, everything).Type)
 	})
 }
 
-func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates bool) map[string]any) {
+// applyAsUpdater applies random objects, which are in the first version, in all of them.
+func applyAsUpdater(t *testing.T, random func(r *rand.Rand, duplicates bool) map[string]any, versions ...*Type) {
 	compared := 0
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		live := random(r, r.IntN(3) == 0)
-		last := map[string]map[string]any{} // by manager
+		last := map[string]map[string]any{} // by manager and version
 		var err error
 		for i := range 6 {
+			k := versions[r.IntN(len(versions))]
+			in := func(obj map[string]any) map[string]any {
+				if obj["apiVersion"] != k.apiVersion {
+					obj, _, err = k.convert(obj, k.apiVersion)
+					require.NoError(t, err)
+				}
+				return obj
+			}
+			live = in(live)
 			o := Options{Manager: string(rune('a' + r.IntN(3))), Now: time.Unix(int64(i), 0), Force: r.IntN(3) > 0}
 			if r.IntN(4) == 0 {
-				live = k.Update(live, withManaged(random(r, r.IntN(3) == 0), live), o)
+				live = k.Update(live, withManaged(in(random(r, r.IntN(3) == 0)), live), o)
 				continue
 			}
-			applied := random(r, r.IntN(20) == 0)
-			if before := last[o.Manager]; before != nil && r.IntN(2) == 0 {
+			applied := in(random(r, r.IntN(20) == 0))
+			if before := last[o.Manager+k.apiVersion]; before != nil && r.IntN(2) == 0 {
 				// The same fields as before or more, some with other values.
 				both := object.Copy(before)
 				for name, v := range applied {
@@ -114,7 +125,7 @@ func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates 
 				}
 				applied = both
 			}
-			last[o.Manager] = applied
+			last[o.Manager+k.apiVersion] = applied
 			applied = object.Copy(applied)
 			delete(applied["metadata"].(map[string]any), "uid")
 			before := WithoutManagedFields(live)
@@ -127,7 +138,7 @@ func applyAsUpdater(t *testing.T, k *kind, random func(r *rand.Rand, duplicates 
 				var out map[string]any
 				var after owners
 				if j == 0 {
-					a := newApplication(k.Type, before, applied, read, o)
+					a := newApplication(k, before, applied, read, o)
 					out, errs[j] = a.run()
 					after = a.owners
 				} else {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -125,6 +126,20 @@ func TestVersions(t *testing.T) {
 			assert.Equal(t, test.want, managedBy(v1.Update(before, after, Options{Manager: "two", Now: start})))
 		})
 	}
+}
+
+// Managers that apply in two versions own and lose what they do with structured-merge-diff's updater.
+func TestApplyAsUpdaterInVersions(t *testing.T) {
+	v1, v2 := twoVersions()
+	applyAsUpdater(t, func(r *rand.Rand, _ bool) map[string]any {
+		spec := map[string]any{}
+		for _, name := range []string{"size", "color", "shape"} {
+			if r.IntN(2) == 0 {
+				spec[name] = int64(r.IntN(2))
+			}
+		}
+		return map[string]any{"apiVersion": "ex.com/v1", "kind": "Foo", "metadata": map[string]any{"uid": "u"}, "spec": spec}
+	}, v1, v2)
 }
 
 // TestSchemaChange: a field that was granular when it was written and is atomic
