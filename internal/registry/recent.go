@@ -58,9 +58,12 @@ func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, l
 // completed returns the state after the change of a state, if that has stored o and its object can
 // be made what decoding o returns, or nil.
 func (s *state) completed(o *storage.Object, t *resource.Type) *state {
-	defer mustKeep(t, s.object)()
 	after := s.after
-	if after == nil || after.stored != o || !o.Complete(t, after.object, s.object) {
+	if after == nil || after.stored != o {
+		return nil
+	}
+	defer mustKeep(t, s.object)()
+	if !o.Complete(t, after.object, s.object) {
 		return nil
 	}
 	mustBeDecoded(after, t)
@@ -75,16 +78,14 @@ func (op *operation) decodeRecent(key string, o *storage.Object) *state {
 // keep keeps a state that decode returned; of other states it keeps none. The caller must not use
 // it any more.
 func (r *recentStates) keep(key string, s *state) {
-	if s.texts == 0 {
-		return
-	}
-	newest := s
-	if s.after != nil {
-		newest = s.after
-	}
-	if newest.stored.Len() <= maxRecentBytes && newest.texts <= maxRecentTexts {
+	if s.texts > 0 && s.isSmall() && (s.after == nil || s.after.isSmall()) {
 		r.slot(key).Store(s)
 	}
+}
+
+// isSmall reports whether a state is within the limits of those that are kept.
+func (s *state) isSmall() bool {
+	return s.stored.Len() <= maxRecentBytes && s.texts <= maxRecentTexts
 }
 
 // setAfter notes in a state that decode returned what a change made of it, unless admission may

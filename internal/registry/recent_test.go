@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,4 +80,19 @@ func TestRecentStatesThatDiffer(t *testing.T) {
 	_, err = c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(`{"data":{"b":"Yg=="}}`)}, dryRun)
 	require.NoError(t, err)
 	assert.Same(t, before, c.recent.slot(key).Load().stored, "a dry run stores nothing")
+}
+
+// A large object is not kept beside the small one that a change has made of it.
+func TestRecentStatesOfLargeObjects(t *testing.T) {
+	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	configMap := map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"a": strings.Repeat("a", maxRecentBytes)}}
+	created, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap}, &WriteOptions{})
+	require.NoError(t, err)
+	r := c.request(t, "configmaps", "a")
+	slot := c.recent.slot(r.Type.Key(created.Object.Namespace, "a"))
+	for _, kept := range []bool{false, true} {
+		_, err = c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(fmt.Sprintf(`{"data":{"a":"%v"}}`, kept))}, &WriteOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, kept, slot.Load() != nil)
+	}
 }

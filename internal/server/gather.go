@@ -33,13 +33,23 @@ type gatherer struct {
 	passes   int       // what pass was at first
 }
 
-// gather waits for more changes, in a watch that a change has woken together with others. Watches
-// within the process do not: they cost no system calls.
-func (g *gatherer) gather(ctx context.Context, watches int) {
-	wait := g.time(watches, time.Since(g.sent))
-	if g.gathered = wait > 0 && ctx.Value(http.ServerContextKey) != nil; !g.gathered {
+// gather waits for more changes, in a watch that a change has woken together with others, watches()
+// in all. Watches within the process do not: they cost no system calls.
+func (g *gatherer) gather(ctx context.Context, watches func() int) {
+	g.gathered = false
+	ago := time.Since(g.sent)
+	if ago >= maxGatherTime || ctx.Value(http.ServerContextKey) == nil {
 		return
 	}
+	wait := gatherTime(watches(), ago)
+	switch {
+	case wait <= 0:
+		return
+	case g.pass > 0:
+		g.pass--
+		return
+	}
+	g.gathered = true
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -48,18 +58,13 @@ func (g *gatherer) gather(ctx context.Context, watches int) {
 	}
 }
 
-// time returns how long a watch waits that has sent events so long ago, and that a change wakes
-// together with others, watches in all.
-func (g *gatherer) time(watches int, ago time.Duration) time.Duration {
+// gatherTime returns how long a watch gathers that has sent changes so long ago, and that a change
+// wakes together with others, watches in all.
+func gatherTime(watches int, ago time.Duration) time.Duration {
 	if watches < gatheringWatches {
 		return 0
 	}
-	wait := min(time.Duration(watches)*sendTime, maxGatherTime) - ago
-	if wait > 0 && g.pass > 0 {
-		g.pass--
-		return 0
-	}
-	return wait
+	return min(time.Duration(watches)*sendTime, maxGatherTime) - ago
 }
 
 // sentChanges notes that the watch has sent a number of changes. If it has waited for one only, the

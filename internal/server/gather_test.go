@@ -22,12 +22,10 @@ func TestGatherTime(t *testing.T) {
 		{"at most", 1000000, 0, maxGatherTime},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var g gatherer
-			assert.Equal(t, tt.want, g.time(tt.watches, tt.ago))
+			assert.Equal(t, tt.want, gatherTime(tt.watches, tt.ago))
 		})
 	}
-	var g gatherer
-	assert.LessOrEqual(t, g.time(1000000, maxGatherTime), time.Duration(0), "sent long ago")
+	assert.LessOrEqual(t, gatherTime(1000000, maxGatherTime), time.Duration(0), "sent long ago")
 }
 
 // A watch that has gathered nothing gathers less often, until it has sent several changes at once.
@@ -36,9 +34,10 @@ func TestGathererPasses(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	var g gatherer
+	watches := func() int { return gatheringWatches }
 	sends := func(changes int) (gathered bool) {
 		g.sent = time.Now().Add(time.Hour) // so that the time is not over
-		g.gather(ended, gatheringWatches)
+		g.gather(ended, watches)
 		gathered = g.gathered
 		g.sentChanges(changes)
 		return gathered
@@ -59,6 +58,6 @@ func TestGathererPasses(t *testing.T) {
 
 	g = gatherer{}
 	g.sent = time.Now().Add(time.Hour)
-	g.gather(context.Background(), gatheringWatches)
+	g.gather(context.Background(), watches)
 	assert.False(t, g.gathered, "a watch within the process")
 }

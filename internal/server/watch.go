@@ -269,7 +269,7 @@ func (st *watchStream) newWakeups() *wakeups {
 func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wakeups) (over bool) {
 	select {
 	case <-changed:
-		st.gatherer.gather(ctx, st.cursor.Peers())
+		st.gatherer.gather(ctx, st.cursor.Peers)
 	case <-w.bookmark.C:
 		w.due = true
 	case <-w.grown:
