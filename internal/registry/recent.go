@@ -10,11 +10,13 @@ import (
 
 const (
 	// maxRecent is how many states a server keeps at most.
-	maxRecent = 64
+	maxRecent = 1024
 	// maxRecentBytes is the longest JSON of an object of them.
 	maxRecentBytes = 16 << 10
 	// maxRecentTexts is the length of the documents that the strings of one of them may keep.
 	maxRecentTexts = 8 * maxRecentBytes
+	// maxAllRecentTexts is the length of the documents that the strings of all of them may keep.
+	maxAllRecentTexts = 4 << 20
 )
 
 // recentStates are the states of the objects that were changed last, each before its last change and
@@ -24,6 +26,8 @@ const (
 // is not decoded again.
 type recentStates struct {
 	slots [maxRecent]atomic.Pointer[state] // by the hash of the key
+	texts atomic.Int64                     // of the states in slots
+	hand  atomic.Uint32                    // counts the slots that were emptied for others
 }
 
 var recentSeed = maphash.MakeSeed()
@@ -32,12 +36,31 @@ func (r *recentStates) slot(key string) *atomic.Pointer[state] {
 	return &r.slots[maphash.String(recentSeed, key)%maxRecent]
 }
 
+// swap puts a state, or nil, into a slot and returns the one that was there.
+func (r *recentStates) swap(slot *atomic.Pointer[state], s *state) *state {
+	old := slot.Swap(s)
+	r.texts.Add(int64(s.allTexts() - old.allTexts()))
+	return old
+}
+
+// allTexts is the length of the documents that have the strings of a state and of that after it.
+func (s *state) allTexts() int {
+	switch {
+	case s == nil:
+		return 0
+	case s.after != nil:
+		return s.after.texts // which includes those of s
+	default:
+		return s.texts
+	}
+}
+
 // decode returns the state of an object, whose key only helps to find an earlier one; without an
 // earlier one, the object may be like a prototype. The caller has the state, and the values that it
 // shares with earlier ones, for itself until keep, except for those of a prototype: other operations
 // read them at the same time.
 func (r *recentStates) decode(key string, o *storage.Object, t *resource.Type, like *prototypes) *state {
-	last := r.slot(key).Swap(nil)
+	last := r.swap(r.slot(key), nil)
 	if last == nil || last.stored.UID != o.UID {
 		s := like.decode(o, t)
 		s.texts = o.Len()
@@ -75,11 +98,15 @@ func (op *operation) decodeRecent(key string, o *storage.Object) *state {
 	return op.recent.decode(key, o, op.Type, op.prototypes.of(op.Type))
 }
 
-// keep keeps a state that decode returned; of other states it keeps none. The caller must not use
-// it any more.
+// keep keeps a state that decode returned, in place of others if there are too many; of other
+// states it keeps none. The caller must not use it any more.
 func (r *recentStates) keep(key string, s *state) {
-	if s.texts > 0 && s.isSmall() && (s.after == nil || s.after.isSmall()) {
-		r.slot(key).Store(s)
+	if s.texts == 0 || !s.isSmall() || s.after != nil && !s.after.isSmall() {
+		return
+	}
+	r.swap(r.slot(key), s)
+	for i := 0; r.texts.Load() > maxAllRecentTexts && i < maxRecent; i++ {
+		r.swap(&r.slots[r.hand.Add(1)%maxRecent], nil)
 	}
 }
 

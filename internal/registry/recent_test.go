@@ -96,3 +96,38 @@ func TestRecentStatesOfLargeObjects(t *testing.T) {
 		assert.Equal(t, kept, slot.Load() != nil)
 	}
 }
+
+// The states that are kept are bounded together, too.
+func TestRecentStatesOfManyObjects(t *testing.T) {
+	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	configMap := map[string]any{"kind": "ConfigMap", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"a": strings.Repeat("a", maxRecentBytes/2)}}
+	created, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap}, &WriteOptions{})
+	require.NoError(t, err)
+	typ := c.request(t, "configmaps", "").Type
+	inSlots := func() (states int, texts int64) {
+		for i := range c.recent.slots {
+			if s := c.recent.slots[i].Load(); s != nil {
+				states++
+				texts += int64(s.allTexts())
+			}
+		}
+		return states, texts
+	}
+	for i := range 2 * maxRecent {
+		key := fmt.Sprint(i)
+		s := c.recent.decode(key, created.Object, typ, &noPrototypes)
+		s.after = &state{stored: s.stored, texts: s.texts + 1}
+		c.recent.keep(key, s)
+		assert.LessOrEqual(t, c.recent.texts.Load(), int64(maxAllRecentTexts))
+	}
+	states, texts := inSlots()
+	assert.Greater(t, states, maxAllRecentTexts/maxRecentBytes)
+	assert.Equal(t, texts, c.recent.texts.Load())
+	for i := range 2 * maxRecent {
+		c.recent.decode(fmt.Sprint(i), created.Object, typ, &noPrototypes)
+	}
+	states, texts = inSlots()
+	assert.Zero(t, states)
+	assert.Zero(t, texts)
+	assert.Zero(t, c.recent.texts.Load())
+}
