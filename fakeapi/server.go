@@ -71,7 +71,9 @@ func New(options ...Option) (*Server, error) {
 
 // listen starts the listener of s and returns s. If it fails, it closes s.api.
 func listen(s *Server) (*Server, error) {
-	h, err := httptest.Start(s, s.config.http)
+	options := s.config.http
+	options.Immediate = s.api.IsImmediate
+	h, err := httptest.Start(s, options)
 	if err != nil {
 		s.api.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)

@@ -277,6 +277,20 @@ func TestHold(t *testing.T) {
 	})
 }
 
+// A client that has given up goes on while a Do of its request waits.
+func TestDoOutlivesItsClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
+		release := make(chan struct{})
+		injectAll(t, srv, fakeapi.Fault{Verb: "create", Times: 1, Do: func(*fakeapi.Point) { <-release }})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		assert.Zero(t, agent{srv, "manager", ctx}.create("a"), "the client gives up")
+		close(release)
+		synctest.Wait()
+		assert.Equal(t, 201, client.create("a"), "nothing is created for a client that has gone")
+	})
+}
+
 // A Do that waits keeps the server from settling.
 func TestSettleWaitsForDo(t *testing.T) {
 	for _, at := range []fakeapi.Moment{fakeapi.BeforeRequest, fakeapi.AfterCommit, fakeapi.BeforeDelivery, fakeapi.AfterDelivery} {

@@ -15,7 +15,8 @@
 //
 // # In memory
 //
-// The in-memory transport calls the handler in a goroutine for each request. It
+// The in-memory transport calls the handler in a goroutine for each request, or, for
+// a request that [Options].Immediate reports, in the goroutine of its client. It
 // has no sockets, so it works in a testing/synctest bubble: a client that waits for
 // a body, or a handler that waits for its client, is durably blocked. Start the
 // server inside the bubble.

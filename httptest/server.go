@@ -77,6 +77,14 @@ type Options struct {
 	// [Server.InMemory].
 	InMemory bool
 
+	// Immediate reports whether the handler answers a request without waiting for its
+	// client to read, and returns soon after the request's context is done. In memory,
+	// such a request is served in the goroutine of its client, which saves waking another
+	// one, and the whole body of its response is kept until the client has read it. A
+	// request whose body can be read only once (http.Request.GetBody is nil) is not. Nil
+	// means no request.
+	Immediate func(*http.Request) bool
+
 	// ErrorLog gets net/http's messages about connections, and panics of handlers
 	// with their stacks. Nil discards them.
 	ErrorLog *log.Logger
@@ -89,6 +97,7 @@ type Server struct {
 	URL string
 
 	handler   http.Handler
+	immediate func(*http.Request) bool
 	log       *log.Logger
 	base      context.Context // of every request
 	cancel    context.CancelFunc
@@ -114,6 +123,7 @@ func Start(handler http.Handler, o Options) (*Server, error) {
 	s := &Server{
 		URL:       "http://in-memory",
 		handler:   handler,
+		immediate: o.Immediate,
 		log:       o.ErrorLog,
 		exchanges: make(map[*exchange]struct{}),
 	}

@@ -308,6 +308,7 @@ func BenchmarkStartClose(b *testing.B) {
 		options httptest.Options
 	}{
 		{"memory", httptest.Options{InMemory: true}},
+		{"immediate", immediate},
 		{"http", httptest.Options{}},
 		{"https", httptest.Options{TLS: true}},
 	} {
@@ -330,6 +331,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 		options httptest.Options
 	}{
 		{"memory", httptest.Options{InMemory: true}},
+		{"immediate", immediate},
 		{"http", httptest.Options{}},
 		{"https", httptest.Options{TLS: true}},
 	} {
@@ -359,6 +361,7 @@ func BenchmarkStream(b *testing.B) {
 		options httptest.Options
 	}{
 		{"memory", httptest.Options{InMemory: true}},
+		{"immediate", immediate},
 		{"http", httptest.Options{}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

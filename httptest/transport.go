@@ -64,22 +64,35 @@ func (d inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.forget = context.AfterFunc(req.Context(), func() { e.abort(context.Cause(req.Context())) })
-	go func() {
-		growStack(false)
-		defer d.server.leave(e)
+	if e.immediate = d.server.answersAtOnce(req, served); e.immediate {
 		e.run(d.server, served)
-	}()
+	} else {
+		go func() {
+			growStack(false)
+			e.run(d.server, served)
+		}()
+	}
 	return e.wait()
+}
+
+// answersAtOnce reports whether the client's goroutine may serve a request, which does not wait for
+// the client then.
+func (s *Server) answersAtOnce(req, served *http.Request) bool {
+	if req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
+		return false // the client may have to write what the handler reads
+	}
+	return s.immediate != nil && s.immediate(served)
 }
 
 // An exchange is one request and its response. The handler's goroutine writes
 // the response, the client reads it.
 type exchange struct {
-	request *http.Request // the client's; not changed
-	body    requestBody
-	header  http.Header // the handler's
-	cancel  context.CancelCauseFunc
-	forget  func() bool // stops watching the client's context
+	request   *http.Request // the client's; not changed
+	body      requestBody
+	header    http.Header // the handler's
+	cancel    context.CancelCauseFunc
+	forget    func() bool // stops watching the client's context
+	immediate bool        // the handler's goroutine is the client's
 
 	mu     sync.Mutex // guards the fields below
 	change sync.Cond  // response, ready, ended or err has changed
@@ -142,6 +155,7 @@ func (e *exchange) serverRequest(ctx context.Context) (*http.Request, error) {
 
 // run calls the handler and ends the response.
 func (e *exchange) run(s *Server, served *http.Request) {
+	defer s.leave(e)
 	returned := false
 	defer func() {
 		if !returned {
@@ -306,16 +320,20 @@ func (e *exchange) flushLocked() error {
 	return err
 }
 
-// putLocked sends p to the client. It waits while too many bytes are unread.
+// putLocked sends p to the client. It waits while too many bytes are unread, unless the client
+// waits for the handler.
 func (e *exchange) putLocked(p []byte) error {
 	for len(p) > 0 {
-		for e.err == nil && e.ready.Len() >= maxUnread {
+		for e.err == nil && e.ready.Len() >= maxUnread && !e.immediate {
 			e.change.Wait()
 		}
 		if e.err != nil {
 			return e.err
 		}
-		n := min(len(p), maxUnread-e.ready.Len())
+		n := len(p)
+		if !e.immediate {
+			n = min(n, maxUnread-e.ready.Len())
+		}
 		e.ready.Write(p[:n])
 		p = p[n:]
 		e.change.Broadcast()

@@ -52,6 +52,20 @@ func onEveryTransport(t *testing.T, handler http.HandlerFunc, test func(t *testi
 	}
 }
 
+// withEveryTransport is onEveryTransport for a handler that does not wait for its client, so that
+// the client's goroutine can serve a request, too.
+func withEveryTransport(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, s *httptest.Server, c *http.Client)) {
+	onEveryTransport(t, handler, test)
+	t.Run("memory, immediate", func(t *testing.T) {
+		s, err := httptest.Start(handler, immediate)
+		require.NoError(t, err)
+		defer s.Close()
+		test(t, s, s.Client())
+	})
+}
+
+var immediate = httptest.Options{InMemory: true, Immediate: func(*http.Request) bool { return true }}
+
 func do(t *testing.T, c *http.Client, method, url string, body io.Reader) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequest(method, url, body)
@@ -73,7 +87,7 @@ func TestRequest(t *testing.T) {
 		assert.NoError(t, err)
 		body = string(data)
 	}
-	onEveryTransport(t, handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
+	withEveryTransport(t, handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
 		do(t, c, "PUT", s.URL+"/api/a%2Fb?watch=1&x=%20", strings.NewReader("hello"))
 		assert.Equal(t, "PUT", got.Method)
 		assert.Equal(t, "/api/a%2Fb?watch=1&x=%20", got.RequestURI)
@@ -165,7 +179,7 @@ func TestResponse(t *testing.T) {
 		}, 201, 0, "0", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onEveryTransport(t, tt.handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
+			withEveryTransport(t, tt.handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
 				resp, body := do(t, c, tt.method, s.URL, nil)
 				assert.Equal(t, tt.status, resp.StatusCode)
 				assert.Contains(t, resp.Status, http.StatusText(tt.status))
@@ -267,7 +281,7 @@ func TestHandlerPanics(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	}
-	onEveryTransport(t, handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
+	withEveryTransport(t, handler, func(t *testing.T, s *httptest.Server, c *http.Client) {
 		resp, err := c.Get(s.URL)
 		if err == nil {
 			resp.Body.Close()
@@ -406,6 +420,53 @@ func TestInMemoryBackpressure(t *testing.T) {
 		assert.Len(t, rest, 500<<10)
 		assert.Equal(t, 1000<<10, written)
 	})
+}
+
+func TestImmediate(t *testing.T) {
+	returned := false // not guarded: the client's goroutine writes and reads it
+	s, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/wait" {
+			<-r.Context().Done()
+			return
+		}
+		io.Copy(w, r.Body)
+		returned = true
+	}), immediate)
+	require.NoError(t, err)
+	defer s.Close()
+	big := strings.Repeat("x", 1<<20)
+
+	resp, err := s.Client().Post(s.URL, "text/plain", strings.NewReader(big))
+	require.NoError(t, err)
+	assert.True(t, returned, "the handler has returned before the response is read")
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, big, string(body))
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/wait", nil)
+	require.NoError(t, err)
+	_, err = s.Client().Do(req)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// A handler that reads a body which can be read only once has a goroutine of its own.
+func TestImmediateWithPipe(t *testing.T) {
+	s, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		io.Copy(w, r.Body)
+	}), immediate)
+	require.NoError(t, err)
+	defer s.Close()
+	r, w := io.Pipe()
+	resp, err := s.Client().Post(s.URL, "text/plain", r)
+	require.NoError(t, err)
+	io.WriteString(w, "after the response")
+	w.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "after the response", string(body))
 }
 
 func TestInMemoryLongPoll(t *testing.T) {

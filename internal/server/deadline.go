@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -29,6 +30,14 @@ func (r *request) isLongRunning() bool {
 		return strings.HasPrefix(r.Path, "/debug/pprof/") || r.isControl()
 	}
 	return r.IsLongRunning()
+}
+
+// IsImmediate reports whether a request is for one object or makes a change, so that its answer is
+// complete when it is served, and mostly short. No request is while there are faults: their functions
+// may wait for what the client does next.
+func (s *Server) IsImmediate(hr *http.Request) bool {
+	to := route.Parse(hr.Method, hr.URL)
+	return to.IsResource && to.Verb != "list" && !to.IsLongRunning() && !s.faults.Active()
 }
 
 // setDeadline starts the time of a request that is not long-running. The parameter
