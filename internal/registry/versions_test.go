@@ -31,6 +31,7 @@ func TestVersionsOfCustomResource(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name                string
+		stored              string // the storage version, "" for v2
 		created             string // the spec that is created through v2, or v1:spec
 		version, sub, patch string
 		apply               bool
@@ -49,6 +50,8 @@ func TestVersionsOfCustomResource(t *testing.T) {
 			generation: 1, managers: "test v2"},
 		{name: "a merge patch that adds only defaults to what is stored", created: "v1:" + shared, version: "v2", patch: `{"spec":{"a":"1"}}`,
 			writes: true, generation: 1, managers: "test v1"},
+		{name: "a merge patch that changes nothing but adds defaults that the stored version does not have", stored: "v1", created: "v1:" + shared, version: "v2", patch: `{"metadata":{}}`,
+			writes: true, generation: 2, managers: "other v2; test v1"},
 		{name: "an apply over a field that the version of a manager does not have", created: "v1:" + shared, version: "v2", apply: true, patch: body("v2", `{"c":"1"}`),
 			err: "failed to convert new object: .spec.c: field not declared in schema", generation: 1, managers: "test v1"},
 		{name: "an apply that owns only", created: "v1:" + shared, version: "v2", apply: true, patch: body("v2", shared),
@@ -58,7 +61,11 @@ func TestVersionsOfCustomResource(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
-			_, err := c.Put([]byte(twoVersions))
+			definition := twoVersions
+			if tt.stored == "v1" {
+				definition = strings.NewReplacer(`"storage":false`, `"storage":true`, `"storage":true`, `"storage":false`).Replace(definition)
+			}
+			_, err := c.Put([]byte(definition))
 			require.NoError(t, err)
 			in := func(version, name string) Request {
 				r := c.request(t, "widgets.example.com", name)

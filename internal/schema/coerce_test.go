@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -109,8 +110,10 @@ func TestSetDefaults(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s, obj := fromProps(t, tc.schema), props(t, tc.obj)
+			sharing := maps.Clone(obj)
 			s.SetDefaults(obj)
 			assert.Equal(t, props(t, tc.want), obj)
+			assert.Equal(t, props(t, tc.obj), sharing, "another object with the same values has not changed")
 		})
 	}
 	t.Run("defaults are copied", func(t *testing.T) {

@@ -1,42 +1,91 @@
 package schema
 
-import "github.com/kubefake/kubefake/internal/object"
+import (
+	"maps"
+	"slices"
 
-// SetDefaults sets the defaults of absent fields, and replaces nulls that are not
-// allowed by defaults. Defaults are set within defaults too. The schema is one that FromProps
-// returned, or nil, which has none.
-func (s *Schema) SetDefaults(v any) {
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// SetDefaults sets the defaults of the absent fields of an object, and replaces nulls that are not
+// allowed by defaults. Defaults are set within defaults too. A map or a list in the object, which
+// other objects may share, is not changed: a copy with defaults takes its place. The schema is one
+// that FromProps returned, or nil, which has none.
+func (s *Schema) SetDefaults(obj map[string]any) {
+	if with := s.withDefaults(obj).(map[string]any); !object.Same(with, obj) {
+		maps.Copy(obj, with)
+	}
+}
+
+// withDefaults returns a value with the defaults of the schema: v, or a copy where it has none.
+func (s *Schema) withDefaults(v any) any {
 	if s == nil || !s.hasDefaults {
-		return
+		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for name, property := range s.Properties {
-			if !property.HasDefault {
-				continue
-			}
-			if member, ok := v[name]; !ok || property.isForbiddenNull(member) {
-				v[name] = object.Copy(property.Default)
-			}
-		}
-		for name, member := range v {
-			known := s.member(name)
-			if known == s.Additional && known.isForbiddenNull(member) {
-				member = object.Copy(known.Default)
-				v[name] = member
-			}
-			known.SetDefaults(member)
-		}
+		return s.membersWithDefaults(v)
 	case []any:
-		for i, elem := range v {
-			if s.Items.isForbiddenNull(elem) {
-				elem = object.Copy(s.Items.Default)
-				v[i] = elem
-			}
-			s.Items.SetDefaults(elem)
+		return s.elementsWithDefaults(v)
+	}
+	return v
+}
+
+func (s *Schema) membersWithDefaults(obj map[string]any) map[string]any {
+	out := obj
+	set := func(name string, v any) {
+		if object.Same(out, obj) {
+			out = maps.Clone(obj)
+		}
+		out[name] = v
+	}
+	for name, property := range s.Properties {
+		if !property.HasDefault {
+			continue
+		}
+		if v, ok := obj[name]; !ok || property.isForbiddenNull(v) {
+			set(name, property.newDefault())
 		}
 	}
+	for name, v := range obj {
+		known := s.member(name)
+		with := known.withDefaults(v)
+		if known == s.Additional {
+			with = known.replacingNull(v)
+		}
+		if !object.Identical(with, v) {
+			set(name, with)
+		}
+	}
+	return out
 }
+
+func (s *Schema) elementsWithDefaults(list []any) []any {
+	out := list
+	for i, v := range list {
+		with := s.Items.replacingNull(v)
+		if object.Identical(with, v) {
+			continue
+		}
+		if object.Same(out, list) {
+			out = slices.Clone(list)
+		}
+		out[i] = with
+	}
+	return out
+}
+
+// replacingNull is withDefaults for a value of a map or a list, of which the default replaces a null
+// that is not allowed.
+func (s *Schema) replacingNull(v any) any {
+	if s.isForbiddenNull(v) {
+		return s.newDefault()
+	}
+	return s.withDefaults(v)
+}
+
+// newDefault returns a copy of the default, with the defaults of its own fields.
+func (s *Schema) newDefault() any { return s.withDefaults(object.Copy(s.Default)) }
 
 // isForbiddenNull reports whether v is a null that the schema does not allow.
 func (s *Schema) isForbiddenNull(v any) bool { return v == nil && s != nil && !s.Nullable }

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -81,7 +82,9 @@ func FuzzObject(f *testing.F) {
 			next[name] = v
 		}
 		assert.Equal(t, texts(s.Validate(next, obj, nil)), texts(schema.Options{Pruned: true}.Validate(s, next, obj, nil)))
+		sharing, before := maps.Clone(obj), object.Copy(obj)
 		s.SetDefaults(obj)
+		assert.Equal(t, before, sharing)
 		list := append(s.Validate(obj, old, nil), s.Validate(obj, nil, validation.NewPath("s"))...)
 		list = append(list, s.ValidateEmbedded(obj, nil)...)
 		list = append(list, s.ValidateLists(obj, nil)...)
