@@ -193,6 +193,12 @@ func (c *customCodec) EncodeStored(obj, live map[string]any, old *wire.Encoded) 
 	return wire.EncodeCustom(obj, live, old)
 }
 
+// IsStored implements [resource.Codec]. The schema changes no object that a request has put into
+// canonical form, but for nulls.
+func (c *customCodec) IsStored(obj, before map[string]any) bool {
+	return wire.IsCanonicalCustom(obj, before)
+}
+
 // PatchDocument implements [resource.Codec]: kube-apiserver encodes a map, whose
 // keys are sorted.
 func (c *customCodec) PatchDocument(_ []byte, obj map[string]any) []byte {

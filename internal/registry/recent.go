@@ -115,10 +115,10 @@ func (s *state) isSmall() bool {
 	return s.stored.Len() <= maxRecentBytes && s.texts <= maxRecentTexts
 }
 
-// setAfter notes in a state that decode returned what a change made of it, unless admission may
-// have put values of its own into the object.
+// setAfter notes in a state that decode returned what a change made of it, unless that is stored in
+// another version, or admission may have put values of its own into the object.
 func (op *operation) setAfter(s, changed *state) {
-	if op.sent.data != nil && !op.replaced {
+	if op.sent.data != nil && !op.replaced && changed.stored.IsOf(op.Type) {
 		changed.texts = s.texts + len(op.sent.data)
 		s.after = changed
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // TestRecentStates checks that a state which shares values with the one before is that of a
@@ -80,6 +81,39 @@ func TestRecentStatesThatDiffer(t *testing.T) {
 	_, err = c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(`{"data":{"b":"Yg=="}}`)}, dryRun)
 	require.NoError(t, err)
 	assert.Same(t, before, c.recent.slot(key).Load().stored, "a dry run stores nothing")
+}
+
+// TestRecentStatesInVersions changes an object in each of its versions in turn.
+func TestRecentStatesInVersions(t *testing.T) {
+	for _, row := range []struct{ resource, definition, body string }{
+		{"widgets.example.com", twoVersions, `{"kind":"Widget","apiVersion":"example.com/v2","metadata":{"name":"a"},"spec":{"a":"1"}}`},
+		{"resourceclaims.resource.k8s.io", "", `{"kind":"ResourceClaim","apiVersion":"resource.k8s.io/v1","metadata":{"name":"a"},"spec":{}}`},
+	} {
+		t.Run(row.resource, func(t *testing.T) {
+			all, err := release.Open("v1.36-all")
+			require.NoError(t, err)
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Release: all})}
+			if row.definition != "" {
+				_, err := c.Put([]byte(row.definition))
+				require.NoError(t, err)
+			}
+			obj, err := decodeYAML([]byte(row.body))
+			require.NoError(t, err)
+			r := c.request(t, row.resource, "")
+			created, err := c.Create(ctx, r, Body{Object: obj}, &WriteOptions{})
+			require.NoError(t, err)
+			r.Name = "a"
+			storage, versions := r.Type.Storage(), r.Type.Versions
+			require.Greater(t, len(versions), 1)
+			apiVersion := created.Object.Decode(storage)["apiVersion"]
+			for i := range 3 * len(versions) {
+				r.Type = versions[i%len(versions)]
+				changed, err := c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(fmt.Sprintf(`{"metadata":{"labels":{"a":"%d"}}}`, i))}, &WriteOptions{})
+				require.NoError(t, err)
+				assert.Equal(t, apiVersion, changed.Object.Decode(storage)["apiVersion"], "after a change in %s", r.Type.Version)
+			}
+		})
+	}
 }
 
 // A large object is not kept beside the small one that a change has made of it.

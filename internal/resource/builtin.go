@@ -54,6 +54,10 @@ func (c *builtinCodec) DecodeStored(stored *wire.Encoded, version int64, live ma
 	return stored.Decode(c.wire(), version, live, old)
 }
 
+func (c *builtinCodec) IsStored(obj, before map[string]any) bool {
+	return c.wire().IsCanonical(obj, before)
+}
+
 func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	obj, fieldErrors, err := c.Decode(body, true)
 	if err == nil && len(fieldErrors) > 0 {

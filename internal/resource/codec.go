@@ -69,6 +69,11 @@ type Codec interface {
 	// not encoded again.
 	EncodeStored(obj, live map[string]any, old *wire.Encoded) wire.Encoded
 
+	// IsStored reports whether decoding what EncodeStored makes of obj returns an equal object. It
+	// may miss that. before is another version of the object, decoded, or nil: what obj shares with
+	// it in memory is not looked at.
+	IsStored(obj, before map[string]any) bool
+
 	// PatchDocument returns the JSON document that a JSON Patch is applied to.
 	// stored is the stored JSON of obj. The order of members matters, because
 	// errors quote the document.

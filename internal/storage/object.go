@@ -268,8 +268,7 @@ func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t
 // Complete makes obj, from which Draft with the same live encoded the object, what DecodeNext
 // returns, which saves decoding it. It reports false if it cannot, which does not change obj.
 func (o *Object) Complete(t *resource.Type, obj, live map[string]any) bool {
-	w := t.Codec.Wire()
-	if w == nil || !o.IsOf(t) || !w.IsCanonical(obj, live) {
+	if !o.IsOf(t) || !t.Codec.IsStored(obj, live) {
 		return false
 	}
 	object.Meta(obj)["resourceVersion"] = FormatVersion(o.Revision)

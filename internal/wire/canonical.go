@@ -15,6 +15,57 @@ import (
 // before is a canonical object of the type, or nil: what obj shares with it is not looked at.
 func (t *Type) IsCanonical(obj, before map[string]any) bool { return t.root.isStruct(obj, before) }
 
+// IsCanonicalCustom reports whether decoding the stored form of a custom resource returns an equal
+// object, unless its schema changes it. It may miss that: it reports false for an object with new
+// numbers that are not integers, and with nulls. before is a decoded custom resource, or nil: what
+// obj shares with it is not looked at.
+func IsCanonicalCustom(obj, before map[string]any) bool {
+	for name, v := range obj {
+		was := before[name]
+		if name != "metadata" && !isCanonicalAny(v, was) {
+			return false
+		}
+		if name == "metadata" && !object.Identical(v, was) && !objectMeta().root.isCanonical(v, was) {
+			return false
+		}
+	}
+	return true
+}
+
+// isCanonicalAny reports whether decoding the JSON of an untyped value returns an equal one.
+func isCanonicalAny(v, before any) bool {
+	if v != nil && object.Identical(v, before) {
+		return true
+	}
+	switch v := v.(type) {
+	case bool, int64:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case map[string]any:
+		was, _ := before.(map[string]any)
+		for name, member := range v {
+			if !utf8.ValidString(name) || !isCanonicalAny(member, was[name]) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		was, _ := before.([]any)
+		for i, element := range v {
+			var old any
+			if i < len(was) {
+				old = was[i]
+			}
+			if !isCanonicalAny(element, old) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return false
+}
+
 // isCanonical reports whether a value is in the canonical form of the type. before is such a
 // value, or nil.
 func (n *node) isCanonical(v, before any) bool {

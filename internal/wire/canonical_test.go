@@ -55,6 +55,31 @@ func TestIsCanonical(t *testing.T) {
 	assert.False(t, mustKind(t, "", "v1", "Secret").IsCanonical(map[string]any{"metadata": map[string]any{}, "type": "\xff"}, nil))
 }
 
+func TestIsCanonicalCustom(t *testing.T) {
+	for _, tt := range []struct {
+		name, obj string
+		want      bool
+	}{
+		{"any members", `{"kind":"A","apiVersion":"a/v1","metadata":{"name":"a"},"spec":{"a":[1,true,"b",{}],"b":[]}}`, true},
+		{"a fraction", `{"metadata":{},"spec":{"a":0.5}}`, false},
+		{"a number with a fraction of 0", `{"metadata":{},"spec":1.0}`, false},
+		{"null", `{"metadata":{},"spec":{"a":[null]}}`, false},
+		{"metadata of another form", `{"metadata":{"labels":{}}}`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			obj, _, err := DecodeUntyped([]byte(tt.obj), DecodeOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, IsCanonicalCustom(obj, nil))
+			changed := maps.Clone(obj)
+			changed["status"] = "changed"
+			assert.True(t, IsCanonicalCustom(changed, obj), "what is shared is not looked at")
+		})
+	}
+	for _, v := range []any{"\xff", map[string]any{"\xff": ""}, map[string]any(nil), []any(nil), object.EmptyMap{}, 1} {
+		assert.False(t, IsCanonicalCustom(map[string]any{"metadata": map[string]any{}, "spec": v}, nil), "%#v", v)
+	}
+}
+
 func TestIsCanonicalAfterChange(t *testing.T) {
 	typ := mustKind(t, "", "v1", "Pod")
 	before, _, err := typ.Decode(podJSON, DecodeOptions{})

@@ -62,5 +62,8 @@ func FuzzDecodeUntyped(f *testing.F) {
 		require.NoError(t, err)
 		assert.Empty(t, fieldErrors)
 		assert.Equal(t, string(text), string(appendAny(nil, again)))
+		if isCanonicalAny(obj, nil) {
+			assert.Equal(t, obj, again)
+		}
 	})
 }
