@@ -10,6 +10,9 @@
 // the real server panics: there is nothing to compare with. Each kind of difference is
 // printed once, with the shortest story that still shows it.
 //
+// Built with the race detector (go run -race ./differ), this server answers 500 where a write changes
+// values that other objects share, or keeps an object that is not what decoding it returns.
+//
 // With -real twice, as -real URL -other URL, it compares two real servers: what differs
 // then is noise.
 package main
