@@ -92,23 +92,20 @@ func BenchmarkFork(b *testing.B) {
 	}
 }
 
-// BenchmarkGet gets an object in memory, and over a connection with net/http's client.
 func BenchmarkGet(b *testing.B) {
-	for _, row := range []struct {
-		name    string
-		options []fakeapi.Option
-	}{
-		{"memory", []fakeapi.Option{fakeapi.WithInMemory()}},
-		{"connection", nil},
-	} {
-		b.Run(row.name, func(b *testing.B) {
-			srv, err := fakeapi.New(append(row.options, fakeapi.WithObjects(configMap("cm", "value")))...)
-			require.NoError(b, err)
-			b.Cleanup(srv.Close)
-			for b.Loop() {
-				request(b, srv, "GET", "/api/v1/namespaces/default/configmaps/cm", "")
-			}
-		})
+	srv := filled(b, 1000)
+	for b.Loop() {
+		request(b, srv, "GET", "/api/v1/namespaces/default/configmaps/cm-500", "")
+	}
+}
+
+// BenchmarkGetConnection gets an object over a connection, with net/http's client.
+func BenchmarkGetConnection(b *testing.B) {
+	srv, err := fakeapi.New(fakeapi.WithObjects(configMap("cm", "value")))
+	require.NoError(b, err)
+	b.Cleanup(srv.Close)
+	for b.Loop() {
+		request(b, srv, "GET", "/api/v1/namespaces/default/configmaps/cm", "")
 	}
 }
 

@@ -23,9 +23,9 @@
 //
 // Handlers see the same as behind net/http. Up to 2 KiB of a response are held back
 // until the handler flushes, so that a short response has a Content-Length. A
-// handler that writes faster than its client reads blocks when 64 KiB are unread. A
-// client that closes the body, or whose context ends, cancels the handler's
-// context. Differences from net/http:
+// handler that writes faster than its client reads blocks when 64 KiB are unread,
+// except in the goroutine of its client. A client that closes the body, or whose
+// context ends, cancels the handler's context. Differences from net/http:
 //
 //   - Responses have no Date, Content-Type is not guessed, and nothing is
 //     compressed or decompressed.

@@ -308,7 +308,6 @@ func BenchmarkStartClose(b *testing.B) {
 		options httptest.Options
 	}{
 		{"memory", httptest.Options{InMemory: true}},
-		{"immediate", immediate},
 		{"http", httptest.Options{}},
 		{"https", httptest.Options{TLS: true}},
 	} {
@@ -361,7 +360,6 @@ func BenchmarkStream(b *testing.B) {
 		options httptest.Options
 	}{
 		{"memory", httptest.Options{InMemory: true}},
-		{"immediate", immediate},
 		{"http", httptest.Options{}},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

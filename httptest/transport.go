@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -64,7 +65,7 @@ func (d inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.forget = context.AfterFunc(req.Context(), func() { e.abort(context.Cause(req.Context())) })
-	if e.immediate = d.server.answersAtOnce(req, served); e.immediate {
+	if e.immediate = d.server.isImmediate(req, served); e.immediate {
 		e.run(d.server, served)
 	} else {
 		go func() {
@@ -75,9 +76,9 @@ func (d inMemory) RoundTrip(req *http.Request) (*http.Response, error) {
 	return e.wait()
 }
 
-// answersAtOnce reports whether the client's goroutine may serve a request, which does not wait for
-// the client then.
-func (s *Server) answersAtOnce(req, served *http.Request) bool {
+// isImmediate reports whether the client's goroutine may serve a request: the handler does not wait
+// for what the client does meanwhile.
+func (s *Server) isImmediate(req, served *http.Request) bool {
 	if req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
 		return false // the client may have to write what the handler reads
 	}
@@ -105,7 +106,7 @@ type exchange struct {
 	deadline *time.Timer  // of the handler's writes
 
 	response *http.Response // nil until the headers are sent
-	ready    bytes.Buffer   // body bytes for the client; at most maxUnread, before the handler returns
+	ready    bytes.Buffer   // body bytes for the client; at most maxUnread unless immediate, before the handler returns
 	ended    bool           // the handler has returned
 	err      error          // set when the exchange is aborted; reads and writes fail with it
 }
@@ -323,17 +324,18 @@ func (e *exchange) flushLocked() error {
 // putLocked sends p to the client. It waits while too many bytes are unread, unless the client
 // waits for the handler.
 func (e *exchange) putLocked(p []byte) error {
+	limit := maxUnread
+	if e.immediate {
+		limit = math.MaxInt
+	}
 	for len(p) > 0 {
-		for e.err == nil && e.ready.Len() >= maxUnread && !e.immediate {
+		for e.err == nil && e.ready.Len() >= limit {
 			e.change.Wait()
 		}
 		if e.err != nil {
 			return e.err
 		}
-		n := len(p)
-		if !e.immediate {
-			n = min(n, maxUnread-e.ready.Len())
-		}
+		n := min(len(p), limit-e.ready.Len())
 		e.ready.Write(p[:n])
 		p = p[n:]
 		e.change.Broadcast()

@@ -40,20 +40,12 @@ func (s *Schema) membersWithDefaults(obj map[string]any) map[string]any {
 		out[name] = v
 	}
 	for name, property := range s.Properties {
-		if !property.HasDefault {
-			continue
-		}
-		if v, ok := obj[name]; !ok || property.isForbiddenNull(v) {
+		if _, ok := obj[name]; !ok && property.HasDefault {
 			set(name, property.newDefault())
 		}
 	}
 	for name, v := range obj {
-		known := s.member(name)
-		with := known.withDefaults(v)
-		if known == s.Additional {
-			with = known.replacingNull(v)
-		}
-		if !object.Identical(with, v) {
+		if with := s.member(name).replacingNull(v); !object.Identical(with, v) {
 			set(name, with)
 		}
 	}
@@ -75,8 +67,8 @@ func (s *Schema) elementsWithDefaults(list []any) []any {
 	return out
 }
 
-// replacingNull is withDefaults for a value of a map or a list, of which the default replaces a null
-// that is not allowed.
+// replacingNull is withDefaults for a member or an element: the default replaces a null that is not
+// allowed.
 func (s *Schema) replacingNull(v any) any {
 	if s.isForbiddenNull(v) {
 		return s.newDefault()
