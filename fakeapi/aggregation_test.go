@@ -54,6 +54,10 @@ func aggregated(t *testing.T) *httptest.Server {
 			defer conn.Close()
 			line, _ := rw.ReadString('\n')
 			io.WriteString(conn, line)
+		case "/apis/flowers.example.com/v1/namespaces/default/roses/a/growth":
+			io.WriteString(w, "bud")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
 		case "/apis/flowers.example.com/v1/namespaces/default/roses":
 			w.Header().Set("X-Seen", strings.TrimSpace(fmt.Sprintln(r.Header["X-Remote-User"], r.Header["X-Remote-Group"], r.Header["X-Remote-Uid"], r.Header["X-Remote-Extra-Example.com%2fcolor"],
 				r.Header["Authorization"], r.Header["Impersonate-User"], len(r.Header["Audit-Id"]), r.URL.RawQuery, r.TLS.ServerName, len(r.TLS.PeerCertificates))))
@@ -173,6 +177,21 @@ func TestForward(t *testing.T) {
 		assert.Equal(t, 404, resp.StatusCode)
 		assert.Equal(t, "404 page not found\n", body)
 	})
+}
+
+// A client in memory reads a stream of an aggregated API server before it ends.
+func TestForwardStreamInMemory(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
+	_, err := srv.Put(apiService(insecure, "443"))
+	require.NoError(t, err)
+	require.NoError(t, srv.Settle(context.Background()))
+	resp, err := srv.Client().Get(srv.URL + "/apis/flowers.example.com/v1/namespaces/default/roses/a/growth")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	text := make([]byte, len("bud"))
+	_, err = io.ReadFull(resp.Body, text)
+	require.NoError(t, err)
+	assert.Equal(t, "bud", string(text))
 }
 
 func TestAPIServiceAvailability(t *testing.T) {

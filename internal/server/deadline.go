@@ -33,11 +33,12 @@ func (r *request) isLongRunning() bool {
 }
 
 // IsImmediate reports whether a request is for one object or makes a change, so that its answer is
-// complete when it is served, and mostly short. No request is while there are faults: their functions
-// may wait for what the client does next.
+// complete when it is served, and mostly short. None is while there are faults, whose functions may
+// wait for what the client does next, and none that an aggregated API server answers, which may
+// stream.
 func (s *Server) IsImmediate(hr *http.Request) bool {
 	to := route.Parse(hr.Method, hr.URL)
-	return to.IsResource && to.Verb != "list" && !to.IsLongRunning() && !s.faults.Active()
+	return to.IsResource && to.Verb != "list" && !to.IsLongRunning() && !s.faults.Active() && s.aggregator.Lookup(to.Path) == nil
 }
 
 // setDeadline starts the time of a request that is not long-running. The parameter
