@@ -3,6 +3,8 @@ package fakeapi_test
 import (
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +20,11 @@ func TestLink(t *testing.T) {
 		t.Skip("links a program")
 	}
 	program := filepath.Join(t.TempDir(), "program")
-	out, err := exec.Command("go", "build", "-o", program, "./testdata/program").CombinedOutput()
+	build := []string{"build", "-o", program}
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		build = append(build, "-race") // as the packages of this test, which need not be compiled again
+	}
+	out, err := exec.Command("go", append(build, "./testdata/program")...).CombinedOutput()
 	require.NoError(t, err, string(out))
 	symbols, err := exec.Command("go", "tool", "nm", program).Output()
 	require.NoError(t, err)
