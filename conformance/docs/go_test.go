@@ -101,6 +101,7 @@ func (p page) source(b block) (src string, tests []string, err error) {
 
 // The go blocks compile, and their tests pass.
 func TestGoBlocks(t *testing.T) {
+	t.Parallel()
 	type run struct {
 		page   page
 		binary string

@@ -22,6 +22,7 @@ const (
 // The blocks named install work as if the module had been released: a module proxy in
 // a directory serves this tree.
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	proxy, modules, home := t.TempDir(), t.TempDir(), t.TempDir()
 	writeModule(t, proxy, ".")
 	writeModule(t, proxy, "fakeapi/restconfig")

@@ -20,6 +20,7 @@ var changedFile = regexp.MustCompile(`(?m)^--- a/(.*)$`)
 // once. The repository itself does not change: the commands see the changes by the -overlay
 // flag of go.
 func TestRecipes(t *testing.T) {
+	t.Parallel()
 	here, err := filepath.Abs(root)
 	require.NoError(t, err)
 	i := slices.IndexFunc(pages(t), func(p page) bool { return p.name == "CONTRIBUTING.md" })
