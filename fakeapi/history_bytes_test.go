@@ -170,7 +170,7 @@ func TestHistoryBytesAndStuckWatch(t *testing.T) {
 	})
 }
 
-// TestMemory writes three times the limit of the history to one object, with what could
+// TestMemory writes eight times the limit of the history to one object, with what could
 // keep old versions in memory, and requires that the heap does not grow.
 func TestMemory(t *testing.T) {
 	const (
@@ -209,7 +209,7 @@ func TestMemory(t *testing.T) {
 			}
 			before := heapBytes()
 			opened := row.open(t, srv)
-			for n := range 192 {
+			for n := range 512 {
 				put(t, srv, large("a", n))
 			}
 			after := heapBytes()
