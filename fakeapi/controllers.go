@@ -9,9 +9,17 @@ import (
 
 // BasicControllers are the controllers of kube-controller-manager that finish what
 // requests begin: namespaces and owned objects go away, and a namespace has its default
-// ServiceAccount and the CA certificate. It is an argument of WithControllers.
-const BasicControllers = "namespace-controller,garbage-collector-controller,serviceaccount-controller," +
-	"root-ca-certificate-publisher-controller,persistentvolumeclaim-protection-controller,persistentvolume-protection-controller"
+// ServiceAccount and the CA certificate. The list may be extended, and must not be changed:
+//
+//	fakeapi.WithControllers(fakeapi.BasicControllers...)
+var BasicControllers = []string{
+	"namespace-controller",
+	"garbage-collector-controller",
+	"serviceaccount-controller",
+	"root-ca-certificate-publisher-controller",
+	"persistentvolumeclaim-protection-controller",
+	"persistentvolume-protection-controller",
+}
 
 // WithControllers runs controllers on the server, with the names and the syntax of
 // kube-controller-manager's flag --controllers: "*" is every controller that is on by

@@ -122,7 +122,8 @@ func WithAllowedHosts(names ...string) Option {
 // the process start, which is decades later, and sleeps for the difference.
 func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
 
-// WithRelease serves the API of a Kubernetes release: "v1.36", "v1.34.4". The
+// WithRelease serves the API of a Kubernetes release: "v1.36", "1.34". "latest" is the newest
+// one. Every version of a minor release, such as "v1.34.0", is served by the same data. The
 // suffix "-all" adds the API versions that are off by default, as
 // --runtime-config=api/all=true does. The default is v1.36.
 func WithRelease(name string) Option { return func(c *config) { c.release = name } }

@@ -212,3 +212,11 @@ func TestResetStartsControllers(t *testing.T) {
 	require.NoError(t, srv.Reset())
 	start()
 }
+
+func TestBasicControllers(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers(fakeapi.BasicControllers...), fakeapi.WithNamespaces("shop"))
+	require.NoError(t, srv.RunControllers(context.Background()))
+	_, err := srv.Get("serviceaccounts", "shop", "default")
+	require.NoError(t, err)
+	require.NoError(t, srv.Controllers(append(fakeapi.BasicControllers, "kubelet")...))
+}

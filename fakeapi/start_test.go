@@ -50,6 +50,8 @@ func TestStartFails(t *testing.T) {
 	}{
 		{"release", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
 		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unrecognized feature gate: Magic`},
+		{"controller", fakeapi.WithControllers("gc"), `fakeapi: "gc" is not in the list of known controllers; did you mean garbage-collector-controller?`},
+		{"admission plugin", fakeapi.WithAdmissionPlugins("podnodeselector"), `fakeapi: enable-admission-plugins plugin "podnodeselector" is unknown; did you mean PodNodeSelector?`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // retryDelay is the delay before a reflector opens its watch again.
@@ -140,13 +141,22 @@ func (c *reader) findTypes(ctx context.Context, names []string) ([]*servedType, 
 	for _, name := range names {
 		i := slices.IndexFunc(served, func(t *servedType) bool { return t.hasName(name) })
 		if i < 0 {
-			return nil, errors.Join(fmt.Errorf("%w: %s", ErrUnknownResource, name), unavailable)
+			return nil, errors.Join(fmt.Errorf("%w: %s%s", ErrUnknownResource, name, similarTypes(name, served)), unavailable)
 		}
 		if !slices.Contains(out, served[i]) {
 			out = append(out, served[i])
 		}
 	}
 	return out, nil
+}
+
+// similarTypes ends the error for a resource that does not exist.
+func similarTypes(name string, served []*servedType) string {
+	names := make([]suggest.Name, len(served))
+	for i, t := range served {
+		names[i] = suggest.Name{Name: t.String(), Aliases: []string{t.Name, t.SingularName}}
+	}
+	return suggest.DidYouMeanAny(name, names)
 }
 
 // typesInGroup returns the resources of a group version that can be listed and

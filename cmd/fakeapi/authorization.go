@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // authorizationFlags are the flags of authorization, which serve and kube-apiserver have
@@ -70,7 +71,7 @@ func (a *authorizationFlags) validate() (errs []error) {
 		case mode == "ABAC" && a.policy == "":
 			errs = append(errs, errors.New("authorization-mode ABAC's authorization policy file not passed"))
 		case !slices.Contains(modes, mode):
-			errs = append(errs, fmt.Errorf("authorization-mode %q is not a valid mode", mode))
+			errs = append(errs, fmt.Errorf("authorization-mode %q is not a valid mode%s", mode, suggest.DidYouMean(mode, modes)))
 		case mode == "Webhook" && a.webhook.Kubeconfig == "":
 			errs = append(errs, errors.New("authorization-mode Webhook's authorization config file not passed"))
 		}

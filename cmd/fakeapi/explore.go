@@ -71,7 +71,7 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Func("controllers", "run the controllers of the `LIST`, as serve does", selectControllers(&c.controllers))
-			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`, such as 1.35, v1.35.0 or latest; \"fakeapi version\" lists them")
 		}},
 		{"Search", func(fs flagSet) {
 			fs.DurationVar(&c.limit, "for", time.Minute, "search for `DURATION`")

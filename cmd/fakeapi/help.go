@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // newHelpCommand returns the command help.
@@ -111,74 +112,51 @@ func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
+	return &usageError{errors.New(flagErrorText(cmd.Flags(), err))}
+}
+
+// flagErrorText is the text of a flagError.
+func flagErrorText(fs *pflag.FlagSet, err error) string {
 	text := err.Error()
 	if m := invalidValue.FindStringSubmatch(text); m != nil {
-		if f := cmd.Flag(m[2]); f != nil && expectedValues[f.Value.Type()] != "" {
+		if f := fs.Lookup(m[2]); f != nil && expectedValues[f.Value.Type()] != "" {
 			text = m[1] + expectedValues[f.Value.Type()]
 		}
 	} else if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
-		if similar := similarFlag(cmd, name); similar != "" {
-			text += "; did you mean --" + similar + "?"
-		}
+		text += similarFlags(fs, name)
 	} else if _, word, ok := strings.Cut(text, " in -"); ok && strings.HasPrefix(text, "unknown shorthand flag") {
 		// A flag with a single dash.
 		name, _, _ := strings.Cut(word, "=")
-		text = "unknown flag: -" + name
-		if similar := similarFlag(cmd, name); similar != "" {
-			text += "; did you mean --" + similar + "?"
-		}
+		text = "unknown flag: -" + name + similarFlags(fs, name)
 	}
-	return &usageError{errors.New(text)}
+	return text
 }
 
-// similarFlag returns the name of the flag that differs least from a name, "" if
-// none is similar.
-func similarFlag(cmd *cobra.Command, name string) (best string) {
-	least := 1 + max(1, len(name)/3)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		d := distance(name, f.Name)
-		if strings.HasPrefix(f.Name, name) {
-			d = 1
-		}
-		if !f.Hidden && d < least {
-			best, least = f.Name, d
+// otherNames are what flags are called elsewhere.
+var otherNames = map[string][]string{
+	"listen":  {"port", "address", "addr", "bind-address", "secure-port", "host"},
+	"release": {"version", "kubernetes-version", "k8s-version"},
+	"objects": {"filename", "files", "manifests"},
+}
+
+// similarFlags ends the error for a flag that does not exist.
+func similarFlags(fs *pflag.FlagSet, name string) string {
+	var names []suggest.Name
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, suggest.Name{Name: "--" + f.Name, Aliases: append(otherNames[f.Name], f.Name)})
 		}
 	})
-	return best
+	return suggest.DidYouMeanAny(name, names)
 }
 
-// similarCommands returns the names of the subcommands that a name is similar to.
-func similarCommands(cmd *cobra.Command, name string) (names []string) {
+// similarCommands ends the error for a subcommand that does not exist.
+func similarCommands(cmd *cobra.Command, name string) string {
+	var names []suggest.Name
 	for _, sub := range cmd.Commands() {
-		if !sub.IsAvailableCommand() {
-			continue
-		}
-		if distance(name, sub.Name()) <= max(1, len(name)/3) || strings.HasPrefix(sub.Name(), name) || slices.Contains(sub.SuggestFor, name) {
-			names = append(names, sub.Name())
+		if sub.IsAvailableCommand() {
+			names = append(names, suggest.Name{Name: sub.Name(), Aliases: sub.SuggestFor})
 		}
 	}
-	return names
-}
-
-// distance returns the number of bytes to insert, delete or replace, and of neighbours to
-// exchange, to make b of a.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1) // by the lengths of prefixes of a and b
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			switch {
-			case i == 0 || j == 0:
-				rows[i][j] = i + j
-			case a[i-1] == b[j-1]:
-				rows[i][j] = rows[i-1][j-1]
-			default:
-				rows[i][j] = 1 + min(rows[i-1][j-1], rows[i-1][j], rows[i][j-1])
-				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
-				}
-			}
-		}
-	}
-	return rows[len(a)][len(b)]
+	return suggest.DidYouMeanAny(name, names)
 }

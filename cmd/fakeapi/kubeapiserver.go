@@ -321,11 +321,7 @@ func (c *kubeAPIServer) setPlugins() (errs []error) {
 		if len(c.plugins.Enable)+len(c.plugins.Disable) > 0 {
 			return []error{errors.New("admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive")}
 		}
-		for _, name := range c.admissionControl {
-			if !slices.Contains(names, name) {
-				errs = append(errs, fmt.Errorf("admission-control plugin %q is unknown", name))
-			}
-		}
+		errs = plugin.CheckOnly(served.Minor(), c.admissionControl)
 		c.plugins.Enable = c.admissionControl
 		c.plugins.Disable = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(c.admissionControl, name) })
 	}
@@ -360,7 +356,7 @@ func (c *kubeAPIServer) setServeFlags(text string) error {
 		return err
 	}
 	if err := c.serveFlags.Parse(words); err != nil {
-		return err
+		return errors.New(flagErrorText(c.serveFlags, err))
 	}
 	if c.serveFlags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", c.serveFlags.Arg(0))

@@ -61,7 +61,7 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"gate of another component", "--feature-gates=wardle:A=false", 1, "", `err="component not registered: wardle"`},
 		{"value of a gate", "--feature-gates=Foo=x", 1, "", `err="invalid value of Foo=x, err: strconv.ParseBool: parsing \"x\": invalid syntax"`},
 		{"gate without value", "--feature-gates=Foo", 1, "", `err="missing bool value for Foo"`},
-		{"unknown version", "--etcd-servers=http://127.0.0.1:1 --runtime-config=apps/v9=true", 1, "", `err="group version apps/v9 that has not been registered"`},
+		{"unknown version", "--etcd-servers=http://127.0.0.1:1 --runtime-config=apps/v9=true", 1, "", `err="group version apps/v9 that has not been registered; did you mean apps/v1?"`},
 		{"value of a stage", "--etcd-servers=http://127.0.0.1:1 --runtime-config=api/beta=maybe", 1, "", `err="invalid value api/beta=maybe"`},
 		{"everything off", "--etcd-servers=http://127.0.0.1:1 --runtime-config=api/all=false", 1, "", `err="[--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true, invalid runtime-config with only api/all=false]"`},
 		{"unknown mode", "--etcd-servers=http://127.0.0.1:1 --authorization-mode=Magic", 1, "", "is not a valid mode"},

@@ -129,11 +129,7 @@ func checkCommand(root *cobra.Command, args []string) error {
 
 // unknownCommand returns the error for a name that is not a subcommand of cmd.
 func unknownCommand(cmd *cobra.Command, name string) error {
-	text := fmt.Sprintf("unknown command %q", name)
-	if similar := similarCommands(cmd, name); len(similar) > 0 {
-		text += "; did you mean " + strings.Join(similar, " or ") + "?"
-	}
-	return &usageError{errors.New(text)}
+	return &usageError{fmt.Errorf("unknown command %q%s", name, similarCommands(cmd, name))}
 }
 
 // contents returns what the help of a command lists.

@@ -119,7 +119,7 @@ func (c *playCommand) flags() []flagGroup {
 			fs.BoolVar(&c.insecure, "insecure-skip-tls-verify", false, "do not verify the server's certificate")
 		}},
 		{"Or play each scenario against a new server", func(fs flagSet) {
-			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`; \"fakeapi version\" lists them")
+			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`, such as 1.35, v1.35.0 or latest; \"fakeapi version\" lists them")
 			fs.Uint64Var(&c.seed, "seed", 1, "generate the same UIDs and names in each play with the seed `NUMBER`; 0 means random")
 			fs.Func("manual-clock", "use a clock that stands at `TIME` (RFC 3339) until a scenario advances it", setTime(&c.clock))
 		}},

@@ -112,6 +112,9 @@ func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, repli
 		fmt.Fprintf(w, "control     %s/debug/fakeapi/\n", url)
 	}
 	fmt.Fprint(w, "stop        Ctrl+C\n")
+	if len(c.controllers) == 0 {
+		fmt.Fprint(w, "controllers: none (--controllers '*' runs Deployments, namespaces, ...)\n")
+	}
 }
 
 // quote returns a word of a command line for a path.

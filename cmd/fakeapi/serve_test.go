@@ -309,6 +309,7 @@ story       fakeapi log --server URL
             URL/debug/fakeapi/story
 control     URL/debug/fakeapi/
 stop        Ctrl+C
+controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, ""},
 		{"a kubeconfig", []string{"--kubeconfig", given}, `
 kubeconfig  FILE
@@ -317,11 +318,13 @@ story       fakeapi log --kubeconfig "FILE"
             URL/debug/fakeapi/story
 control     URL/debug/fakeapi/
 stop        Ctrl+C
+controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, given},
 		{"no control endpoint", []string{"--control=false"}, `
 kubeconfig  FILE
 kubectl     kubectl --kubeconfig FILE get namespaces
 stop        Ctrl+C
+controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, ""},
 		{"users", []string{"--tls", "--token-auth-file", "testdata/tokens.csv"}, `
 kubeconfig  FILE
@@ -329,6 +332,7 @@ kubectl     kubectl --kubeconfig FILE get namespaces
 story       fakeapi log --server URL
 control     URL/debug/fakeapi/
 stop        Ctrl+C
+controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, ""},
 		{"users over plain HTTP", []string{"--token-auth-file", "testdata/tokens.csv", "--quiet"},
 			"warning: kubectl, Helm and client-go send no token over plain HTTP, so they are system:anonymous here; add --tls\n", ""},

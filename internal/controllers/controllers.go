@@ -22,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // ErrUnknown is, for errors.Is, the error for a controller that does not exist.
@@ -210,7 +211,7 @@ func selected(selection []string) ([]controller.Starter, error) {
 			return nil, unknown(fmt.Sprintf("this server does not have the %s of kube-controller-manager", name))
 		}
 		if c == nil {
-			return nil, unknown(fmt.Sprintf("%q is not in the list of known controllers: %s", name, strings.Join(Names(), ", ")))
+			return nil, unknown(fmt.Sprintf("%q is not in the list of known controllers%s", name, intended(name)))
 		}
 		if _, said := on[c.name]; !said { // the first mention decides, as in kube-controller-manager
 			on[c.name] = !off
@@ -238,6 +239,19 @@ func split(lists []string) (names []string) {
 		}
 	}
 	return names
+}
+
+// intended ends the error for a name that is unknown: with the names that may be meant, or
+// with all.
+func intended(name string) string {
+	names := make([]suggest.Name, len(known))
+	for i, c := range known {
+		names[i] = suggest.Name{Name: c.name, Aliases: []string{c.alias}}
+	}
+	if text := suggest.DidYouMeanAny(name, names); text != "" {
+		return text
+	}
+	return ": " + strings.Join(Names(), ", ")
 }
 
 func find(name string) *entry {

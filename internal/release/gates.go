@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/release/data"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // A Gate is a feature gate of kube-apiserver in one release.
@@ -203,6 +204,23 @@ func (r *Release) WithGates(set map[string]bool) (*Release, error) {
 	return out, nil
 }
 
+// intendedGate ends the error for a gate that the release does not have: with the releases
+// that have it, or the gates that may be meant.
+func (r *Release) intendedGate(name string) string {
+	if states := statesOf(name); len(states) > 0 {
+		first, last := states[0], states[len(states)-1]
+		if first.minor > r.Minor() {
+			return fmt.Sprintf("; it comes with v1.%d", first.minor)
+		}
+		return fmt.Sprintf("; it is gone since v1.%d", last.minor)
+	}
+	var names []string
+	for _, g := range r.Gates() {
+		names = append(names, g.Name)
+	}
+	return suggest.DidYouMean(name, names)
+}
+
 // changedGates returns the gates that do not have their default.
 func (r *Release) changedGates(set map[string]bool) (map[string]bool, error) {
 	if len(set) == 0 {
@@ -212,7 +230,7 @@ func (r *Release) changedGates(set map[string]bool) (map[string]bool, error) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		switch g := gateOf(minor, name); {
 		case g == nil:
-			return nil, fmt.Errorf("unrecognized feature gate: %s", name)
+			return nil, fmt.Errorf("unrecognized feature gate: %s%s", name, r.intendedGate(name))
 		case g.Locked && g.Default != set[name]:
 			errs = append(errs, fmt.Errorf("cannot set feature gate %v to %v, feature is locked to %v", name, set[name], g.Default))
 		}

@@ -51,7 +51,7 @@ func TestWithGates(t *testing.T) {
 		{"unknown", map[string]bool{"Magic": true, "SidecarContainers": false}, "unrecognized feature gate: Magic"},
 		{"locked", map[string]bool{"SidecarContainers": false}, "cannot set feature gate SidecarContainers to false, feature is locked to true"},
 		{"two locked", map[string]bool{"SidecarContainers": false, "BtreeWatchCache": false}, "[cannot set feature gate BtreeWatchCache to false, feature is locked to true, cannot set feature gate SidecarContainers to false, feature is locked to true]"},
-		{"gone", map[string]bool{"APIListChunking": true}, "unrecognized feature gate: APIListChunking"},
+		{"gone", map[string]bool{"APIListChunking": true}, "unrecognized feature gate: APIListChunking; it is gone since v1.33"},
 		{"needs another", map[string]bool{"DRADeviceTaintRules": true, "DRADeviceTaints": false}, "DRADeviceTaintRules is enabled, but depends on features that are disabled: [DRADeviceTaints]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

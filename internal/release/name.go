@@ -2,6 +2,7 @@ package release
 
 import (
 	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -12,6 +13,19 @@ func cutAll(name string) (version string, all bool) { return strings.CutSuffix(n
 // minorOf returns a version without its patch number: "v1.36" for "v1.36.3".
 func minorOf(version string) string {
 	return version[:max(0, strings.LastIndexByte(version, '.'))]
+}
+
+// anyVersion matches a version of Kubernetes as users and clusters write it: with or without
+// "v" and the patch number, and with the suffix of a vendor or of a pre-release.
+var anyVersion = regexp.MustCompile(`^v?(\d+\.\d+)(?:\.\d+(?:[-+].*\d.*)?)?$`)
+
+// minorNameOf returns the minor release of a version: "v1.36" for "1.36.1-gke.1081000". A name
+// that is no version is itself.
+func minorNameOf(name string) string {
+	if m := anyVersion.FindStringSubmatch(name); m != nil {
+		return "v" + m[1]
+	}
+	return name
 }
 
 // minorNumber returns the minor number of a name: 36 for "v1.36.3".

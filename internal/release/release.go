@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // Default is the name of the release that Open("") opens: the one that the corpus in
@@ -90,21 +91,36 @@ func Names() []string {
 	return names
 }
 
-// Open returns the release of that name. The name may leave out the leading
-// "v" and the patch release, "1.36" and "1.36-all", and the empty name is
-// Default. The error wraps ErrUnknown and lists the names there are.
+// Open returns the release of a name: "v1.36", and "v1.36-all" with the API versions that are
+// off by default. The leading "v" may be missing, and the empty name is Default. "latest"
+// is Newest. Every version of a minor release, such as "1.36.0" or "v1.36.1-eks-3025e55", is
+// served by the same data. The error wraps ErrUnknown and lists the names there are.
 func Open(name string) (*Release, error) {
-	if name == "" {
-		name = Default
+	version, all := cutAll(name)
+	switch {
+	case name == "":
+		version = Default
+	case version == "latest":
+		version = Newest
 	}
-	want, wantAll := cutAll("v" + strings.TrimPrefix(name, "v"))
-	for _, r := range slices.Backward(releases()) {
-		version, all := cutAll(r.name)
-		if all == wantAll && (version == want || minorOf(version) == want) {
+	minor := minorNameOf(version)
+	for _, r := range releases() {
+		served, servedAll := cutAll(r.name)
+		if servedAll == all && minorOf(served) == minor {
 			return r, nil
 		}
 	}
-	return nil, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("%w %q: there are %s%s", ErrUnknown, name, strings.Join(Names(), ", "), suggest.DidYouMean(minor, minors()))
+}
+
+// minors returns the names of the minor releases, oldest first.
+func minors() (names []string) {
+	for _, r := range releases() {
+		if version, all := cutAll(r.name); !all {
+			names = append(names, minorOf(version))
+		}
+	}
+	return names
 }
 
 // Name returns the full name, such as "v1.36.3-all".

@@ -39,6 +39,16 @@ func TestOpen(t *testing.T) {
 		"v1.32":       "v1.32.13",
 		"1.37":        "v1.37.2",
 		"v1.32-all":   "v1.32.13-all",
+		"1.35.0":      "v1.35.4",
+		"v1.36.99":    "v1.36.3",
+		"latest":      "v1.37.2",
+		"latest-all":  "v1.37.2-all",
+
+		"v1.36.1-eks-3025e55": "v1.36.3",
+		"1.36.1-gke.1081000":  "v1.36.3",
+		"v1.36.0+k3s1":        "v1.36.3",
+		"v1.36.0-rc.1":        "v1.36.3",
+		"v1.36.0-gke.1-all":   "v1.36.3-all",
 	} {
 		t.Run("name="+name, func(t *testing.T) {
 			p, err := release.Open(name)
@@ -49,13 +59,15 @@ func TestOpen(t *testing.T) {
 			assert.Same(t, p, again)
 		})
 	}
-	for _, name := range []string{"v1.3", "v1", "v", "1.36.4", "v1.31-all", "-all", "all", "v1.36.3/"} {
+	for _, name := range []string{"v1.3", "v1", "v", "1.36.4.1", "v1.36.3-al", "newest", "v1.31-all", "-all", "all", "v1.36.3/"} {
 		t.Run("unknown="+name, func(t *testing.T) {
 			_, err := release.Open(name)
 			require.ErrorIs(t, err, release.ErrUnknown)
 			assert.ErrorContains(t, err, "there are v1.32.13, ")
 		})
 	}
+	_, err := release.Open("1.53")
+	assert.ErrorContains(t, err, "-all; did you mean v1.33 or v1.35?")
 }
 
 // TestEveryRelease reads everything that is embedded, so that reading it cannot

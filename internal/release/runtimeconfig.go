@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/release/surface"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/suggest"
 )
 
 // A RuntimeConfig turns API versions and resources on and off, as --runtime-config of
@@ -100,11 +101,11 @@ func (r *Release) Check(c RuntimeConfig) error {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		return fmt.Errorf("unknown api groups %s", strings.Join(unknown, ","))
+		return fmt.Errorf("unknown api groups %s%s", strings.Join(unknown, ","), similarVersions(unknown[0], known))
 	}
 	for _, s := range selections {
 		if !slices.Contains(known, s.gv) {
-			return fmt.Errorf("group version %s that has not been registered", s.gv)
+			return fmt.Errorf("group version %s that has not been registered%s", s.gv, similarVersions(s.gv.String(), known))
 		}
 		if s.resource != strings.ToLower(s.resource) {
 			return fmt.Errorf("invalid key %v: group/version/resource and resource is always lowercase plural, not %q", s.key, s.resource)
@@ -251,4 +252,13 @@ func (r *Release) documentsOf(served []resource.GroupVersion) map[string]documen
 		}
 	}
 	return out
+}
+
+// similarVersions ends the error for an API version that does not exist.
+func similarVersions(name string, known []resource.GroupVersion) string {
+	names := make([]string, len(known))
+	for i, gv := range known {
+		names[i] = gv.String()
+	}
+	return suggest.DidYouMean(name, names)
 }

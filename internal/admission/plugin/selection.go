@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/suggest"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -106,7 +107,7 @@ func (s Selection) Check(minor int) (errs []error) {
 	var both []string
 	for _, name := range s.Enable {
 		if !exists(minor, name) {
-			errs = append(errs, fmt.Errorf("enable-admission-plugins plugin %q is unknown", name))
+			errs = append(errs, unknown("enable-admission-plugins", minor, name))
 		}
 		if slices.Contains(s.Disable, name) && !slices.Contains(both, name) {
 			both = append(both, name)
@@ -114,7 +115,7 @@ func (s Selection) Check(minor int) (errs []error) {
 	}
 	for _, name := range s.Disable {
 		if !exists(minor, name) {
-			errs = append(errs, fmt.Errorf("disable-admission-plugins plugin %q is unknown", name))
+			errs = append(errs, unknown("disable-admission-plugins", minor, name))
 		}
 	}
 	if len(both) > 0 {
@@ -122,6 +123,22 @@ func (s Selection) Check(minor int) (errs []error) {
 		errs = append(errs, fmt.Errorf("%v in enable-admission-plugins and disable-admission-plugins overlapped", both))
 	}
 	return errs
+}
+
+// CheckOnly returns the errors of kube-apiserver for values of --admission-control that a
+// minor release does not have.
+func CheckOnly(minor int, names []string) (errs []error) {
+	for _, name := range names {
+		if !exists(minor, name) {
+			errs = append(errs, unknown("admission-control", minor, name))
+		}
+	}
+	return errs
+}
+
+// unknown returns the error for a value of a flag.
+func unknown(flag string, minor int, name string) error {
+	return fmt.Errorf("%s plugin %q is unknown%s", flag, name, suggest.DidYouMean(name, Names(minor)))
 }
 
 // enabled returns a function that reports whether a plugin is enabled.

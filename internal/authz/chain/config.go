@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/configfile"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/suggest"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -148,7 +149,7 @@ func OfModes(modes []string, webhook *Webhook, o Options) (*Chain, error) {
 	for i, mode := range modes {
 		switch {
 		case !slices.Contains(knownTypes, mode):
-			return nil, fmt.Errorf("authorization-mode %q is not a valid mode", mode)
+			return nil, fmt.Errorf("authorization-mode %q is not a valid mode%s", mode, suggest.DidYouMean(mode, knownTypes))
 		case slices.Contains(modes[:i], mode):
 			return nil, fmt.Errorf("authorization-mode %q has mode specified more than once", modes)
 		case mode == typeWebhook && webhook == nil:
