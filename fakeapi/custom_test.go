@@ -77,6 +77,48 @@ func TestCustomResourceStatus(t *testing.T) {
 	}, conditions)
 }
 
+// kube-apiserver sets defaults, and drops nulls that are not allowed, when it reads a custom
+// resource from etcd: a write answers with them, and the next write stores them. Recorded from
+// kube-apiserver v1.36.3.
+func TestCustomResourceReadBack(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+		"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"any":{"x-kubernetes-preserve-unknown-fields":true}}},
+			"status":{"type":"object","default":{"observedGeneration":-1},"properties":{"observedGeneration":{"type":"integer"},"note":{"type":"string"}}}}}}}]}}`))
+	const apply = "application/apply-patch+yaml"
+	body := func(name, members string) string {
+		return fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":%q}%s}`, name, members)
+	}
+	initial := map[string]any{"observedGeneration": -1.0}
+	version := ""
+	for _, tt := range []struct {
+		name, method, path, media, body string
+		member                          string
+		want                            any
+		same                            bool // the resourceVersion is that of the row before
+	}{
+		{"default in a dry run", "POST", "?dryRun=All", "application/json", body("a", ""), "status", initial, true},
+		{"default of a new object", "POST", "", "application/json", body("a", ""), "status", initial, false},
+		{"default is read", "GET", "/a", "", "", "status", initial, true},
+		{"default is stored by the next write", "PATCH", "/a", "application/merge-patch+json", `{}`, "status", initial, false},
+		{"status is reset", "POST", "", "application/json", body("b", `,"status":{"observedGeneration":7}`), "status", initial, false},
+		{"default is merged with a patch", "PATCH", "/b/status", "application/merge-patch+json", `{"status":{"note":"n"}}`, "status", map[string]any{"observedGeneration": -1.0, "note": "n"}, false},
+		{"default of an applied object", "PATCH", "/c?fieldManager=m", apply, body("c", ""), "status", initial, false},
+		{"null of no type", "PATCH", "/d?fieldManager=m", apply, body("d", `,"spec":{"any":null}`), "spec", map[string]any{}, false},
+		{"null is dropped", "GET", "/d", "", "", "spec", map[string]any{}, true},
+		{"null below a member of no type", "PATCH", "/e?fieldManager=m", apply, body("e", `,"spec":{"any":{"a":null}}`), "spec", map[string]any{"any": map[string]any{"a": nil}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, obj := askWith(t, srv, tt.method, widgetsPath+tt.path, tt.body, "Content-Type", tt.media)
+			require.Contains(t, []int{200, 201}, code, obj)
+			assert.Equal(t, tt.want, obj[tt.member])
+			is, _ := obj["metadata"].(map[string]any)["resourceVersion"].(string)
+			assert.Equal(t, tt.same, version == is)
+			version = is
+		})
+	}
+}
+
 // Objects get the defaults of the storage version, whichever version they were
 // written in.
 func TestCustomResourceStorageDefaults(t *testing.T) {

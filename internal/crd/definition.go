@@ -133,7 +133,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			EtcdFolder:   group + "/" + object.String(d.names, "plural"),
 			Since:        d.since,
 		}
-		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: object.Bool(d.spec, "preserveUnknownFields"), stored: v.name == storage}
+		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: v.keepsUnknown(), stored: v.name == storage}
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
 		v.typ.Strategy = v.strategy()
@@ -181,6 +181,9 @@ func (v *version) subresources() []resource.Subresource {
 	}
 	return out
 }
+
+// keepsUnknown reports whether objects keep fields that the schema does not have.
+func (v *version) keepsUnknown() bool { return object.Bool(v.Definition.spec, "preserveUnknownFields") }
 
 func (v *version) hasStatus() bool { return object.Map(v.spec, "subresources", "status") != nil }
 

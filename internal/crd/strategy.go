@@ -23,6 +23,7 @@ func (v *version) strategy() *resource.Strategy {
 		AllowUnqualifiedFinalizers: true,
 		Generation:                 changedOutsideMetadata,
 		Default:                    func(obj map[string]any) { v.schema.SetDefaults(obj) },
+		ReadBack:                   func(obj map[string]any) bool { return v.schema.ReadBack(obj, v.keepsUnknown()) },
 		ValidateContext:            v.validate,
 		WarningsOnWrite: func(obj, old map[string]any) []string {
 			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
@@ -171,7 +172,7 @@ func (v *version) validate(ctx context.Context, obj, old map[string]any) validat
 // values returns how values are validated.
 func (v *version) values() schema.Options {
 	o := v.release.values
-	o.Pruned = !object.Bool(v.Definition.spec, "preserveUnknownFields")
+	o.Pruned = !v.keepsUnknown()
 	return o
 }
 

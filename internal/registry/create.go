@@ -280,20 +280,16 @@ func (op *operation) stamp(obj, old map[string]any) {
 // object another one. Here it is stored under its own name. Request: PATCH with Content-Type
 // application/apply-patch+yaml that creates an object, which a webhook renames.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	completed := false
 	var live map[string]any
 	var like *storage.Object
 	if op.creation.equal { // and has its last defaults
 		live, like = obj, op.creation.like.stored
-	} else if op.Type.DefaultAfterCreate != nil {
-		completed = op.Type.DefaultAfterCreate(obj)
 	}
 	claimed := object.String(obj, "metadata", "resourceVersion")
 	draft, err := storage.Draft(op.ctx, op.Type, obj, live, like)
 	if err != nil {
 		return nil, err
 	}
-	draft.Completed = draft.Completed || completed
 	key := op.Type.Key(draft.Namespace, draft.Name)
 	if dryRun {
 		if o := op.store.Newest(key); o != nil {

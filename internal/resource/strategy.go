@@ -148,11 +148,13 @@ type Strategy struct {
 	// not called in a dry run.
 	Updated func(obj, old map[string]any, counts *metrics.Values)
 
-	// DefaultAfterCreate sets the defaults that kube-apiserver sets only when it
-	// decodes a created object from etcd, and reports whether it set any. They do not
-	// depend on the metadata. A create returns them but does not store them. The first
-	// update stores them, even if it changes nothing else.
-	DefaultAfterCreate func(obj map[string]any) bool
+	// ReadBack makes of a written object what kube-apiserver decodes of it from etcd,
+	// and reports whether that changes it: it sets the defaults of fields that the
+	// write has reset, for example. A write returns the result but does not store it.
+	// The next one stores it, even if it changes nothing else. Values that the object
+	// may share with the one it replaces are not changed: copies take their place. It
+	// is nil if nothing changes.
+	ReadBack func(obj map[string]any) bool
 
 	// ResetFields are the paths of fields that a write to the object cannot change.
 	// The field manager of the write does not own them.

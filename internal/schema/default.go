@@ -10,11 +10,14 @@ import (
 // SetDefaults sets the defaults of the absent fields of an object, and replaces nulls that are not
 // allowed by defaults. Defaults are set within defaults too. A map or a list in the object, which
 // other objects may share, is not changed: a copy with defaults takes its place. The schema is one
-// that FromProps returned, or nil, which has none.
-func (s *Schema) SetDefaults(obj map[string]any) {
-	if with := s.withDefaults(obj).(map[string]any); !object.Same(with, obj) {
-		maps.Copy(obj, with)
+// that FromProps returned, or nil, which has none. It reports whether it changes the object.
+func (s *Schema) SetDefaults(obj map[string]any) bool {
+	with := s.withDefaults(obj).(map[string]any)
+	if object.Same(with, obj) {
+		return false
 	}
+	maps.Copy(obj, with)
+	return true
 }
 
 // withDefaults returns a value with the defaults of the schema: v, or a copy where it has none.

@@ -67,6 +67,15 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 	return append(unknown, c.unknown...), nil
 }
 
+// ReadBack makes of a written custom resource what is read of it from storage, and reports
+// whether that changes it. Server-side apply and policies write nulls that are not allowed, and a
+// write may have reset fields that have a default. Only values that contain such nulls are changed
+// in place. keepUnknown is that of CoerceOptions.
+func (s *Schema) ReadBack(obj map[string]any, keepUnknown bool) bool {
+	dropped := !keepUnknown && s.dropNulls(obj)
+	return s.SetDefaults(obj) || dropped
+}
+
 // stringField returns a string field, "" if it is absent.
 func stringField(obj map[string]any, name string) (string, error) {
 	v, ok := obj[name]

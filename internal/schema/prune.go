@@ -106,11 +106,11 @@ func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-// dropNulls removes the null fields of an object that are not nullable and have no default.
-// SetDefaults replaces those with a default.
-func (s *Schema) dropNulls(v any) {
+// dropNulls removes the null fields of an object that are not nullable and have no default, and
+// reports whether there are any. SetDefaults replaces those with a default.
+func (s *Schema) dropNulls(v any) (dropped bool) {
 	if s == nil {
-		return
+		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -118,15 +118,19 @@ func (s *Schema) dropNulls(v any) {
 			known := s.member(name)
 			if member == nil && known != nil && !known.Nullable && !known.HasDefault {
 				delete(v, name)
-			} else {
-				known.dropNulls(member)
+				dropped = true
+			} else if known.dropNulls(member) {
+				dropped = true
 			}
 		}
 	case []any:
 		for _, elem := range v {
-			s.Items.dropNulls(elem)
+			if s.Items.dropNulls(elem) {
+				dropped = true
+			}
 		}
 	}
+	return dropped
 }
 
 // member returns the schema of a field of an object or of the values of a map, nil if

@@ -187,17 +187,20 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	return obj, nil
 }
 
-// Draft encodes obj, which is in t's version, in the storage version, with that
-// version's defaults. old is the version that it replaces or another object with which it may share
-// texts, or nil, and live is old decoded as t, or nil: obj may share values with it. It fails with
-// a *ConversionError.
+// Draft encodes obj, which is in t's version, in the storage version, as it is read back. It
+// changes obj, too, if that is the storage version. old is the version that it replaces or another
+// object with which it may share texts, or nil, and live is old decoded as t, or nil: obj may share
+// values with it. It fails with a *ConversionError.
 func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {
 		if old == nil || !old.IsOf(t) {
 			live = nil
 		}
-		return encode(t, obj, live, old), nil
+		completed := t.ReadBack != nil && t.ReadBack(obj)
+		out := encode(t, obj, live, old)
+		out.Completed = completed
+		return out, nil
 	}
 	converted, err := convert(ctx, to, []map[string]any{object.Copy(obj)})
 	if err != nil {

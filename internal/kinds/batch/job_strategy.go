@@ -47,7 +47,7 @@ var jobStrategy = kind.Strategy{
 		OrphanWarning:                  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
 		Default:                        defaultJob,
 		Prepare:                        prepareJob,
-		DefaultAfterCreate:             completeJob,
+		ReadBack:                       completeJob,
 		Validate:                       validateJob,
 		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.successful", "status", "succeeded"), "0")},
 		FieldLabelError:                func(label string) string { return fmt.Sprintf("field label %q not supported for Job", label) },

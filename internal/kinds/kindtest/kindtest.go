@@ -141,8 +141,8 @@ func Create(t testing.TB, typ *resource.Type, body string) map[string]any {
 	meta["creationTimestamp"], meta["uid"] = "2024-01-02T03:04:05Z", "u"
 	Allocate(t, typ, obj, nil)
 	Prepare(typ, obj, nil)
-	if typ.DefaultAfterCreate != nil {
-		typ.DefaultAfterCreate(obj)
+	if typ.ReadBack != nil {
+		typ.ReadBack(obj)
 	}
 	return obj
 }

@@ -29,7 +29,7 @@ var nodeStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultNode,
 		DefaultMetadata:          kind.NoDefaults,
-		DefaultAfterCreate:       defaultEmptyAllocatable,
+		ReadBack:                 defaultEmptyAllocatable,
 		Prepare:                  prepareNode,
 		PrepareIgnoresMetadata:   kind.IgnoresMetadata,
 		Validate:                 validateNode,

@@ -61,9 +61,14 @@ func completePodResources(pod map[string]any) bool {
 	if len(before) == 0 {
 		return false
 	}
-	spec["resources"] = object.Copy(before)
-	defaultPodResources(spec)
-	return !object.Equal(before, spec["resources"])
+	complete := object.ShallowCopy(spec)
+	complete["resources"] = object.Copy(before)
+	defaultPodResources(complete)
+	if object.Equal(before, complete["resources"]) {
+		return false
+	}
+	pod["spec"] = complete
+	return true
 }
 
 // EffectiveResources returns the resources that the containers of a Pod need

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestQOSClass(t *testing.T) {
@@ -46,8 +48,11 @@ func TestCompletePodResources(t *testing.T) {
 			var spec map[string]any
 			assert.NoError(t, json.Unmarshal([]byte(row.spec), &spec))
 			before, _ := json.Marshal(spec["resources"])
-			assert.Equal(t, row.want != "", completePodResources(map[string]any{"spec": spec}))
-			after, err := json.Marshal(spec["resources"])
+			pod := map[string]any{"spec": spec}
+			assert.Equal(t, row.want != "", completePodResources(pod))
+			unchanged, _ := json.Marshal(spec["resources"])
+			assert.Equal(t, string(before), string(unchanged), "the spec is not changed")
+			after, err := json.Marshal(object.Value(pod, "spec", "resources"))
 			assert.NoError(t, err)
 			if row.want == "" {
 				row.want = string(before)

@@ -239,7 +239,7 @@ var podStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		Default:                  defaultPod,
 		DefaultMetadata:          removeInitContainerAnnotations,
-		DefaultAfterCreate:       completePodResources,
+		ReadBack:                 completePodResources,
 		Validate:                 validatePod,
 		ValidateMetadata:         validatePodMetadata,
 		WarningsBeforeCreate:     warnAppArmorAnnotations,

@@ -25,9 +25,12 @@ func prepareClaim(obj, old map[string]any) {
 	}
 }
 
-// setPendingPhase sets the phase of a new claim. It always returns true.
+// setPendingPhase sets the phase of a claim that has none, and reports whether it does.
 func setPendingPhase(obj map[string]any) bool {
-	object.EnsureMap(obj, "status")["phase"] = "Pending"
+	if object.String(obj, "status", "phase") != "" {
+		return false
+	}
+	object.Own(obj, "status")["phase"] = "Pending"
 	return true
 }
 
@@ -54,7 +57,7 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Default:                  DefaultClaim,
 		Prepare:                  prepareClaim,
-		DefaultAfterCreate:       setPendingPhase,
+		ReadBack:                 setPendingPhase,
 		Validate:                 validateClaim,
 		WarningsOnWrite:          warnClaim,
 	},
