@@ -191,8 +191,8 @@ func (c *config) setTransportSecurity() error {
 // moves it. By default the clock runs with the wall clock.
 func WithManualClock(start time.Time) Option { return func(c *config) { c.start = &start } }
 
-// WithSeed makes UIDs and generated names the same in every run, as long as the
-// order of writes is the same. 0 means no seed.
+// WithSeed makes UIDs, generated names and IDs of tokens the same in every run, as long as the
+// order of writes is the same. 0 means no seed. Server.Fork says what those of a fork are.
 func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = seed } }
 
 // WithHistory keeps old versions of objects for d after they were replaced. The

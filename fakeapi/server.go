@@ -111,8 +111,11 @@ func (s *Server) Close() {
 }
 
 // NewFork is Fork outside of a test. The caller must Close the fork.
-func (s *Server) NewFork() (*Server, error) {
-	api, err := s.api.Fork()
+func (s *Server) NewFork() (*Server, error) { return s.newFork("") }
+
+// newFork is NewFork for a test with a name.
+func (s *Server) newFork(test string) (*Server, error) {
+	api, err := s.api.Fork(test)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}

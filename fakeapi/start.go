@@ -33,9 +33,17 @@ func Start(t TB, options ...Option) *Server {
 // The fork listens on a port of its own. Its clock shows the same time, its
 // watch caches lag as those of s, and it has the faults of s, except those for
 // open watches, with no hits yet.
+//
+// Its new objects have other UIDs and generated names than those of s and of other forks.
+// With WithSeed, they depend on the name of the test, if t has one, and on how many forks
+// the test has made of s before, so that parallel tests get the same ones in every run.
 func (s *Server) Fork(t TB) *Server {
 	t.Helper()
-	f, err := s.NewFork()
+	test := ""
+	if named, ok := t.(interface{ Name() string }); ok {
+		test = named.Name()
+	}
+	f, err := s.newFork(test)
 	if err != nil {
 		t.Fatalf("%v", err)
 		return nil

@@ -3,42 +3,72 @@ package ids
 
 import (
 	crand "crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 	"sync"
 )
 
-// A Source generates UIDs, names and random numbers. Sources with the same seed
-// return the same values in the same order. It is safe for concurrent use.
+// A Source generates UIDs, names and random numbers. Sources with the same seed return the
+// same values for the same sequence of calls. It is safe for concurrent use.
+//
+// A Source has a key, which determines its values. The key of a fork is a hash of the key of
+// its parent and of the place of the fork among all forks of the parent, and Diverge replaces
+// a key by a hash. Sources with other keys return other values, except that names and numbers,
+// which are short, may be equal by chance.
 type Source struct {
-	seed    uint64
-	purpose string
-
-	mu    sync.Mutex    // guards bytes
-	bytes *rand.ChaCha8 // nil before the first use: a fork may need none
+	mu    sync.Mutex // guards the fields below
+	key   [sha256.Size]byte
+	bytes *rand.ChaCha8     // of the key; nil before the first value: a fork may need none
+	forks map[string]uint64 // number of forks, by name
 }
 
 // New returns the Source of a seed. The seed 0 selects a random one.
-func New(seed uint64) *Source { return NewFor("", seed) }
+func New(seed uint64) *Source {
+	g := &Source{}
+	if seed == 0 {
+		crand.Read(g.key[:])
+	} else {
+		binary.LittleEndian.PutUint64(g.key[:], seed)
+	}
+	return g
+}
 
-// NewFor returns a Source for a purpose of its own, so that it takes nothing from
-// other Sources of the seed. At most 24 bytes of the purpose count.
-func NewFor(purpose string, seed uint64) *Source { return &Source{seed: seed, purpose: purpose} }
+// Fork returns another Source. It depends on the key of g, on the name, and on how many forks
+// of g with this name there were before, but not on the values that g has returned. It takes
+// constant time.
+func (g *Source) Fork(name string) *Source {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.forks == nil {
+		g.forks = map[string]uint64{}
+	}
+	g.forks[name]++
+	return &Source{key: g.derivedLocked(g.forks[name], name)}
+}
+
+// Diverge makes the next values of g depend on a text too. Call it with what identifies the
+// values of other Sources that come to where g is used: a Source with the same key may have
+// generated them.
+func (g *Source) Diverge(text string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.key, g.bytes = g.derivedLocked(0, text), nil
+}
+
+// derivedLocked returns a key that is derived from that of g, of the nth fork with a name.
+func (g *Source) derivedLocked(n uint64, name string) [sha256.Size]byte {
+	in := append(make([]byte, 0, 128), g.key[:]...)
+	in = binary.LittleEndian.AppendUint64(in, n)
+	return sha256.Sum256(append(in, name...))
+}
 
 // randomLocked returns the random bytes of the source.
 func (g *Source) randomLocked() *rand.ChaCha8 {
-	if g.bytes != nil {
-		return g.bytes
+	if g.bytes == nil {
+		g.bytes = rand.NewChaCha8(g.key)
 	}
-	var key [32]byte
-	if g.seed == 0 {
-		crand.Read(key[:])
-	} else {
-		binary.LittleEndian.PutUint64(key[:], g.seed)
-		copy(key[8:], g.purpose)
-	}
-	g.bytes = rand.NewChaCha8(key)
 	return g.bytes
 }
 

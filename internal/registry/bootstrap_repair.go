@@ -129,12 +129,15 @@ func (g *Registry) upgradeServiceCIDR() {
 	}
 }
 
-// createAgain stores a missing seed, unless it is a Service whose address another
-// Service has in the meantime.
+// createAgain stores a missing seed with a new UID, unless it is a Service whose address
+// another Service has in the meantime.
 func (g *Registry) createAgain(surface *Surface, t *resource.Type, key string, draft *storage.Object) {
+	obj := object.Copy(draft.Decode(t))
+	object.Meta(obj)["uid"] = g.ids.UID()
+	draft = storage.New(t, obj, nil)
 	op := g.internal("create", Request{Type: t, Surface: surface, UserAgent: ownUserAgent})
 	defer op.release()
-	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, services.ClusterIPs(draft.Decode(t))) {
+	if t.Allocate != nil && !op.allocator.ReserveIPs(&op.reservation, services.ClusterIPs(obj)) {
 		return
 	}
 	effects := op.allocator.SideEffects(t, nil, draft)

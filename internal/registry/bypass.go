@@ -51,7 +51,11 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	op.setSystemFields(obj)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if t.DefinesAPI { // an invalid definition cannot be served
-		t.Prepare(obj, op.sameObject(meta))
+		var old map[string]any
+		if stored := op.sameObject(meta); stored != nil {
+			old = stored.Decode(t)
+		}
+		t.Prepare(obj, old)
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
 	if errs = op.released(errs); len(errs) > 0 {
@@ -66,16 +70,12 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 
 // sameObject returns the stored object with the name and the uid in meta, nil if there
 // is none.
-func (op *operation) sameObject(meta map[string]any) map[string]any {
-	old := op.store.Newest(op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name")))
-	if old == nil {
+func (op *operation) sameObject(meta map[string]any) *storage.Object {
+	stored := op.store.Newest(op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name")))
+	if stored == nil || stored.UID != object.String(meta, "uid") {
 		return nil
 	}
-	obj := old.Decode(op.Type)
-	if object.String(obj, "metadata", "uid") != object.String(meta, "uid") {
-		return nil
-	}
-	return obj
+	return stored
 }
 
 // DefaultNamespace is the namespace of objects that name none.
@@ -107,8 +107,11 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 // setSystemFields sets the fields that the server owns and that are not set.
 func (op *operation) setSystemFields(obj map[string]any) {
 	meta := object.Meta(obj)
-	if object.String(meta, "uid") == "" {
+	switch uid := object.String(meta, "uid"); {
+	case uid == "":
 		meta["uid"] = op.ids.UID()
+	case op.sameObject(meta) == nil:
+		op.ids.Diverge(uid) // a server with the same seed may have generated it
 	}
 	if object.String(meta, "creationTimestamp") == "" {
 		meta["creationTimestamp"] = op.now()

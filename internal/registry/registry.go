@@ -184,10 +184,12 @@ func New(c Config) (*Registry, error) {
 	if c.Auth.ServiceAccounts == nil {
 		c.Auth.ServiceAccounts = serviceaccount.NewKeys(serviceaccount.Config{})
 	}
+	source := ids.New(c.Seed)
 	if c.State != nil {
 		if err := c.continueFrom(c.State); err != nil {
 			return nil, err
 		}
+		source.Diverge(c.State.Identity())
 	}
 	if c.HistoryBytes == 0 {
 		c.HistoryBytes = defaultHistoryBytes
@@ -199,7 +201,7 @@ func New(c Config) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := newRegistry(c, plugins, store, builtinSurface(c.Release))
+	g := newRegistry(c, source, plugins, store, builtinSurface(c.Release))
 	if err := g.bootstrap(); err != nil {
 		g.Close()
 		return nil, err
@@ -223,12 +225,12 @@ func New(c Config) (*Registry, error) {
 	return g, nil
 }
 
-func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *Surface) *Registry {
+func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *storage.Store, served *Surface) *Registry {
 	g := &Registry{
 		config:   c,
 		clock:    c.Clock,
 		store:    store,
-		ids:      ids.New(c.Seed),
+		ids:      source,
 		journal:  c.Journal,
 		webhooks: c.Webhooks,
 	}
@@ -262,6 +264,10 @@ func newRegistry(c Config, plugins *plugin.Chain, store *storage.Store, served *
 
 // Forked has what a fork has of its own. The fields are those of Config.
 type Forked struct {
+	// Name determines, with a seed, the UIDs and generated names of the fork, together with
+	// the number of earlier forks of its name.
+	Name string
+
 	Context  context.Context
 	Clock    *clock.Clock
 	Journal  *journal.Journal
@@ -279,7 +285,7 @@ func (g *Registry) Fork(of Forked) *Registry {
 	served := api.served.Load()
 	g.definitionsMu.Unlock()
 	config.Release = served.Release()
-	out := newRegistry(config, api.plugins, store, served)
+	out := newRegistry(config, g.ids.Fork(of.Name), api.plugins, store, served)
 	out.store.CopyLags(g.store)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
@@ -326,7 +332,8 @@ func (g *Registry) Context() context.Context { return g.config.Context }
 // Clock returns the time of the registry.
 func (g *Registry) Clock() *clock.Clock { return g.clock }
 
-// IDs returns the source of UIDs and random numbers.
+// IDs returns the source of UIDs and random numbers. What no object has is drawn from a fork
+// of it, so that a seed and the writes determine the objects.
 func (g *Registry) IDs() *ids.Source { return g.ids }
 
 // Journal returns the record of what happened.

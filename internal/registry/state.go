@@ -15,16 +15,17 @@ import (
 // versions, the revision, and the key of service account tokens if the process has
 // generated it.
 func (g *Registry) WriteState(w io.Writer) error {
-	header := storage.StateHeader{Release: g.Surface().Release().Name(), ServiceAccountKey: g.config.Auth.ServiceAccounts.GeneratedKey()}
+	header := storage.StateHeader{
+		Release:           g.Surface().Release().Name(),
+		Source:            g.ids.Fork("state").UID(),
+		ServiceAccountKey: g.config.Auth.ServiceAccounts.GeneratedKey(),
+	}
 	return g.store.Snapshot().Write(w, header)
 }
 
 // continueFrom changes the configuration so that a registry continues a state: with its
-// key of service account tokens, and, with a seed, with other UIDs.
+// key of service account tokens.
 func (c *Config) continueFrom(s *storage.State) error {
-	if c.Seed != 0 {
-		c.Seed += uint64(s.Revision)
-	}
 	if s.ServiceAccountKey == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ const auditIDHeader = "Audit-Id"
 func (r *request) setHeaders() {
 	r.auditID[0] = header.Get(r.http.Header, auditIDHeader)
 	if r.auditID[0] == "" {
-		r.auditID[0] = r.server.auditIDs.UID()
+		r.auditID[0] = r.server.random.UID()
 	}
 	h := r.w.Header()
 	h[auditIDHeader] = r.auditID[:]

@@ -129,7 +129,7 @@ type Server struct {
 
 	reads, writes inflight
 	started       time.Time
-	auditIDs      *ids.Source
+	random        *ids.Source // of values that no object has
 
 	impersonations atomic.Pointer[impersonation.Modes]
 
@@ -168,7 +168,7 @@ func New(c Config) (*Server, error) {
 		c.Clock = clock.New()
 	}
 	s := newServer(context.Background(), c)
-	s.registry, err = registry.New(registry.Config{
+	g, err := registry.New(registry.Config{
 		Context:       s.ctx,
 		Release:       c.Release,
 		Clock:         c.Clock,
@@ -190,6 +190,7 @@ func New(c Config) (*Server, error) {
 		s.cancel()
 		return nil, err
 	}
+	s.setRegistry(g)
 	s.addAggregator()
 	if c.State != nil {
 		s.aggregator.Changed(nil, nil)
@@ -206,12 +207,17 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry, which ends with parent at the latest.
 func newServer(parent context.Context, c Config) *Server {
-	s := &Server{config: c, started: c.Clock.Now(), auditIDs: ids.NewFor("audit", c.Seed), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
+	s := &Server{config: c, started: c.Clock.Now(), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.setImpersonations(c.Release)
 	s.ctx, s.cancel = context.WithCancel(parent)
 	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
+}
+
+// setRegistry sets the registry that the server serves.
+func (s *Server) setRegistry(g *registry.Registry) {
+	s.registry, s.random = g, g.IDs().Fork("server")
 }
 
 // setImpersonations sets the modes of impersonation that a release has.
@@ -279,13 +285,15 @@ func (s *Server) noteFault(h fault.Hit) {
 // Fork returns a server of the same state, history and configuration. The two
 // share nothing that changes. The fork's clock shows the same time, its watch
 // caches lag alike, and its faults start anew. No controllers run on it. It takes
-// constant time.
-func (s *Server) Fork() (*Server, error) {
+// constant time. name is registry.Forked.Name.
+func (s *Server) Fork(name string) (*Server, error) {
 	config := s.config
 	config.Release = s.registry.Surface().Release()
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(context.Background(), config)
-	out.registry = s.registry.Fork(registry.Forked{Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed})
+	out.setRegistry(s.registry.Fork(registry.Forked{
+		Name: name, Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed,
+	}))
 	out.addAggregator()
 	if s.aggregator.HasRemote() {
 		out.aggregator.Changed(nil, nil)
@@ -308,7 +316,8 @@ func (s *Server) NewReplica(name string) *Server {
 	config := s.config
 	config.Release = s.registry.Surface().Release()
 	out := newServer(s.ctx, config)
-	out.registry, out.manager, out.activity, out.hooks = s.registry, s.manager, s.activity, s.hooks
+	out.setRegistry(s.registry)
+	out.manager, out.activity, out.hooks = s.manager, s.activity, s.hooks
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
 	out.front, out.replica = s.registry.NewFront(name), true

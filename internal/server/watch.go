@@ -347,7 +347,7 @@ func (r *request) watchTimeout(o *listOptions) time.Duration {
 		return time.Duration(min(n, int64(1<<31))) * time.Second
 	}
 	shortest := r.server.config.minWatchTimeout()
-	return shortest + time.Duration(r.server.registry.IDs().Fraction()*float64(shortest))
+	return shortest + time.Duration(r.server.random.Fraction()*float64(shortest))
 }
 
 // nextBookmark returns a timer that fires when the next bookmark is due: shortly

@@ -80,7 +80,7 @@ func (r *request) serveZpage(p *zpage) error {
 	}
 	s := r.server
 	if asText {
-		delimiter := delimiters[int(s.registry.IDs().Fraction()*float64(len(delimiters)))]
+		delimiter := delimiters[int(s.random.Fraction()*float64(len(delimiters)))]
 		r.write(http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "\napiserver %s\n"+
 			"Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n%s",
 			strings.ToLower(p.kind), p.text(s, delimiter)))

@@ -24,6 +24,9 @@ type StateHeader struct {
 	Format   int           `json:"fakeapiState"`
 	Release  string        `json:"release"`
 	Revision mvcc.Revision `json:"revision"`
+	// Source is another text in each written state. A server that continues the state and the
+	// one that has written it generate different UIDs, also with the same seed.
+	Source string `json:"source,omitempty"`
 	// ServiceAccountKey is the generated key of service account tokens in PKCS #8; nil
 	// if there is none.
 	ServiceAccountKey []byte `json:"serviceAccountKey,omitempty"`
@@ -45,6 +48,10 @@ type State struct {
 	StateHeader
 	Items []StateItem
 }
+
+// Identity returns a text that tells the state from others. States without a Source are told
+// by their revision.
+func (s *State) Identity() string { return fmt.Sprintf("state %d %s", s.Revision, s.Source) }
 
 // Write writes the state of a snapshot. It sets Format and Revision of the header.
 func (s *Snapshot) Write(w io.Writer, header StateHeader) error {
