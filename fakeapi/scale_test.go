@@ -80,6 +80,34 @@ func TestScaleWrites(t *testing.T) {
 	}
 }
 
+// A write to the scale subresource keeps the managers that wrote in versions without it.
+func TestScaleKeepsManagers(t *testing.T) {
+	const (
+		schema = `"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+		crd    = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.ex.io"},"spec":{"group":"ex.io","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},"versions":[
+			{"name":"v1","served":true,"storage":true,` + schema + `,"subresources":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas"}}},
+			{"name":"v2","served":true,"storage":false,` + schema + `}]}}`
+		v1, v2 = "/apis/ex.io/v1/namespaces/default/foos", "/apis/ex.io/v2/namespaces/default/foos"
+	)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(crd))
+	for _, r := range []struct{ method, path, body string }{
+		{"POST", v1 + "?fieldManager=one", `{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"a"},"spec":{"a":"1","replicas":1}}`},
+		{"PATCH", v2 + "/a?fieldManager=two", `{"spec":{"a":"2"}}`},
+		{"PATCH", v1 + "/a/scale?fieldManager=scaler", `{"spec":{"replicas":2}}`},
+	} {
+		code, answer := do(t, srv, r.method, r.path, r.body)
+		require.Contains(t, []int{200, 201}, code, answer)
+	}
+	_, obj := do(t, srv, "GET", v1+"/a", "")
+	owners := map[string]any{}
+	for _, e := range obj["metadata"].(map[string]any)["managedFields"].([]any) {
+		e := e.(map[string]any)
+		owners[e["manager"].(string)] = e["fieldsV1"]
+	}
+	field := func(name string) any { return map[string]any{"f:spec": map[string]any{name: map[string]any{}}} }
+	assert.Equal(t, map[string]any{"one": map[string]any{"f:spec": map[string]any{}}, "two": field("f:a"), "scaler": field("f:replicas")}, owners)
+}
+
 // Only whole lists of custom resources have an empty continue token.
 func TestEmptyContinue(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(scaledCRD))

@@ -118,13 +118,16 @@ func (c *fieldManagerCache) partialKeys() bool { return c.release.Minor() >= 34 
 // resource, whose converter knows only the versions of the resource.
 var errScaleVersion = errors.New("request to convert CR to an invalid group/version: autoscaling/v1")
 
-// replicasPaths returns the path of spec.replicas in each version of t.
+// replicasPaths returns the path of spec.replicas in each version of t, "" for versions without
+// the scale subresource.
 func replicasPaths(t *resource.Type) map[string]string {
 	paths := map[string]string{t.GroupVersion.String(): strings.Join(t.Scale.Spec, ".")}
 	for _, v := range t.Versions {
+		path := ""
 		if v.Scale != nil {
-			paths[v.GroupVersion.String()] = strings.Join(v.Scale.Spec, ".")
+			path = strings.Join(v.Scale.Spec, ".")
 		}
+		paths[v.GroupVersion.String()] = path
 	}
 	return paths
 }
