@@ -3,6 +3,7 @@
 package fakeapi_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -63,6 +64,62 @@ func TestStory(t *testing.T) {
 		return len(got) == len(want)
 	})
 	assert.Equal(t, want, got)
+}
+
+// A story names controllers and subresources. It has neither reviews that were created, nor
+// reads of controllers, nor the icon that a browser asks for, and sees no loop in a rollout.
+func TestStoryOfRollout(t *testing.T) {
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), fakeapi.WithControllers("*"))
+	settled := func() {
+		t.Helper()
+		require.NoError(t, srv.Settle(t.Context(), fakeapi.Ahead(time.Minute)))
+	}
+	settled()
+	do(t, srv, "POST", deployments, `{"metadata":{"name":"shop"},"spec":{"replicas":9,"selector":{"matchLabels":{"app":"shop"}},
+		"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"app","image":"app:v1"}]}}}}`)
+	settled()
+	do(t, srv, "PATCH", deployments+"/shop", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"app:v2"}]}}}}`)
+	settled()
+	do(t, srv, "PATCH", deployments+"/shop/scale", `{"spec":{"replicas":1}}`)
+	do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"one"},"spec":{"schedulerName":"mine","containers":[{"name":"c","image":"i"}]}}`)
+	do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/binding", `{"metadata":{"name":"one"},"target":{"kind":"Node","name":"node-1"}}`)
+	do(t, srv, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
+	do(t, srv, "GET", "/favicon.ico", "")
+	do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/eviction", `{"metadata":{"name":"one"}}`)
+	settled()
+
+	var page strings.Builder
+	require.NoError(t, srv.Story().WritePage(&page))
+	_, data, _ := strings.Cut(page.String(), `<script type="application/json" id="story">`)
+	var story struct {
+		Revisions []struct {
+			Verb, Brief string
+			Client      struct{ Name string }
+		}
+		Requests, Loops []any
+	}
+	require.NoError(t, json.NewDecoder(strings.NewReader(data)).Decode(&story))
+	assert.Empty(t, story.Requests)
+	assert.Empty(t, story.Loops)
+	var lines []string
+	for _, r := range story.Revisions {
+		assert.NotEqual(t, "kube-controller-manager", r.Client.Name)
+		lines = append(lines, r.Client.Name+" "+r.Verb+" "+r.Brief)
+	}
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"deployment-controller create replicasets.apps default/shop-",
+		"replicaset-controller update status replicasets.apps default/shop-",
+		"kube-scheduler bind pods default/shop-",
+		"kubelet on node-1 patch status pods default/shop-",
+		": status.phase Pending → Running, status.conditions[type=Ready] = {status: True}, ",
+		"Go-http-client scale deployments.apps default/shop: spec.replicas 9 → 1",
+		"Go-http-client bind pods default/one: spec.nodeName = node-1",
+		"Go-http-client evict pods default/one: ",
+	} {
+		assert.Contains(t, text, want)
+	}
 }
 
 var revisions = regexp.MustCompile(`\br\d+ *`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,7 +68,7 @@ func TestLanes(t *testing.T) {
 	assert.Equal(t, 1, p.count("#plot .cut.compaction"))
 	assert.Equal(t, 1, p.count("#plot .cut.clock"))
 	assert.Equal(t, 1, p.count("#plot .span"), "the lag")
-	assert.Equal(t, []string{"1 behind"}, p.texts("#plot .chip"), "the dashboard")
+	assert.Equal(t, []string{"1 not seen yet"}, p.texts("#plot .chip"), "the dashboard")
 	assert.Equal(t, 1, p.count("#plot .behind"), "the lagging part of its line")
 }
 
@@ -95,6 +96,32 @@ func TestLoop(t *testing.T) {
 	assert.Equal(t, 6, p.count("#details .link"))
 	p.click("#details .link")
 	assert.Contains(t, p.texts("#details h2")[0], "patch by operator")
+}
+
+// TestFold checks that the list has one line for the renewals of a Lease, for the Events of a
+// client, and for equal requests, and that the line leads to each of them.
+func TestFold(t *testing.T) {
+	const lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+	w := start(t)
+	w.as("manager/v1", "POST", lease, `{"metadata":{"name":"lock"},"spec":{"holderIdentity":"m"}}`)
+	for i := range 4 {
+		w.as("manager/v1", "PATCH", lease+"/lock", fmt.Sprintf(`{"spec":{"renewTime":"2030-01-01T09:00:0%d.000000Z"}}`, i))
+		w.as("manager/v1", "POST", "/api/v1/namespaces/default/events", fmt.Sprintf(`{"metadata":{"name":"e%d"},"involvedObject":{"namespace":"default"},"reason":"Synced"}`, i))
+		w.as("manager/v1", "PUT", lease+"/lock", `{"metadata":{"name":"lock","resourceVersion":"1"}}`)
+		w.as("Mozilla/5.0 (X11; Linux x86_64)", "GET", "/favicon.ico", "")
+		w.Clock().Advance(time.Second)
+	}
+	p := open(t, page(t, w.Server))
+	lines := strings.Join(p.texts(".event"), "\n")
+	assert.Len(t, p.texts(".event"), 5, lines)
+	assert.Contains(t, lines, "manager renewed leases.coordination.k8s.io default/lock 4 times")
+	assert.Contains(t, lines, "manager wrote 4 events, from r")
+	assert.Contains(t, lines, "(4 times)")
+	assert.Contains(t, p.texts("#details")[0], "4 refused requests: 409")
+	p.click(fmt.Sprintf("#e-%s", p.find("renewed")))
+	assert.Equal(t, []string{"fold · 4 times"}, p.texts("#details h2"))
+	p.click("#details .link")
+	assert.Contains(t, p.texts("#details h2")[0], "patch by manager")
 }
 
 func TestClickOnRevision(t *testing.T) {
@@ -130,7 +157,7 @@ func TestClickOnOthers(t *testing.T) {
 		"1m30s ahead":         "clock",
 		"frozen (configmaps)": "lag",
 		"when r":              "dashboard · listed r",
-		", for scaler":        "fault",
+		"a fault: ":           "409 · patch deployments.apps default/shop",
 		"delete deployments":  "delete by kubectl",
 	} {
 		p.click(fmt.Sprintf("#e-%s", p.find(words)))

@@ -25,6 +25,9 @@ type Writer struct {
 	// Manager is the field manager of the write.
 	Manager string `json:"manager,omitempty"`
 	Verb    string `json:"verb"`
+	// Subresource is the subresource that was written: "status", "scale", "binding"; "" for
+	// the object itself.
+	Subresource string `json:"subresource,omitempty"`
 }
 
 // A Change is what a write did to one object.

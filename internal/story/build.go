@@ -64,6 +64,7 @@ func New(from Source) *Story {
 	}
 	b.addSightings()
 	b.story.Loops = b.story.loops()
+	b.story.Folds = b.story.folds()
 	b.story.Ended = Moment{Order: b.last + 1, At: b.at(from.Now)}
 	b.story.Revision = int64(from.Store.Revision())
 	if c := from.Store.Compacted(); c > from.From {
@@ -132,7 +133,7 @@ func (b *builder) moment(order int64, at time.Time) (Moment, bool) {
 func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	w := e.What
 	m, _ := b.moment(e.Order, w.Time)
-	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: w.Writer.Verb, Client: writer(w.Writer), Changes: []Change{}}
+	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(w.Writer.Verb, w.Writer.Subresource), Client: writer(w.Writer), Changes: []Change{}}
 	changes := w.Changes
 	if changes == nil {
 		for tx := range b.Store.Log(w.Revision) {
@@ -169,7 +170,7 @@ func change(e *mvcc.Event[*storage.Object]) Change {
 	case old == nil:
 		c.Type = storage.Added
 	}
-	c.Fields = diff(old, new)
+	c.Fields, c.object = diff(old, new), new
 	return c
 }
 
@@ -218,7 +219,7 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 	r := e.What.Request
 	m, ok := b.moment(e.Order, r.Time.Add(r.Duration))
 	u, err := url.ParseRequestURI(r.URI)
-	if !ok || err != nil || b.Hidden != nil && b.Hidden(u.Path) {
+	if !ok || err != nil || isIcon(u.Path) || b.Hidden != nil && b.Hidden(u.Path) {
 		return
 	}
 	rt := route.Parse(r.Method, u)
@@ -247,13 +248,58 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 			return
 		}
 	}
-	if rt.IsResource && r.Revision != 0 && !failed || !rt.IsResource && !failed {
-		return // a revision shows it, or it is not about objects
+	if !failed && (r.Revision != 0 || !rt.IsResource || !mayWrite(&rt, u)) {
+		return // a revision shows it, or it is not about stored objects
 	}
 	b.story.Requests = append(b.story.Requests, Request{
-		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: r.URI, Verb: rt.Verb, Target: what,
-		Code: r.Code, Message: message(r), Unimplemented: r.Unimplemented, Panic: r.Panic,
+		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: r.URI, Verb: action(rt.Verb, rt.Subresource), Target: what,
+		Code: r.Code, Fault: b.fault(e, u.Path), Message: message(r), Unimplemented: r.Unimplemented, Panic: r.Panic,
 	})
+}
+
+// isIcon reports whether browsers read a path by themselves, whatever page they show.
+func isIcon(path string) bool {
+	return path == "/favicon.ico" || strings.HasPrefix(path, "/apple-touch-icon") || strings.HasPrefix(path, "/.well-known/appspecific/")
+}
+
+// mayWrite reports whether a request can change stored objects. Creates that succeed have a
+// revision, except dry runs, and those of objects that are not stored, such as a TokenReview.
+func mayWrite(r *route.Route, u *url.URL) bool {
+	switch r.Verb {
+	case "update", "patch", "delete", "deletecollection":
+		return true
+	case "create":
+		return u.Query().Has("dryRun")
+	}
+	return false
+}
+
+// fault returns the order of the note of the fault that made a request fail; 0 if none did.
+func (b *builder) fault(e journal.Entry[journal.CompletedRequest], path string) int64 {
+	if e.What.Code < http.StatusBadRequest {
+		return 0
+	}
+	for _, n := range b.story.Notes {
+		if n.Kind == journal.Fault && n.Order > e.What.Came && n.Order < e.Order && n.Client != nil && n.Client.UserAgent == e.What.UserAgent && strings.HasSuffix(n.Text, " of "+path) {
+			return n.Order
+		}
+	}
+	return 0
+}
+
+// action returns the verb of a request in words: "update", "update status", "scale", "bind".
+func action(verb, subresource string) string {
+	switch {
+	case subresource == "":
+		return verb
+	case subresource == "binding" && verb == "create":
+		return "bind"
+	case subresource == "eviction" && verb == "create":
+		return "evict"
+	case subresource == "scale" && (verb == "update" || verb == "patch"):
+		return "scale"
+	}
+	return verb + " " + subresource
 }
 
 // message returns why a request failed; "" if it did not.
@@ -305,31 +351,4 @@ func selection(uri string) (name, selector string) {
 		name, fields = only, ""
 	}
 	return name, strings.TrimSpace(values.Get("labelSelector") + " " + fields)
-}
-
-// writer returns the client that made a transaction.
-func writer(w journal.Writer) Client {
-	c := client(w.User, w.UserAgent)
-	switch {
-	case w.Manager != "":
-		c.Manager = w.Manager
-		if !strings.HasPrefix(w.Manager, c.Name) { // unlike kubectl-edit with kubectl
-			c.Name = w.Manager
-		}
-	case w.UserAgent != "":
-	case w.Verb == "put", w.Verb == "remove", w.Verb == "restore":
-		c.Name = "the test"
-	default:
-		c.Name = "the server"
-	}
-	return c
-}
-
-// client returns the client of a user agent, such as "kubectl/v1.36.0 (linux/amd64)".
-func client(user, userAgent string) Client {
-	name, _, _ := strings.Cut(userAgent, "/")
-	if name = strings.TrimSpace(name); name == "" {
-		name = "an unnamed client"
-	}
-	return Client{Name: name, User: user, UserAgent: userAgent}
 }

@@ -16,7 +16,7 @@ import (
 // diff returns the fields that differ between two objects, the most important
 // first. One of the objects may be nil.
 func diff(old, new map[string]any) []Field {
-	var d differ
+	d := differ{modified: old != nil && new != nil}
 	d.members("", old, new)
 	return d.fields
 }
@@ -37,7 +37,10 @@ func byWeight(a, b string) int {
 var ignored = map[string]bool{"metadata.resourceVersion": true, "metadata.managedFields": true}
 
 // A differ collects fields that differ.
-type differ struct{ fields []Field }
+type differ struct {
+	fields   []Field
+	modified bool // neither object is nil
+}
 
 // compare compares the members called name of two objects.
 func (d *differ) compare(path string, old, new map[string]any, name string) {
@@ -55,8 +58,26 @@ func (d *differ) compare(path string, old, new map[string]any, name string) {
 	case had:
 		d.fields = append(d.fields, Field{Path: path, Old: short(before)})
 	default:
-		d.fields = append(d.fields, Field{Path: path, New: short(after)})
+		d.added(path, after)
 	}
+}
+
+// added adds a value that the old object does not have. In an object that was modified, a long
+// value is listed by its members.
+func (d *differ) added(path string, v any) {
+	if d.modified && !isShort(v, maxWhole) {
+		switch v := v.(type) {
+		case map[string]any:
+			d.members(path, nil, v)
+			return
+		case []any:
+			if key := sharedKey(nil, v); key != "" {
+				d.elements(path, key, nil, v)
+				return
+			}
+		}
+	}
+	d.fields = append(d.fields, Field{Path: path, New: short(v)})
 }
 
 // values adds the differences of two unequal values.
@@ -69,14 +90,24 @@ func (d *differ) values(path string, old, new any) {
 	}
 	oldList, ok1 := old.([]any)
 	newList, ok2 := new.([]any)
-	if key := sharedKey(oldList, newList); ok1 && ok2 && key != "" {
-		oldMap, newMap = byKey(oldList, key), byKey(newList, key)
-		for _, name := range union(oldMap, newMap) {
-			d.compare(path+"["+key+"="+name+"]", oldMap, newMap, name)
-		}
+	if key := sharedKey(oldList, newList); ok1 && ok2 && key != "" && (len(oldList) > 0 || !isShort(new, maxWhole)) {
+		d.elements(path, key, oldList, newList)
 		return
 	}
 	d.fields = append(d.fields, Field{Path: path, Old: short(old), New: short(new)})
+}
+
+// elements compares the elements of two lists by the key that identifies them.
+func (d *differ) elements(path, key string, old, new []any) {
+	oldMap, newMap := byKey(old, key), byKey(new, key)
+	for _, name := range union(oldMap, newMap) {
+		element := path + "[" + key + "=" + name + "]"
+		if _, had := oldMap[name]; had {
+			d.compare(element, oldMap, newMap, name)
+		} else {
+			d.fields = append(d.fields, Field{Path: element, New: short(newMap[name])})
+		}
+	}
 }
 
 // members compares all members of two objects.
@@ -105,11 +136,11 @@ func union(a, b map[string]any) []string {
 // keys are the members that can identify the elements of a list, the best first.
 var keys = []string{"name", "type", "key", "uid", "ip", "port", "containerPort", "mountPath", "topologyKey"}
 
-// sharedKey returns the key that identifies the elements of two lists; "" if there
-// is none.
+// sharedKey returns the key that identifies the elements of two lists, of which a may be empty;
+// "" if there is none.
 func sharedKey(a, b []any) string {
 	for _, key := range keys {
-		if len(a) > 0 && len(b) > 0 && isKey(a, key) && isKey(b, key) {
+		if len(b) > 0 && isKey(a, key) && isKey(b, key) {
 			return key
 		}
 	}
@@ -145,23 +176,24 @@ func member(path, name string) string {
 	return path + "." + name
 }
 
-// maxValue is the length of JSON, in bytes, from which a value is cut.
-const maxValue = 8 << 10
+const (
+	// maxWhole is the length of JSON, in bytes, from which a value that is added to an object
+	// is listed by its members.
+	maxWhole = 60
+	// maxStored is the length of JSON, in bytes, from which a value is cut.
+	maxStored = 8 << 10
+)
 
 // short returns a value, or the beginning of a long one as a string.
 func short(v any) any {
 	if s, ok := v.(string); ok {
-		if len(s) > maxValue {
-			return strings.ToValidUTF8(s[:maxValue], "") + fmt.Sprintf("… (%d bytes)", len(s))
+		if len(s) > maxStored {
+			return strings.ToValidUTF8(s[:maxStored], "") + fmt.Sprintf("… (%d bytes)", len(s))
 		}
 		return s
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
-	}
-	if len(b) > maxValue {
-		return short(string(b))
+	if text := encode(v); len(text) > maxStored {
+		return short(text)
 	}
 	return v
 }

@@ -2,7 +2,6 @@ package story
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -19,9 +18,8 @@ const (
 	loopGap = 10 * time.Second // between two writes of a loop
 )
 
-// A Loop is a client that writes an object again and again with the same effect: at least
-// five times, each less than ten seconds after the time before. Moment is that of the last
-// write.
+// A Loop is a client that writes the same values to an object again and again: at least five
+// times, each less than ten seconds after the time before. Moment is that of the last write.
 type Loop struct {
 	Moment
 	Client Client `json:"client"`
@@ -41,7 +39,7 @@ type Loop struct {
 type loopKey struct {
 	name, user string
 	target     Target
-	effect     string // with values
+	effect     string // of Change.effect
 }
 
 // loops returns the loops of the story, sorted by their ends.
@@ -73,8 +71,7 @@ func (s *Story) loops() []Loop {
 			continue
 		}
 		c := &r.Changes[0]
-		effect, text := c.effect()
-		add(r.Moment, r.Revision, r.Client, c.Target, effect, text)
+		add(r.Moment, r.Revision, r.Client, c.Target, c.effect(), c.effectText())
 	}
 	for i := range s.Requests {
 		if r := &s.Requests[i]; r.isIdleWrite() && !isRenewed(r.Resource) {
@@ -99,8 +96,8 @@ func isRenewed(resource string) bool {
 
 // isIdleWrite reports whether the request is a write of an object that changed nothing.
 func (r *Request) isIdleWrite() bool {
-	switch r.Verb {
-	case "update", "patch", "delete":
+	switch r.Method {
+	case http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return r.Code < http.StatusMultipleChoices && r.Name != ""
 	}
 	return false
@@ -111,29 +108,53 @@ var timePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"`)
 })
 
-// effect returns what a change did: in a form that is equal for changes with the same
-// effect, and in words. Times are equal to each other, and so are generations.
-func (c *Change) effect() (key, text string) {
+// effect returns a text that is equal for changes after which the object is the same, in the
+// parts that they change: its spec, its status, its data or its metadata. Times are equal to
+// each other, and generations do not count. So a rollout, in which a number goes up and down
+// but another one only up, has no two changes with the same effect.
+func (c *Change) effect() string {
+	if c.Type != storage.Modified {
+		return string(c.Type)
+	}
+	parts := map[string]any{}
+	for _, f := range c.Fields {
+		name, _, _ := strings.Cut(f.Path, ".")
+		parts[name] = withoutGenerations(name, c.object[name])
+	}
+	return timePattern().ReplaceAllString(encode(parts), "time")
+}
+
+// withoutGenerations returns the member of an object that has a name, without generations and
+// what ignored has.
+func withoutGenerations(path string, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			if inner := path + "." + name; !ignored[inner] && !strings.HasSuffix(strings.ToLower(name), "generation") {
+				out[name] = withoutGenerations(inner, e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutGenerations(path+"[]", e)
+		}
+		return out
+	}
+	return v
+}
+
+// effectText returns what a change did in words.
+func (c *Change) effectText() string {
 	switch c.Type {
 	case storage.Added:
-		return string(c.Type), "created"
+		return "created"
 	case storage.Deleted:
-		return string(c.Type), "deleted"
+		return "deleted"
 	}
-	var b strings.Builder
-	b.WriteString(string(c.Type))
-	for _, f := range c.Fields {
-		b.WriteString("\n" + f.Path)
-		if strings.HasSuffix(strings.ToLower(f.Path), "generation") {
-			continue
-		}
-		value, err := json.Marshal(f.New)
-		if err != nil {
-			panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
-		}
-		b.Write(timePattern().ReplaceAll(value, []byte("time")))
-	}
-	return b.String(), briefFields(c.Fields)
+	return briefFields(c.Fields)
 }
 
 // line describes the loop: "loop: manager wrote pods default/a 41 times in 3.2s, from r7 to

@@ -3,10 +3,12 @@ package story
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -17,12 +19,14 @@ type act struct {
 	name   string // of a Pod; "" for a
 	change storage.ChangeType
 	field  Field
-	idle   bool // nothing is changed
+	also   Field // of the same change
+	idle   bool  // nothing is changed
 }
 
 // storyOf returns a story of writes.
 func storyOf(acts []act) *Story {
 	s := &Story{Format: Format}
+	objects := map[string]map[string]any{} // by name
 	for i, a := range acts {
 		m := Moment{Order: int64(i + 1), At: a.at * 1000}
 		who, what := Client{Name: cmp.Or(a.client, "manager")}, pod(cmp.Or(a.name, "a"))
@@ -30,7 +34,18 @@ func storyOf(acts []act) *Story {
 			s.Requests = append(s.Requests, Request{Moment: m, Client: who, Method: "PUT", URI: "/" + what.Name, Verb: "update", Target: what, Code: 200})
 			continue
 		}
-		r := Revision{Moment: m, Revision: int64(i + 10), Verb: "update", Client: who, Changes: []Change{{Type: cmp.Or(a.change, storage.Modified), Target: what, Fields: []Field{a.field}}}}
+		if objects[what.Name] == nil {
+			objects[what.Name] = map[string]any{}
+		}
+		c := Change{Type: cmp.Or(a.change, storage.Modified), Target: what}
+		for _, f := range []Field{a.field, a.also} {
+			if f.Path != "" {
+				c.Fields = append(c.Fields, f)
+				object.Set(objects[what.Name], f.New, strings.Split(f.Path, ".")...)
+			}
+		}
+		c.object = object.Copy(objects[what.Name])
+		r := Revision{Moment: m, Revision: int64(i + 10), Verb: "update", Client: who, Changes: []Change{c}}
 		r.Brief = r.brief()
 		s.Revisions = append(s.Revisions, r)
 	}
@@ -91,6 +106,23 @@ func TestLoops(t *testing.T) {
 				"loop: manager wrote pods default/a 5 times in 408ms, from r10 to r18: created",
 				"loop: manager wrote pods default/a 5 times in 408ms, from r11 to r19: deleted",
 			},
+		},
+		{
+			"a rollout: numbers go up and down, one only up",
+			repeat(9, func(i int) []act {
+				return []act{
+					{field: Field{Path: "status.ready", Old: 3, New: 4}, also: Field{Path: "status.updated", New: i}},
+					{field: Field{Path: "status.ready", Old: 4, New: 3}, also: Field{Path: "status.updated", New: i}},
+				}
+			}),
+			nil,
+		},
+		{
+			"a fight, while something else is counted",
+			repeat(5, func(i int) []act {
+				return []act{{field: replicas(5, 1)}, {client: "autoscaler", field: replicas(1, 5), also: Field{Path: "status.n", New: i}}}
+			}),
+			[]string{"loop: manager wrote pods default/a 5 times in 408ms, from r10 to r18: spec.replicas 5 → 1"},
 		},
 		{"a counter", repeat(9, func(i int) []act { return []act{{field: replicas(i, i+1)}} }), nil},
 		{"too few", repeat(4, func(int) []act { return []act{{field: replicas(1, 5)}} }), nil},

@@ -43,6 +43,7 @@ type Story struct {
 	Requests  []Request  `json:"requests"`
 	Notes     []Note     `json:"notes"`
 	Loops     []Loop     `json:"loops,omitempty"`
+	Folds     []Fold     `json:"folds,omitempty"`
 }
 
 // Read reads a story from JSON. It fails if the story has another format.
@@ -66,16 +67,6 @@ type Moment struct {
 	At    int64 `json:"at"`
 }
 
-// A Client is a program that made requests.
-type Client struct {
-	// Name is the first word of its user agent, or its field manager if that begins
-	// differently.
-	Name      string `json:"name"`
-	User      string `json:"user,omitempty"`
-	UserAgent string `json:"userAgent,omitempty"`
-	Manager   string `json:"manager,omitempty"`
-}
-
 // A Target is the object, or the set of objects, of a request, a watch or a change.
 type Target struct {
 	Resource  string `json:"resource,omitempty"` // "pods", "deployments.apps"
@@ -87,7 +78,7 @@ type Target struct {
 type Revision struct {
 	Moment
 	Revision int64  `json:"revision"`
-	Verb     string `json:"verb"`
+	Verb     string `json:"verb"` // as in "update", "update status", "bind"
 	Client   Client `json:"client"`
 	// Brief describes the changes on one line.
 	Brief   string   `json:"brief"`
@@ -105,6 +96,8 @@ type Change struct {
 	// Fields are the fields that differ, in the stored form of the object. For an
 	// added or deleted object they are its top-level fields.
 	Fields []Field `json:"fields,omitempty"`
+
+	object map[string]any // after the change; nil if it is deleted, and in a story that was read
 }
 
 // A Field is a field that differs.
@@ -206,9 +199,11 @@ type Request struct {
 	Client   Client `json:"client"`
 	Method   string `json:"method"`
 	URI      string `json:"uri"`
-	Verb     string `json:"verb"`
+	Verb     string `json:"verb"` // as in Revision
 	Target
-	Code          int    `json:"code"`
+	Code int `json:"code"`
+	// Fault is the order of the note of the fault that made the request fail; 0 if none did.
+	Fault         int64  `json:"fault,omitempty"`
 	Message       string `json:"message,omitempty"`
 	Unimplemented bool   `json:"unimplemented,omitempty"`
 	Panic         string `json:"panic,omitempty"`

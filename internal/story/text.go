@@ -2,28 +2,30 @@ package story
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // Text returns the end of the story for a log: at most that many events, a line
 // each, the newest last. Before them it lists unimplemented requests and panics,
-// whenever they happened.
+// whenever they happened. What is not printable is escaped.
 func (s *Story) Text(lines int) string {
 	all := s.events()
 	var b strings.Builder
+	unimplemented := map[string]bool{}
 	for _, r := range s.Requests {
-		if r.Unimplemented {
-			fmt.Fprintf(&b, "  not implemented: %s\n", r.line())
+		if line := r.line(); r.Unimplemented && !unimplemented[line] {
+			unimplemented[line] = true
+			fmt.Fprintf(&b, "  not implemented: %s\n", printable.Line(line))
 		}
 		if r.Panic != "" {
-			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", r.line(), indent(r.Panic))
+			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", printable.Line(r.line()), indent(printable.Text(r.Panic)))
 		}
 	}
 	skip := max(0, len(all)-lines)
@@ -40,37 +42,51 @@ func (s *Story) Text(lines int) string {
 // An event is one line of a text.
 type event struct {
 	Moment
-	line string
+	line string // printable
 }
 
 // events returns the lines of the story in order: revisions, failed requests,
-// notes, watches that the server ended, stale reads, and loops. A loop has a line at its
-// end, and of its writes only the first one has a line.
+// notes, watches that the server ended, stale reads, loops and folds. A loop has a line at
+// its end, and of its writes only the first one has a line. A fold has one line, and its
+// events have none. A fault that made a request fail is part of the line of the request.
 func (s *Story) events() []event {
 	var all []event
-	add := func(m Moment, format string, args ...any) { all = append(all, event{m, fmt.Sprintf(format, args...)}) }
-	looped := map[int64]bool{} // writes by their order
+	add := func(m Moment, format string, args ...any) {
+		all = append(all, event{m, printable.Line(fmt.Sprintf(format, args...))})
+	}
+	skip := map[int64]bool{} // by order
 	for i := range s.Loops {
 		l := &s.Loops[i]
 		for _, order := range l.Writes[1:] {
-			looped[order] = true
+			skip[order] = true
 		}
 		add(l.Moment, "      %s", l.line())
 	}
-	for i := range s.Revisions {
-		if looped[s.Revisions[i].Order] {
-			continue
+	for i := range s.Folds {
+		f := &s.Folds[i]
+		for _, order := range f.Orders {
+			skip[order] = true
 		}
-		r := &s.Revisions[i]
-		add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
+		if f.Kind != UnimplementedFold { // Text lists it before the events
+			add(f.Moment, "      %s", f.line())
+		}
+	}
+	for i := range s.Revisions {
+		if r := &s.Revisions[i]; !skip[r.Order] {
+			add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
+		}
 	}
 	for i := range s.Requests {
-		if r := &s.Requests[i]; !r.Unimplemented && r.Panic == "" && !s.createdAfter(r) && !looped[r.Order] {
+		r := &s.Requests[i]
+		skip[r.Fault] = true
+		if !r.Unimplemented && r.Panic == "" && !skip[r.Order] && !s.createdAfter(r) {
 			add(r.Moment, "      %s", r.line())
 		}
 	}
 	for _, n := range s.Notes {
-		add(n.Moment, "      %s", n.line())
+		if !skip[n.Order] {
+			add(n.Moment, "      %s", n.line())
+		}
 	}
 	for i := range s.Readers {
 		r := &s.Readers[i]
@@ -123,87 +139,6 @@ func offset(at int64) string {
 	return fmt.Sprintf("%+9.3fs", (time.Duration(at) * time.Microsecond).Seconds())
 }
 
-const (
-	maxFields = 3  // in a line
-	maxBrief  = 40 // bytes of a value in a line
-)
-
-// brief describes the changes of a revision on one line.
-func (r *Revision) brief() string {
-	if len(r.Changes) == 0 {
-		return ""
-	}
-	c := r.Changes[0]
-	line := c.Target.String()
-	if c.Type != storage.Modified {
-		if c.Type != usualType[r.Verb] {
-			line += " " + string(c.Type)
-		}
-	} else if fields := briefFields(c.Fields); fields != "" {
-		line += ": " + fields
-	}
-	if more := len(r.Changes) - 1 + r.Omitted; more > 0 {
-		line += fmt.Sprintf(" and %d more", more)
-	}
-	return line
-}
-
-// usualType is the change type that a verb usually makes; brief omits it.
-var usualType = map[string]storage.ChangeType{
-	"create": storage.Added, "put": storage.Added, "delete": storage.Deleted, "remove": storage.Deleted,
-}
-
-// derived are fields that change because others do.
-var derived = map[string]bool{"metadata.generation": true, "metadata.uid": true, "metadata.creationTimestamp": true, "metadata.deletionGracePeriodSeconds": true}
-
-func briefFields(fields []Field) string {
-	var parts []string
-	for _, f := range fields {
-		if derived[f.Path] && len(fields) > 1 {
-			continue
-		}
-		parts = append(parts, f.String())
-	}
-	if more := len(parts) - maxFields; more > 0 {
-		parts = append(parts[:maxFields], fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// String returns the field as "spec.replicas 1 → 3".
-func (f Field) String() string {
-	switch {
-	case f.Old == nil:
-		return f.Path + " = " + brief(f.New)
-	case f.New == nil:
-		return f.Path + " removed"
-	}
-	return f.Path + " " + brief(f.Old) + " → " + brief(f.New)
-}
-
-// brief returns a value as text. It cuts a long string, and replaces a long object
-// or list by its length: {3}, [5].
-func brief(v any) string {
-	text, ok := v.(string)
-	if !ok || text == "" || strings.ContainsAny(text, " \n\t,") {
-		b, err := json.Marshal(v)
-		if err != nil {
-			panic("story: a decoded value does not encode: " + err.Error()) // unreachable: it came from JSON
-		}
-		text = string(b)
-	}
-	if len(text) <= maxBrief {
-		return text
-	}
-	switch t := v.(type) {
-	case map[string]any:
-		return fmt.Sprintf("{%d}", len(t))
-	case []any:
-		return fmt.Sprintf("[%d]", len(t))
-	}
-	return strings.ToValidUTF8(text[:maxBrief], "") + "…"
-}
-
 // slow is the delay from which a sighting is mentioned.
 const slow = 100 * time.Millisecond
 
@@ -252,14 +187,6 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// String returns the client as "kubectl (kubectl-edit)".
-func (c Client) String() string {
-	if c.Manager != "" && c.Manager != c.Name {
-		return c.Name + " (" + c.Manager + ")"
-	}
-	return c.Name
-}
-
 // String returns the target as "pods default/a".
 func (t Target) String() string {
 	return strings.TrimSpace(t.Resource + " " + t.path())
@@ -285,6 +212,9 @@ func (r *Reader) describe(kind string) string {
 
 func (r *Request) line() string {
 	line := fmt.Sprintf("%d %s %s (%s)", r.Code, r.Method, r.URI, r.Client.Name)
+	if r.Fault != 0 {
+		line += ", a fault"
+	}
 	switch {
 	case r.Message != "":
 		line += ": " + r.Message

@@ -13,7 +13,7 @@ func exampleStory() *Story {
 	kubectl := Client{Name: "kubectl", Manager: "kubectl-edit", UserAgent: "kubectl/v1.36.0"}
 	change := write(10, 7, "a")
 	change.Client = kubectl
-	change.Changes[0].Fields = []Field{{Path: "spec.replicas", Old: 1, New: 3}, {Path: "spec.text", New: "two words"}, {Path: "spec.c", Old: "x"}, {Path: "status.d", New: 1}, {Path: "metadata.generation", Old: 1, New: 2}}
+	change.Changes[0].Fields = []Field{{Path: "spec.replicas", Old: 1, New: 3}, {Path: "spec.text", New: "two words"}, {Path: "spec.c", Old: "x"}, {Path: "status.d", New: 1}, {Path: "status.e", New: 1}, {Path: "metadata.generation", Old: 1, New: 2}}
 	deleted := Revision{Moment: at(200), Revision: 8, Verb: "delete", Client: kubectl, Changes: []Change{{Type: "DELETED", Target: pod("a")}, {Type: "DELETED", Target: pod("b")}}, Omitted: 3}
 	swept := Revision{Moment: at(210), Revision: 9, Verb: "update", Client: kubectl, Changes: []Change{{Type: "DELETED", Target: pod("c")}}}
 	change.Seen = []Sighting{{0, at(400)}, {1, at(11)}}
@@ -50,7 +50,7 @@ func TestText(t *testing.T) {
   a bug of the server: 500 GET /bug (kubectl)
     goroutine 1
     main
-     +0.010s  r7    kubectl (kubectl-edit) update pods default/a: spec.replicas 1 → 3, spec.text = "two words", spec.c removed, 1 more; seen by manager's watch of pods in default with a=b after 390ms
+     +0.010s  r7    kubectl (kubectl-edit) update pods default/a: spec.replicas 1 → 3, spec.text = "two words", spec.c removed, 2 more; seen by manager's watch of pods in default with a=b after 390ms
      +0.011s        viewer's get of pods read r6 when r7 was the newest
      +0.200s  r8    kubectl (kubectl-edit) delete pods default/a and 4 more; not seen by manager's watch of pods in default with a=b
      +0.210s  r9    kubectl (kubectl-edit) update pods default/c DELETED; seen by viewer

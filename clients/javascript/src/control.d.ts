@@ -21,6 +21,7 @@ export interface Story {
   requests: StoryRequest[];
   notes: StoryNote[];
   loops?: StoryLoop[];
+  folds?: StoryFold[];
 }
 
 /** A Moment is when something happened. order is the position in the journal. at is the time in
@@ -35,6 +36,7 @@ export interface StoryRevision {
   order: number;
   at: number;
   revision: number;
+  /** as in "update", "update status", "bind" */
   verb: string;
   client: StoryClient;
   /** brief describes the changes on one line. */
@@ -48,10 +50,12 @@ export interface StoryRevision {
 
 /** A Client is a program that made requests. */
 export interface StoryClient {
-  /** name is the first word of its user agent, or its field manager if that begins differently. */
+  /** name is the controller, the component or the program, as its user agent names it:
+   * "deployment-controller", "kubectl", "manager". */
   name: string;
   user?: string;
   userAgent?: string;
+  /** manager is the field manager of a write; "" if it is the default of the user agent. */
   manager?: string;
 }
 
@@ -117,12 +121,15 @@ export interface StoryRequest {
   client: StoryClient;
   method: string;
   uri: string;
+  /** as in Revision */
   verb: string;
   /** "pods", "deployments.apps" */
   resource?: string;
   namespace?: string;
   name?: string;
   code: number;
+  /** fault is the order of the note of the fault that made the request fail; 0 if none did. */
+  fault?: number;
   message?: string;
   unimplemented?: boolean;
   panic?: string;
@@ -140,8 +147,8 @@ export interface StoryNote {
   revision?: number;
 }
 
-/** A Loop is a client that writes an object again and again with the same effect: at least five
- * times, each less than ten seconds after the time before. Moment is that of the last write. */
+/** A Loop is a client that writes the same values to an object again and again: at least five times,
+ * each less than ten seconds after the time before. Moment is that of the last write. */
 export interface StoryLoop {
   order: number;
   at: number;
@@ -159,6 +166,18 @@ export interface StoryLoop {
   writes: number[];
   /** revisions are the revisions of the writes; empty if they changed nothing. */
   revisions?: number[];
+}
+
+/** A Fold is one line for many events that say the same: renewals of Leases, writes of Events, or
+ * equal requests. Moment is that of the last one. */
+export interface StoryFold {
+  order: number;
+  at: number;
+  kind: string;
+  client: StoryClient;
+  text: string;
+  /** orders are the events, as their Moment.Order. */
+  orders: number[];
 }
 
 /** A Request is a request that the server has responded to. */
@@ -202,6 +221,9 @@ export interface Writer {
   /** manager is the field manager of the write. */
   manager?: string;
   verb: string;
+  /** subresource is the subresource that was written: "status", "scale", "binding"; "" for the
+   * object itself. */
+  subresource?: string;
 }
 
 /** A Change is what a write did to one object. */

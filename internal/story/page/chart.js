@@ -7,8 +7,13 @@
 
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
+// printable makes what is not printable visible, except newlines and tabs.
+function printable(text) {
+  return String(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" || c === "\t" ? c : `\\u{${c.codePointAt(0).toString(16)}}`));
+}
+
 function escape(text) {
-  return String(text).replace(/[&<>"']/g, (c) => escapes[c]);
+  return printable(text).replace(/[&<>"']/g, (c) => escapes[c]);
 }
 
 // glyphs are the shapes of marks, centred on the origin.
@@ -44,7 +49,7 @@ function buildLanes() {
   };
   const writers = new Map();
   for (const e of events) {
-    const writes = e.revision || (e.request && !["get", "list", "watch"].includes(e.request.verb));
+    const writes = e.revision || (e.request && !isRead(e.request));
     if (!writes || !shown(e)) continue;
     const c = (e.revision || e.request).client;
     laneOf(writers, c, { kind: "writer", title: c.name, client: c, events: [] }).events.push(e);
@@ -100,7 +105,7 @@ function readLanes() {
     });
   });
   for (const e of events) {
-    if (e.request && ["get", "list", "watch"].includes(e.request.verb) && shown(e)) lane(e.request.client).events.push(e);
+    if (e.request && isRead(e.request) && shown(e)) lane(e.request.client).events.push(e);
   }
   for (const l of lanes.values()) {
     l.marks.sort((a, b) => a.mark.order - b.mark.order);
@@ -114,7 +119,7 @@ function readLanes() {
 
 function noteLanes() {
   const lanes = [];
-  const of = (...kinds) => events.filter((e) => e.note && kinds.includes(e.note.kind) && shown(e));
+  const of = (...kinds) => events.filter((e) => e.note && !e.members && kinds.includes(e.note.kind) && shown(e));
   const lags = new Map();
   for (const e of of("lag", "thaw")) {
     const resource = e.note.resource || "all resources";
@@ -197,7 +202,7 @@ class Chart {
     const el = document.createElement(lane.reader === undefined ? "div" : "button");
     el.className = "label";
     el.style.height = `${lane.height}px`;
-    el.title = `${lane.title}: ${lane.sub}`;
+    el.title = printable(`${lane.title}: ${lane.sub}`);
     el.innerHTML = `<b>${escape(lane.title)}</b>${lane.height > 24 ? `<small>${escape(lane.sub)}</small>` : ""}`;
     if (lane.reader !== undefined) {
       el.type = "button";
@@ -342,7 +347,7 @@ class Chart {
     });
     this.row(members, base, out);
     const behind = count(lane.commits, this.view.hi) - count(lane.sightings, this.view.hi);
-    if (behind > 0 && end > 80) out.push(`<text class="chip" x="${Math.min(end, this.width) - 6}" y="${lane.y + 15}">${behind} behind</text>`);
+    if (behind > 0 && end > 80) out.push(`<text class="chip" x="${Math.min(end, this.width) - 6}" y="${lane.y + 15}">${behind} not seen yet</text>`);
   }
 
   // sessions draws when a reader had a watch open.
@@ -415,7 +420,7 @@ class Chart {
   // restores.
   cuts(out) {
     for (const e of events) {
-      if (!e.note || !["compaction", "clock", "state"].includes(e.note.kind)) continue;
+      if (!e.note || e.members || !["compaction", "clock", "state"].includes(e.note.kind)) continue;
       const x = this.xOf(e.order);
       if (this.inView(x)) out.push(`<line class="cut ${e.note.kind}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${this.height}"/>`);
     }

@@ -63,6 +63,11 @@ function createdAfter(q) {
     && r.changes.some((c) => c.type === "ADDED" && c.resource === q.resource && pathOf(c) === pathOf(q)));
 }
 
+// isRead reports whether a request reads. The verb of a subresource is "get log".
+function isRead(q) {
+  return ["get", "list", "watch"].includes((q.verb || "").split(" ")[0]);
+}
+
 // refused reports whether a request was refused. A get of an object that does not
 // exist was not.
 function refused(q) {
@@ -88,7 +93,7 @@ story.requests.forEach((q, i) => {
   const created = createdAfter(q), outcome = created ? `did not exist; created at r${created.revision}` : q.message || "nothing changed";
   addEvent({
     id: `q${i}`, order: q.order, at: q.at, tone: refused(q) ? "refused" : "idle", no: created ? "get" : String(q.code), who: clientOf(q.client),
-    text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${outcome}`, targets: [q], request: q,
+    text: `${q.verb || q.method} ${q.resource ? targetOf(q) : q.uri}: ${q.fault ? "a fault: " : ""}${outcome}`, targets: [q], request: q,
   });
 });
 story.notes.forEach((n, i) => addEvent({
@@ -104,6 +109,41 @@ story.readers.forEach((r, i) => r.marks.forEach((m, j) => {
   id: `l${i}`, order: l.order, at: l.at, tone: "late", no: "loop", who: clientOf(l.client),
   text: `wrote ${targetOf(l)} ${l.writes.length} times in ${span(l.lasted)}: ${l.effect}`, targets: [l], loop: l,
 }));
+events.sort((a, b) => a.order - b.order);
+
+// folded has the orders of the events that are a part of a fold. failed has those of the faults
+// that are in the lines of the requests that they made fail.
+const folded = new Set(), failed = new Set(story.requests.map((q) => q.fault));
+const orderOf = new Map(events.map((e) => [e.order, e]));
+
+// isLine reports whether an event has a line of its own in the list.
+function isLine(e) {
+  return e.members || !(folded.has(e.order) || failed.has(e.order));
+}
+
+// addFold adds a line for events. Unless it has a text, the events are equal.
+function addFold(id, members, text) {
+  const first = members[0], last = members.at(-1);
+  for (const e of members) folded.add(e.order);
+  addEvent({
+    id, order: last.order, at: last.at, tone: text ? "idle" : first.tone, no: text ? "fold" : first.no, who: first.who,
+    text: text || `${first.text} (${members.length} times)`, targets: members.flatMap((e) => e.targets), note: first.note, members,
+  });
+}
+
+(story.folds || []).forEach((f, i) => {
+  const members = f.orders.map((order) => orderOf.get(order)).filter(Boolean);
+  if (members.length) addFold(`f${i}`, members, ["lease", "events"].includes(f.kind) && f.text);
+});
+let run = [];
+for (const e of [...events.filter(isLine), {}]) {
+  if (run.length && e.note && run[0].note && e.no === run[0].no && e.text === run[0].text) {
+    run.push(e);
+    continue;
+  }
+  if (run.length > 1) addFold(`f-${run[0].id}`, run);
+  run = [e];
+}
 events.sort((a, b) => a.order - b.order);
 
 // sightingsOf has, for each reader, the revisions that it saw or should have seen.
@@ -137,4 +177,9 @@ function shown(e) {
   if (e.mark && e.mark.kind !== "get") return concerns(story.readers[e.reader]);
   if (e.note) return !e.note.resource || concerns(e.note);
   return e.targets.some(matches);
+}
+
+// listed reports whether the list shows an event.
+function listed(e) {
+  return shown(e) && isLine(e);
 }

@@ -5,7 +5,7 @@ const tip = document.getElementById("tip");
 const byId = (id) => document.getElementById(id);
 
 function describe() {
-  byId("title").textContent = story.title || "fakeapi";
+  byId("title").textContent = printable(story.title || "fakeapi");
   const n = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
   const watches = story.readers.filter((r) => r.kind === "watch").length;
   byId("summary").textContent = [
@@ -27,7 +27,8 @@ function choose(id, from) {
     showMark(+m[1], story.readers[+m[1]].marks[+m[2]]);
   } else {
     if (from !== "chart") chart.view.reveal(chart.scale.place(e.order));
-    if (e.revision) showRevision(e);
+    if (e.members) showFold(e);
+    else if (e.revision) showRevision(e);
     else if (e.request) showRequest(e);
     else if (e.note) showNote(e);
     else if (e.loop) showLoop(e);
@@ -43,7 +44,7 @@ function choose(id, from) {
 // step selects another visible event: to is "first", "last", or the number of
 // events to move by.
 function step(to) {
-  const visible = events.filter(shown);
+  const visible = events.filter(listed);
   if (!visible.length) return;
   const now = visible.findIndex((e) => e.id === chart.chosen);
   let next = now + to;
@@ -181,10 +182,10 @@ function showTip(e) {
   }
   const { id } = target.dataset, event = eventOf.get(id), m = /^m(\d+)-(\d+)$/.exec(id || "");
   if (event) {
-    tip.textContent = `${event.no} ${event.who} ${event.text}`;
+    tip.textContent = printable(`${event.no} ${event.who} ${event.text}`);
   } else if (m) {
     const k = story.readers[+m[1]].marks[+m[2]];
-    tip.textContent = k.kind === "end" ? "the client ended the watch" : `${markNames[k.kind]} ${k.name || ""} r${k.revision}`;
+    tip.textContent = k.kind === "end" ? "the client ended the watch" : printable(`${markNames[k.kind]} ${k.name || ""} r${k.revision}`);
   } else {
     tip.textContent = "many: click to zoom in";
   }

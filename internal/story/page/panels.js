@@ -5,7 +5,7 @@ const list = document.getElementById("events");
 const details = document.getElementById("details");
 
 function listEvents() {
-  const visible = events.filter(shown);
+  const visible = events.filter(listed);
   const rows = visible.map((e) => `<div class="event ${e.tone}" role="option" id="e-${e.id}" data-id="${e.id}" aria-selected="false">`
     + `<time>${offset(e.at)}</time><span class="no">${escape(e.no)}</span>`
     + `<span class="what"><span class="who">${escape(e.who)}</span> ${escape(e.text)}</span></div>`);
@@ -100,7 +100,7 @@ function showRequest(e) {
   const q = e.request;
   details.innerHTML = `<h2>${q.code} · ${escape(q.verb || q.method)} ${escape(targetOf(q))}</h2><p class="facts">${moment(q.at)}, took ${span(q.duration)}<br>${clientFacts(q.client)}</p>`
     + `<p class="message">${escape(q.method)} ${escape(q.uri)}</p>`
-    + `<p class="message">${escape(q.message || "The request changed nothing.")}</p>${q.panic ? `<p class="message">${escape(q.panic)}</p>` : ""}`;
+    + `<p class="message">${q.fault ? "A fault: " : ""}${escape(q.message || "The request changed nothing.")}</p>${q.panic ? `<p class="message">${escape(q.panic)}</p>` : ""}`;
 }
 
 function showNote(e) {
@@ -113,6 +113,11 @@ function showLoop(e) {
   details.innerHTML = `<h2>loop · ${escape(targetOf(l))}</h2><p class="facts">${moment(l.at - l.lasted)}, for ${span(l.lasted)}<br>${clientFacts(l.client)}</p>`
     + `<p class="message">${escape(clientOf(l.client))} wrote it ${l.writes.length} times with the same effect, the last time: ${escape(l.effect)}</p>`
     + (writes.length ? `<p>${writes.slice(-50).map((r) => link(`r${r}`, `r${r}`)).join(" ")}</p>` : "");
+}
+
+function showFold(e) {
+  details.innerHTML = `<h2>${escape(e.no)} · ${e.members.length} times</h2><p class="facts">${moment(e.members[0].at)}, for ${span(e.at - e.members[0].at)}<br>${escape(e.who)}</p>`
+    + `<p class="message">${escape(e.text)}</p><p>${e.members.slice(-50).map((m) => link(m.id, m.no)).join(" ")}</p>`;
 }
 
 const markNames = { list: "listed", get: "got", watch: "began to watch from", step: "had seen up to", end: "ended" };
@@ -160,9 +165,10 @@ function showOverview() {
     }
   });
   const tally = (one, many, all) => {
-    if (all.length) item("", `${all.length} ${all.length === 1 ? one : many}: ${all.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
+    const lines = all.filter((e) => e.members || !folded.has(e.order)), n = lines.reduce((sum, e) => sum + (e.members ? e.members.length : 1), 0);
+    if (n) item("", `${n} ${n === 1 ? one : many}: ${lines.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
   };
-  tally("refused request", "refused requests", events.filter((e) => e.request && e.tone === "refused"));
+  tally("refused request", "refused requests", events.filter((e) => (e.request || e.members) && e.tone === "refused"));
   tally("watch ended by the server", "watches ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
   tally("stale read", "stale reads", events.filter((e) => e.mark && e.tone === "late"));
   for (const e of events.filter((e) => e.loop)) item("", `${link(e.id, "loop")}: <b>${escape(e.who)}</b> ${escape(e.text)}`);

@@ -38,6 +38,7 @@ class Story(_Story, total=False):
     # earlier is how many revisions before the first one are omitted.
     earlier: int
     loops: List[StoryLoop]
+    folds: List[StoryFold]
 
 
 class StoryMoment(TypedDict):
@@ -52,6 +53,7 @@ class _StoryRevision(TypedDict):
     order: int
     at: int
     revision: int
+    # as in "update", "update status", "bind"
     verb: str
     client: StoryClient
     # brief describes the changes on one line.
@@ -69,7 +71,8 @@ class StoryRevision(_StoryRevision, total=False):
 
 class _StoryClient(TypedDict):
     """A Client is a program that made requests."""
-    # name is the first word of its user agent, or its field manager if that begins differently.
+    # name is the controller, the component or the program, as its user agent names it:
+    # "deployment-controller", "kubectl", "manager".
     name: str
 
 
@@ -77,6 +80,7 @@ class StoryClient(_StoryClient, total=False):
     """A Client is a program that made requests."""
     user: str
     userAgent: str
+    # manager is the field manager of a write; "" if it is the default of the user agent.
     manager: str
 
 
@@ -159,6 +163,7 @@ class _StoryRequest(TypedDict):
     client: StoryClient
     method: str
     uri: str
+    # as in Revision
     verb: str
     code: int
 
@@ -170,6 +175,8 @@ class StoryRequest(_StoryRequest, total=False):
     resource: str
     namespace: str
     name: str
+    # fault is the order of the note of the fault that made the request fail; 0 if none did.
+    fault: int
     message: str
     unimplemented: bool
     panic: str
@@ -192,7 +199,7 @@ class StoryNote(_StoryNote, total=False):
 
 
 class _StoryLoop(TypedDict):
-    """A Loop is a client that writes an object again and again with the same effect: at least five
+    """A Loop is a client that writes the same values to an object again and again: at least five
     times, each less than ten seconds after the time before. Moment is that of the last write."""
     order: int
     at: int
@@ -207,7 +214,7 @@ class _StoryLoop(TypedDict):
 
 
 class StoryLoop(_StoryLoop, total=False):
-    """A Loop is a client that writes an object again and again with the same effect: at least five
+    """A Loop is a client that writes the same values to an object again and again: at least five
     times, each less than ten seconds after the time before. Moment is that of the last write."""
     # "pods", "deployments.apps"
     resource: str
@@ -215,6 +222,18 @@ class StoryLoop(_StoryLoop, total=False):
     name: str
     # revisions are the revisions of the writes; empty if they changed nothing.
     revisions: List[int]
+
+
+class StoryFold(TypedDict):
+    """A Fold is one line for many events that say the same: renewals of Leases, writes of Events, or
+    equal requests. Moment is that of the last one."""
+    order: int
+    at: int
+    kind: str
+    client: StoryClient
+    text: str
+    # orders are the events, as their Moment.Order.
+    orders: List[int]
 
 
 class _Request(TypedDict):
@@ -266,6 +285,9 @@ class Writer(_Writer, total=False):
     userAgent: str
     # manager is the field manager of the write.
     manager: str
+    # subresource is the subresource that was written: "status", "scale", "binding"; "" for the
+    # object itself.
+    subresource: str
 
 
 class _Change(TypedDict):
