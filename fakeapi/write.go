@@ -19,10 +19,11 @@ type Write = journal.Write
 
 // A Writer identifies who made a Write. It is a struct:
 //
-//	User      string  name of the user
-//	UserAgent string
-//	Manager   string  field manager
-//	Verb      string
+//	User        string  name of the user
+//	UserAgent   string
+//	Manager     string  field manager
+//	Verb        string
+//	Subresource string  "" for the object itself
 type Writer = journal.Writer
 
 // A Change is what a Write did to one object. It is a struct:
