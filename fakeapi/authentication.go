@@ -158,7 +158,7 @@ func (c *config) setAuthentication() error {
 		return optionError(err)
 	}
 	if w := a.TokenWebhook; w != nil {
-		if auth.TokenWebhook, err = tokenwebhook.Load(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.CacheTTL, 2*time.Minute), c.userAgent()); err != nil {
+		if auth.TokenWebhook, err = tokenwebhook.Load(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.CacheTTL, 2*time.Minute)); err != nil {
 			return optionError(err)
 		}
 	}

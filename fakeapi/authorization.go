@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -96,7 +95,7 @@ func (c *config) setAuthorization() error {
 
 // authorizationOptions returns what the modes need beside their configuration.
 func (c *config) authorizationOptions() chain.Options {
-	return chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), UserAgent: c.userAgent(), ABAC: c.abac}
+	return chain.Options{Minor: c.server.Release.Minor(), Selectors: c.enabled("AuthorizeWithSelectors"), ABAC: c.abac}
 }
 
 // enabled reports whether a feature gate is on. The server refuses wrong gates later.
@@ -106,12 +105,6 @@ func (c *config) enabled(gate string) bool {
 		r = set
 	}
 	return r.Enabled(gate)
-}
-
-// userAgent returns that of the server's requests to webhooks of authentication and
-// authorization.
-func (c *config) userAgent() string {
-	return fmt.Sprintf("kube-apiserver/%s (%s/%s) kubernetes/fakeapi", c.server.Release.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // legacy returns the webhook of the flags, nil without one.

@@ -137,6 +137,16 @@ func TestRenamingWebhook(t *testing.T) {
 	assert.Equal(t, `admission webhook "hook.shop.example.com" denied the request: asked-for`, obj["message"])
 }
 
+// Validating webhooks are told a generated name.
+func TestGeneratedNameOfWebhook(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(hookConfiguration("ValidatingWebhookConfiguration", "/name")))
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(admit)})
+	require.NoError(t, err)
+	c, obj := do(t, srv, "POST", configMapsPath, `{"metadata":{"generateName":"some-"}}`)
+	assert.Equal(t, 400, c)
+	assert.Regexp(t, `denied the request: some-[a-z0-9]{5}$`, obj["message"])
+}
+
 // The certificate has the names of the Services, and the objects have its CA.
 func TestInstallWebhooksCertificate(t *testing.T) {
 	other := strings.Replace(hookConfiguration("ValidatingWebhookConfiguration", "/x"), "name: hooks", "name: own", 1)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // auditFlags are the flags of the audit log and of the audit webhook.
@@ -221,7 +223,11 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 		if err != nil {
 			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), writers.Close())
 		}
-		a.send.URL, a.send.Transport = cluster.URL, cluster.Transport
+		base, err := url.Parse(cluster.URL)
+		if err != nil {
+			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), writers.Close())
+		}
+		a.send.URL, a.send.Transport = webhook.RESTURL(base).String(), cluster.Transport
 		a.send.Blocking, a.send.Report = a.webhook.mode != "batch", report("webhook")
 		if a.throttle {
 			a.send.QPS = float64(a.qps)

@@ -39,15 +39,14 @@ func At(url string) *Cluster {
 	return &Cluster{URL: strings.TrimSuffix(url, "/"), Transport: transport, Base: transport}
 }
 
-// Through returns a transport with the credentials of c, without keep-alives, that
-// connects by dial. It does not use c's connections.
-func (c *Cluster) Through(dial func(ctx context.Context, network, addr string) (net.Conn, error)) http.RoundTripper {
-	transport := c.Base.(*http.Transport).Clone()
-	transport.DialContext, transport.DisableKeepAlives = dial, true
+// Clone returns a transport with the credentials of c and with connections of its own, and
+// the part of it that makes the connections.
+func (c *Cluster) Clone() (sockets *http.Transport, transport http.RoundTripper) {
+	sockets = c.Base.(*http.Transport).Clone()
 	if a, ok := c.Transport.(*authorized); ok {
-		return &authorized{transport, a.add}
+		return sockets, &authorized{sockets, a.add}
 	}
-	return transport
+	return sockets, sockets
 }
 
 func newTransport() *http.Transport {

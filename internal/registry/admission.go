@@ -96,6 +96,9 @@ func (op *operation) repairManagedFields(meta, before map[string]any) {
 // the kind of the subresource.
 func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	a := op.writeAttributes(obj, old, o)
+	if a.Name == "" {
+		a.Name = object.String(obj, "metadata", "name") // a generated one
+	}
 	err := op.chain().Validate(a)
 	if err == nil {
 		err = op.webhooksAndPolicies().Validate(op.ctx, a, admissionEnv{reader{op}})

@@ -368,6 +368,7 @@ func (s *Server) Close() {
 	}
 	s.aggregator.Close()
 	s.registry.Close()
+	s.hooks.Close()
 }
 
 // Registry returns the server's objects.

@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,8 +22,6 @@ type Reviewer struct {
 	Cluster *kubeconfig.Cluster
 	// Timeout bounds each call.
 	Timeout time.Duration
-	// UserAgent is that of the requests.
-	UserAgent string
 }
 
 // Retries of reviews.
@@ -46,34 +45,21 @@ func (r *Reviewer) Review(ctx context.Context, kind, version string, review map[
 	delay := firstDelay
 	for attempt := 1; ; attempt++ {
 		err := r.call(ctx, kind, version, body, out)
-		if err == nil || attempt == attempts || !isTransient(err) || !r.wait(ctx, delay) {
+		if err == nil || attempt == attempts || !isTransient(err) || !r.Client.wait(ctx, delay) {
 			return err
 		}
 		delay = time.Duration(float64(delay) * growth)
 	}
 }
 
-// wait waits between two attempts. It is false if ctx ends.
-func (r *Reviewer) wait(ctx context.Context, d time.Duration) bool {
-	c := r.Client.Clock
-	if c == nil || c.Manual() {
-		return ctx.Err() == nil
-	}
-	timer := c.After(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 func (r *Reviewer) call(ctx context.Context, kind, version string, review []byte, out any) error {
 	ctx, cancel := r.Client.withTimeout(ctx, r.Timeout)
 	defer cancel()
-	transport := r.Cluster.Through(func(_ context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) })
-	body, err := r.Client.send(ctx, transport, r.Cluster.URL, r.UserAgent, review)
+	t, err := r.Client.target(ctx, targetKey{cluster: r.Cluster}, r.target)
+	if err != nil {
+		return err
+	}
+	body, err := r.Client.send(ctx, t, timeoutQuery(r.Timeout), "", review)
 	if err != nil {
 		return err
 	}
@@ -90,11 +76,21 @@ func (r *Reviewer) call(ctx context.Context, kind, version string, review []byte
 	return json.NewDecoder(bytes.NewReader(body)).Decode(out)
 }
 
+func (r *Reviewer) target() (*target, error) {
+	base, err := url.Parse(r.Cluster.URL)
+	if err != nil {
+		return nil, err
+	}
+	sockets, transport := r.Cluster.Clone()
+	sockets.DisableCompression = false
+	return &target{RESTURL(base), transport, sockets}, nil
+}
+
 // isTransient reports whether a call may succeed when it is made again.
 func isTransient(err error) bool {
 	var failed *StatusError
 	if errors.As(err, &failed) {
-		return failed.Code == http.StatusInternalServerError || failed.Code == http.StatusTooManyRequests || failed.Code == http.StatusGatewayTimeout
+		return failed.Code == http.StatusInternalServerError || failed.Code == http.StatusTooManyRequests || failed.Code == http.StatusGatewayTimeout || failed.wait > 0
 	}
-	return errors.Is(err, syscall.ECONNRESET)
+	return errors.Is(err, syscall.ECONNRESET) || strings.Contains(err.Error(), "http2: client connection lost")
 }

@@ -5,30 +5,30 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
-// maxResponse is the maximum length of a response body; the rest is ignored.
-const maxResponse = 32 << 20
+// maxResponse is the maximum length of a response body.
+//
+// Differs from kube-apiserver: the length of answers of webhooks: kube-apiserver reads
+// answers of any length. Here a call fails whose answer is longer than 256 MiB.
+// Request: any that a webhook handles.
+const maxResponse = 256 << 20
 
-// A Client calls webhooks. The zero value calls those that have a URL.
+// A Client calls webhooks. The zero value calls those that have a URL. Close releases it.
 type Client struct {
 	// Services maps Services ("namespace/name") to the addresses of their webhooks
 	// ("127.0.0.1:9443"). The Backend has the webhooks of other Services; without one,
@@ -40,7 +40,19 @@ type Client struct {
 	// called for each call to a webhook.
 	Wrap func(http.RoundTripper) http.RoundTripper
 
-	backend atomic.Pointer[Backend] // nil without one
+	backend     atomic.Pointer[Backend] // nil without one
+	connections Connections
+
+	mu      sync.Mutex // guards targets
+	targets map[targetKey]*target
+}
+
+// Close closes the connections to webhooks. Later calls have a connection each.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.connections.Close()
+	c.targets = nil
 }
 
 // A StatusError is returned for a response whose status is not a success.
@@ -49,6 +61,9 @@ type StatusError struct {
 	Body string
 	// Message is the message of the Status in the body; "" if the body is not one.
 	Message string
+
+	again bool          // the webhook is overloaded or fails, and asks for another call
+	wait  time.Duration // before that
 }
 
 // Error returns the text of client-go's error for the status code.
@@ -95,42 +110,96 @@ func (e *StatusError) Error() string {
 func (c *Client) Post(ctx context.Context, config map[string]any, credentials *kubeconfig.Users, timeout time.Duration, review []byte) ([]byte, error) {
 	ctx, cancel := c.withTimeout(ctx, timeout)
 	defer cancel()
-	target, transport, err := c.target(ctx, config)
-	if plain, ok := transport.(*http.Transport); ok && credentials != nil {
-		transport, err = credentials.For(hostOf(target), plain)
-	}
+	t, err := c.configured(ctx, config, credentials)
 	if err != nil {
 		return nil, err
 	}
-	return c.send(ctx, transport, target+c.timeoutParameter(ctx), "kube-apiserver-admission", review)
+	return c.send(ctx, t, c.timeoutParameter(ctx), "kube-apiserver-admission", review)
 }
 
-// send sends a review to a webhook until ctx ends.
-func (c *Client) send(ctx context.Context, transport http.RoundTripper, target, agent string, review []byte) ([]byte, error) {
+// maxRetries is how often a call is repeated because the webhook asks for it.
+const maxRetries = 10
+
+// send sends a review to a webhook until ctx ends. It repeats the call if the webhook is
+// overloaded or fails, and says when to try again. The waits are on the clock, and there are
+// none with a manual clock.
+func (c *Client) send(ctx context.Context, t *target, query, agent string, review []byte) ([]byte, error) {
+	for retries := 0; ; retries++ {
+		body, err := c.try(ctx, t, query, agent, review)
+		var failed *StatusError
+		if !errors.As(err, &failed) || !failed.again || retries == maxRetries {
+			return body, err
+		}
+		c.wait(ctx, failed.wait)
+	}
+}
+
+// try sends a review once.
+func (c *Client) try(ctx context.Context, t *target, query, agent string, review []byte) ([]byte, error) {
+	transport := t.transport
 	if c.Wrap != nil {
 		transport = c.Wrap(transport)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(review))
+	u := *t.url
+	u.RawQuery = query
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(review))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, */*")
-	r.Header.Set("User-Agent", agent)
-	resp, err := (&http.Client{Transport: transport}).Do(r)
+	if agent != "" {
+		r.Header.Set("User-Agent", agent)
+	}
+	resp, err := do(&http.Client{Transport: transport}, r)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
-	if err != nil {
-		return nil, causeOf(ctx, err)
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 206 {
-		return nil, &StatusError{resp.StatusCode, textOf(resp, body), messageOf(body)}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	switch {
+	case err != nil:
+		return nil, readError(causeOf(ctx, err))
+	case len(body) > maxResponse:
+		return nil, fmt.Errorf("the response is longer than %d bytes", maxResponse)
+	case resp.StatusCode < 200 || resp.StatusCode > 206:
+		return nil, newStatusError(resp, body)
 	}
 	return body, nil
 }
+
+// wait waits between two calls. It is false if ctx ends.
+func (c *Client) wait(ctx context.Context, d time.Duration) bool {
+	if c.Clock == nil || c.Clock.Manual() {
+		return ctx.Err() == nil
+	}
+	timer := c.Clock.After(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// readError returns the error of a response whose body cannot be read.
+func readError(err error) error {
+	if errors.As(err, new(streamError)) {
+		return fmt.Errorf("stream error when reading response body, may be caused by closed connection. Please retry. Original error: %w", err)
+	}
+	return fmt.Errorf("unexpected error when reading response body. Please retry. Original error: %w", err)
+}
+
+// A streamError is the error of net/http for a stream of HTTP/2, which has these fields and
+// can be had by [errors.As] only.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return fmt.Sprintf("stream error: stream ID %d", e.StreamID) }
 
 // causeOf returns the error of a call. If ctx has ended, that is the cause, and not the
 // connection that was closed therefore.
@@ -146,12 +215,25 @@ func causeOf(ctx context.Context, err error) error {
 	return context.Cause(ctx)
 }
 
-// textOf returns the body of a response if it is text, otherwise "unknown".
+// newStatusError returns the error of a response.
+func newStatusError(resp *http.Response, body []byte) *StatusError {
+	e := &StatusError{Code: resp.StatusCode, Body: textOf(resp, body), Message: messageOf(body)}
+	if e.Code == http.StatusTooManyRequests || e.Code >= http.StatusInternalServerError {
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		e.again, e.wait = err == nil, time.Duration(seconds)*time.Second
+	}
+	return e
+}
+
+// maxText is the length of the text of a response in an error.
+const maxText = 2048
+
+// textOf returns the begin of the body of a response if it is text, otherwise "unknown".
 func textOf(resp *http.Response, body []byte) string {
 	if kind := resp.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(kind, "text/") {
 		return "unknown"
 	}
-	return strings.TrimSpace(string(body))
+	return strings.TrimSpace(string(body[:min(len(body), maxText)]))
 }
 
 func (c *Client) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -170,8 +252,11 @@ func messageOf(body []byte) string {
 	return st.Message
 }
 
-// timeoutParameter returns the query that tells a webhook how long its caller waits, rounded
-// up to seconds; "" if the time is over.
+// timeoutQuery returns the query that tells a webhook how long its caller waits.
+func timeoutQuery(d time.Duration) string { return "timeout=" + d.String() }
+
+// timeoutParameter returns the timeoutQuery of the time until ctx ends, rounded up to seconds;
+// "" if the time is over.
 func (c *Client) timeoutParameter(ctx context.Context) string {
 	var left time.Duration
 	if c.Clock == nil {
@@ -184,7 +269,7 @@ func (c *Client) timeoutParameter(ctx context.Context) string {
 	if left <= 0 {
 		return ""
 	}
-	return "?timeout=" + strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10) + "s"
+	return timeoutQuery((left + time.Second - 1).Truncate(time.Second))
 }
 
 // ErrCABundle is returned by Client.Post if the caBundle of a clientConfig is no
@@ -195,72 +280,3 @@ var ErrCABundle = errors.New("unable to load root certificates: unable to parse 
 type NoServiceError struct{ Name string }
 
 func (e *NoServiceError) Error() string { return fmt.Sprintf("service %q not found", e.Name) }
-
-// hostOf returns the host of a URL and its port.
-func hostOf(target string) string {
-	u, err := url.Parse(target)
-	switch {
-	case err != nil:
-		return ""
-	case u.Port() != "":
-		return u.Host
-	}
-	return net.JoinHostPort(u.Hostname(), "443")
-}
-
-// target returns the URL of a clientConfig's webhook and a transport to it. The
-// connections of the transport are closed when ctx ends.
-func (c *Client) target(ctx context.Context, config map[string]any) (string, http.RoundTripper, error) {
-	trust := &tls.Config{}
-	if bundle := object.String(config, "caBundle"); bundle != "" {
-		pem, err := base64.StdEncoding.DecodeString(bundle)
-		trust.RootCAs = x509.NewCertPool()
-		if err != nil || !trust.RootCAs.AppendCertsFromPEM(pem) {
-			return "", nil, ErrCABundle
-		}
-	}
-	transport := NewTransport(ctx, trust)
-	service := object.Map(config, "service")
-	if service == nil {
-		return object.String(config, "url"), transport, nil
-	}
-	name, namespace := object.String(service, "name"), object.String(service, "namespace")
-	port, _ := object.Int(service, "port")
-	trust.ServerName = name + "." + namespace + ".svc"
-	url := "https://" + net.JoinHostPort(trust.ServerName, strconv.FormatInt(port, 10)) + object.String(service, "path")
-	backend := c.backend.Load()
-	if backend != nil && backend.Transport != nil && c.Services[namespace+"/"+name] == "" {
-		return url, backend.Transport, nil
-	}
-	transport.DialContext = func(_ context.Context, network, _ string) (net.Conn, error) {
-		addr, ok := c.Services[namespace+"/"+name]
-		if !ok && backend != nil {
-			return backend.dial(ctx, network)
-		}
-		if !ok {
-			return nil, &NoServiceError{name}
-		}
-		return dial(ctx, network, addr)
-	}
-	return url, transport, nil
-}
-
-// NewTransport returns a transport without keep-alives, whose connections are closed
-// when ctx ends.
-func NewTransport(ctx context.Context, trust *tls.Config) *http.Transport {
-	return &http.Transport{
-		TLSClientConfig: trust, DisableKeepAlives: true,
-		DialContext: func(_ context.Context, network, addr string) (net.Conn, error) { return dial(ctx, network, addr) },
-	}
-}
-
-// dial returns a connection that is closed when ctx ends. An http.Transport goes on
-// connecting, and waits for the TLS handshake, after its request has ended: another
-// request could use the connection.
-func dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	if err == nil {
-		context.AfterFunc(ctx, func() { conn.Close() })
-	}
-	return conn, err
-}

@@ -108,7 +108,7 @@ func TestPost(t *testing.T) {
 }
 
 // TestPostWithoutHandshake calls a webhook that accepts connections and does not
-// answer the TLS handshake. The call must close its connection.
+// answer the TLS handshake. Close closes the connection, which a later call could use.
 func TestPostWithoutHandshake(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -126,8 +126,10 @@ func TestPostWithoutHandshake(t *testing.T) {
 		_, err = io.Copy(io.Discard, conn) // returns when the client closes the connection
 		ended <- err
 	}()
-	_, err = (&webhook.Client{}).Post(ctx, map[string]any{"url": "https://" + l.Addr().String()}, nil, time.Hour, nil)
+	c := &webhook.Client{}
+	_, err = c.Post(ctx, map[string]any{"url": "https://" + l.Addr().String()}, nil, time.Hour, nil)
 	assert.ErrorIs(t, err, context.Canceled)
+	c.Close()
 	assert.NoError(t, <-ended)
 }
 
@@ -178,7 +180,7 @@ func TestBackend(t *testing.T) {
 	})})
 	body, err := call("example")
 	require.NoError(t, err)
-	assert.Equal(t, "example.com.svc:0", body)
+	assert.Equal(t, "example.com.svc:443", body)
 	_, err = c.Post(t.Context(), map[string]any{"service": map[string]any{"name": "other", "namespace": "ns"}}, nil, 5*time.Second, nil)
 	assert.ErrorContains(t, err, "connection refused", "a Service with an address of its own")
 }

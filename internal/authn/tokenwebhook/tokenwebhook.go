@@ -29,14 +29,13 @@ const (
 
 // A Config is a webhook for tokens. It is immutable.
 type Config struct {
-	Cluster   *kubeconfig.Cluster
-	Version   string        // of TokenReviews: v1 or v1beta1
-	CacheTTL  time.Duration // how long answers are cached
-	UserAgent string
+	Cluster  *kubeconfig.Cluster
+	Version  string        // of TokenReviews: v1 or v1beta1
+	CacheTTL time.Duration // how long answers are cached
 }
 
 // Load returns the Config of a kubeconfig file.
-func Load(file, version string, cacheTTL time.Duration, userAgent string) (*Config, error) {
+func Load(file, version string, cacheTTL time.Duration) (*Config, error) {
 	if !slices.Contains([]string{"v1", "v1beta1"}, version) {
 		return nil, fmt.Errorf("unsupported authentication webhook version %q, supported versions are %q, %q", version, "v1", "v1beta1")
 	}
@@ -44,7 +43,7 @@ func Load(file, version string, cacheTTL time.Duration, userAgent string) (*Conf
 	if err != nil {
 		return nil, err
 	}
-	return &Config{cluster, version, cacheTTL, userAgent}, nil
+	return &Config{cluster, version, cacheTTL}, nil
 }
 
 // An Authenticator authenticates tokens by a webhook. It is safe for concurrent use.
@@ -68,7 +67,7 @@ type answer struct {
 func New(c *Config, client *webhook.Client, audiences []string) *Authenticator {
 	return &Authenticator{
 		config:   c,
-		reviewer: &webhook.Reviewer{Client: client, Cluster: c.Cluster, Timeout: timeout, UserAgent: c.UserAgent},
+		reviewer: &webhook.Reviewer{Client: client, Cluster: c.Cluster, Timeout: timeout},
 		answers:  ttlcache.New[answer](client.Clock.Now, maxAnswers), audiences: audiences,
 	}
 }

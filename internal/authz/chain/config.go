@@ -90,8 +90,6 @@ type Options struct {
 	Minor int
 	// Selectors is whether reviews have selectors.
 	Selectors bool
-	// UserAgent is that of requests to webhooks.
-	UserAgent string
 	// ABAC returns the policies of the mode ABAC. It is called for that mode only.
 	ABAC func() (*authz.ABAC, error)
 }

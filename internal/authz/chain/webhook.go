@@ -65,7 +65,7 @@ func (c *Chain) Modes(s Server) []authz.Mode {
 		case typeWebhook:
 			out = append(out, &webhookMode{
 				webhookConfig: m.webhook,
-				reviewer:      &webhook.Reviewer{Client: s.Webhooks, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration, UserAgent: m.webhook.UserAgent},
+				reviewer:      &webhook.Reviewer{Client: s.Webhooks, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration},
 				answers:       ttlcache.New[answer](s.Webhooks.Clock.Now, maxAnswers),
 			})
 		}

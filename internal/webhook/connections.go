@@ -1,0 +1,163 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// dialTimeout and handshakeTimeout are the longest times for a connection and for its TLS
+	// handshake, idleTimeout is the longest time without a request.
+	dialTimeout      = 30 * time.Second
+	handshakeTimeout = 10 * time.Second
+	idleTimeout      = 90 * time.Second
+	// maxIdle is the maximum number of idle connections to a host.
+	maxIdle = 25
+)
+
+// A dialFunc connects to an address.
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dial connects to an address.
+func dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, network, addr)
+}
+
+// until returns a dialFunc whose connections are closed when ctx ends. An http.Transport goes
+// on connecting, and waits for the TLS handshake, after its request has ended: another request
+// could use the connection.
+func (d dialFunc) until(ctx context.Context) dialFunc {
+	return func(_ context.Context, network, addr string) (net.Conn, error) {
+		conn, err := d(ctx, network, addr)
+		if err == nil {
+			context.AfterFunc(ctx, func() { conn.Close() })
+		}
+		return conn, err
+	}
+}
+
+// NewTransport returns a transport without keep-alives, whose connections are closed
+// when ctx ends.
+func NewTransport(ctx context.Context, trust *tls.Config) *http.Transport {
+	return &http.Transport{TLSClientConfig: trust, DialContext: dialFunc(dial).until(ctx), DisableKeepAlives: true}
+}
+
+// Connections are connections that are closed together. The zero value is ready for use, by
+// many goroutines.
+type Connections struct {
+	mu     sync.Mutex // guards the fields below
+	open   map[*connection]struct{}
+	closed bool
+}
+
+// Closed reports whether c is closed.
+func (c *Connections) Closed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// Close closes the connections. Later ones are closed at once.
+func (c *Connections) Close() {
+	c.mu.Lock()
+	open := c.open
+	c.open, c.closed = nil, true
+	c.mu.Unlock()
+	for conn := range open {
+		conn.Conn.Close()
+	}
+}
+
+// Keep makes a transport keep its connections in c.
+func (c *Connections) Keep(t *http.Transport) {
+	next := t.DialContext
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return c.add(conn)
+	}
+}
+
+func (c *Connections) add(conn net.Conn) (net.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		conn.Close()
+		return nil, net.ErrClosed
+	}
+	if c.open == nil {
+		c.open = map[*connection]struct{}{}
+	}
+	kept := &connection{conn, c}
+	c.open[kept] = struct{}{}
+	return kept, nil
+}
+
+// A connection is one of Connections.
+type connection struct {
+	net.Conn
+	of *Connections
+}
+
+func (c *connection) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// do sends a request. It sends it again if a kept connection ends before the answer.
+//
+// Differs from kube-apiserver: calls of a webhook that has restarted: kube-apiserver may find
+// out that a connection has ended when it has sent a request, which fails with EOF. Here the
+// request is sent again by another connection. Request: any that a webhook handles.
+func do(c *http.Client, r *http.Request) (*http.Response, error) {
+	for attempt := 0; ; attempt++ {
+		isReused := false
+		ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+			GotConn: func(conn httptrace.GotConnInfo) { isReused = conn.Reused },
+		})
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		sent := r.WithContext(ctx)
+		sent.Body = body
+		resp, err := c.Do(sent)
+		if err == nil || !isReused || !isEnd(err) || attempt == maxIdle {
+			return resp, err
+		}
+	}
+}
+
+// isEnd reports whether an error is the end of a connection.
+func isEnd(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return strings.Contains(err.Error(), "http2: ") || strings.Contains(err.Error(), "server closed idle connection")
+}
+
+// InBubble reports whether the calling goroutine is in a testing/synctest bubble. There, no
+// connection may be kept: a goroutine waits for its socket, so that the time of the bubble
+// would not pass.
+func InBubble() bool {
+	var stack [64]byte
+	header, _, _ := bytes.Cut(stack[:runtime.Stack(stack[:], false)], []byte("\n"))
+	return bytes.Contains(header, []byte("synctest"))
+}
