@@ -26,6 +26,7 @@ type TB interface {
 // The flags of test binaries.
 var (
 	forFlag    = flag.Duration("explore.for", 0, "explore: search for this time instead of System.For")
+	plansFlag  = flag.Int("explore.plans", 0, "explore: run up to this number of plans instead of System.Plans")
 	allFlag    = flag.Bool("explore.all", false, "explore: continue after a finding, and report all")
 	seedFlag   = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
 	repeatFlag = flag.Int("explore.repeat", 0, "explore: repeat each finding so often, instead of System.Repeat")
@@ -36,8 +37,8 @@ var (
 // finding. It plays the plans of System.Dir first; if one of them fails, it does not
 // search. See the package documentation.
 //
-// These flags of go test replace fields of the System: -explore.for 5m, -explore.all,
-// -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the plan of a file is run.
+// These flags of go test replace fields of the System: -explore.for 5m, -explore.plans
+// 2000, -explore.all, -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the plan of a file is run.
 func Run(t TB, s System) {
 	t.Helper()
 	r := Find(t, s)
@@ -56,6 +57,9 @@ func Find(t TB, s System) *Report {
 	t.Helper()
 	if *forFlag > 0 {
 		s.For = *forFlag
+	}
+	if *plansFlag > 0 {
+		s.Plans = *plansFlag
 	}
 	if *seedFlag > 0 {
 		s.Seed = *seedFlag

@@ -1,12 +1,10 @@
 package explore
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"net/http"
-	"regexp"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -38,15 +36,39 @@ type outcome struct {
 	states   map[uint64]bool        // hashes of the normalized states
 	at       map[int64]uint64       // the state at each revision
 	totals   map[objectKey]totals   // by class
+	collects bool                   // the garbage collector has deleted something
 	orphans  map[objectKey]string   // owners, which do not exist, of objects at the end, by class
+	garbage  int                    // how many objects were created whose owners did not exist
 	attempts map[objectKey]int      // writes that the system has tried, by class
 	invalid  map[objectKey]string   // verbs of requests that were refused with 422, by class
 	failures map[string]int         // requests that have failed at the end
 }
 
 // totals are the creations and deletions of a class of objects, and how many there were
-// at a time. Objects that existed before the run count from their first change on.
-type totals struct{ created, deleted, now, most int }
+// at a time. Objects that existed before the run count from their first change on. Objects
+// whose owners did not exist when they were created do not count: they are garbage.
+type totals struct {
+	created, deleted, now, most int
+
+	// dependent marks objects that controllers of the cluster have created. root is the object
+	// at the end of their chain of owners.
+	dependent bool
+	root      objectKey
+	// templates is how many specs for Pods the objects have had in turn.
+	templates int
+}
+
+// A life is an object between its creation and its deletion.
+type life struct {
+	change    *change // the newest
+	class     objectKey
+	text      string // normalized
+	dependent bool   // a controller of the cluster has created it
+	before    bool   // it existed before the run
+	shared    bool   // others than those controllers have changed it too
+	garbage   bool   // its owners did not exist when it was created
+	node      string // to which a controller of the cluster has bound the Pod
+}
 
 // A change is what one write did to one object.
 type change struct {
@@ -54,6 +76,9 @@ type change struct {
 	time     time.Time
 	client   string
 	user     string
+	manager  string // field manager of the write
+	cluster  bool   // a controller of the cluster has made it; set by summarize
+	system   bool   // the system has made it; set by summarize
 	what     fakeapi.Change
 	object   fakeapi.Object // nil for a deletion
 }
@@ -68,7 +93,7 @@ func (t *trial) harvest() (revision int64) {
 	for _, w := range t.srv.Writes(t.next) {
 		t.next = w.Revision + 1
 		for _, c := range progress(w) {
-			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, what: c}
+			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, manager: w.Writer.Manager, what: c}
 			if c.Type != fakeapi.Deleted {
 				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
 			}
@@ -80,53 +105,140 @@ func (t *trial) harvest() (revision int64) {
 
 // summarize finds what oracles and the search compare.
 func (o *outcome) summarize(pace Pace) {
+	o.findAuthors()
 	n := newNormalizer(o.changes)
 	o.replay(n)
 	o.findOrphans(n)
 	o.countRequests(n, pace)
 }
 
+// findAuthors marks the changes by the system and by the controllers of the cluster, which run on
+// the server as users of Kubernetes.
+func (o *outcome) findAuthors() {
+	system := map[string]bool{}
+	for _, q := range o.requests {
+		system[q.client] = true
+	}
+	for i := range o.changes {
+		c := &o.changes[i]
+		c.system = system[c.client]
+		c.cluster = !c.system && strings.HasPrefix(c.user, "system:")
+		o.collects = o.collects || c.cluster && c.user == garbageCollector && c.what.Type == fakeapi.Deleted
+	}
+}
+
+// garbageCollector is the user that the garbage collector is.
+const garbageCollector = "system:serviceaccount:kube-system:generic-garbage-collector"
+
 // replay follows the changes: it sets final, states, at and totals.
 func (o *outcome) replay(n *normalizer) {
-	live := map[objectKey]string{}
+	live := map[objectKey]*life{}
+	gone := map[string]bool{} // UIDs of deleted objects
+	roots := map[string]objectKey{}
 	var state uint64
 	o.states, o.at, o.totals = map[uint64]bool{}, map[int64]uint64{}, map[objectKey]totals{}
 	for i := range o.changes {
 		c := &o.changes[i]
 		key := c.key()
-		class := n.class(key)
-		if old, ok := live[key]; ok {
-			state ^= hashOf(class, old)
+		old := live[key]
+		if old != nil {
+			state ^= hashOf(old.class, old.text)
 			delete(live, key)
 		}
-		if c.object != nil {
-			live[key] = n.text(c.object)
-			state ^= hashOf(class, live[key])
+		l := &life{class: n.class(key), dependent: c.cluster}
+		if old != nil && c.what.Type != fakeapi.Added {
+			*l = *old
+		} else {
+			l.before = c.what.Type != fakeapi.Added
 		}
-		o.states[state] = true
-		o.at[c.revision] = state
-		t := o.totals[class]
-		switch c.what.Type {
-		case fakeapi.Added:
+		l.change = c
+		l.shared = l.shared || !c.cluster
+		t := o.totals[l.class]
+		switch {
+		case c.what.Type == fakeapi.Added:
+			if old != nil {
+				gone[uidOf(old.change.object)] = true
+			}
+			if l.garbage = ownerless(c.object, gone); l.garbage {
+				o.garbage++
+				gone[uidOf(c.object)] = true // so is what it owns
+				break
+			}
+			t.dependent, t.root = l.dependent, l.class
+			if root, ok := roots[object.String(controllerRef(c.object), "uid")]; ok {
+				t.root = root
+			}
+			roots[uidOf(c.object)] = t.root
 			t.created++
 			t.now++
 			t.most = max(t.most, t.now)
-		case fakeapi.Deleted:
-			t.deleted++
-			t.now--
+		case c.what.Type == fakeapi.Deleted:
+			if old != nil {
+				gone[uidOf(old.change.object)] = true
+			}
+			if !l.garbage {
+				t.deleted++
+				t.now--
+			}
 		}
-		o.totals[class] = t
+		if c.object != nil {
+			if c.cluster && object.String(c.object, "spec", "nodeName") != "" && (old == nil || object.String(old.change.object, "spec", "nodeName") == "") {
+				l.node = object.String(c.object, "spec", "nodeName")
+			}
+			if old != nil && !l.garbage && !reflect.DeepEqual(object.Value(c.object, "spec", "template"), object.Value(old.change.object, "spec", "template")) {
+				t.templates++
+			}
+			l.text = n.text(c.object)
+			live[key] = l
+			state ^= hashOf(l.class, l.text)
+		}
+		o.states[state] = true
+		o.at[c.revision] = state
+		o.totals[l.class] = t
 	}
 	o.final = map[objectKey][]string{}
-	for key, text := range live {
-		o.final[n.class(key)] = append(o.final[n.class(key)], text)
+	collect(live, gone)
+	for _, l := range live {
+		if object := n.lasting(l); object != nil {
+			o.final[l.class] = append(o.final[l.class], n.text(object))
+		}
 	}
 	for _, texts := range o.final {
 		slices.Sort(texts)
 	}
 }
 
-// findOrphans sets orphans: the objects whose owners were all deleted in the run.
+// collect removes the objects whose owners do not exist, as the garbage collector does, which may
+// not run. gone has the UIDs of deleted objects.
+func collect(live map[objectKey]*life, gone map[string]bool) {
+	for again := true; again; {
+		again = false
+		for key, l := range live {
+			if ownerless(l.change.object, gone) {
+				gone[uidOf(l.change.object)] = true
+				delete(live, key)
+				again = true
+			}
+		}
+	}
+}
+
+// ownerless reports whether an object has owners, and all of them were deleted.
+func ownerless(o fakeapi.Object, gone map[string]bool) bool {
+	owned := false
+	for owner := range object.Each(object.Value(o, "metadata", "ownerReferences")) {
+		if !gone[object.String(owner, "uid")] {
+			return false
+		}
+		owned = true
+	}
+	return owned
+}
+
+func uidOf(o fakeapi.Object) string { return object.String(o, "metadata", "uid") }
+
+// findOrphans sets orphans: the objects whose owners were all deleted in the run, if the garbage
+// collector runs. Without it they are what it would delete.
 func (o *outcome) findOrphans(n *normalizer) {
 	live := map[objectKey]*change{}
 	deleted := map[string]string{} // objects by UID
@@ -145,6 +257,9 @@ func (o *outcome) findOrphans(n *normalizer) {
 		delete(deleted, object.String(c.object, "metadata", "uid"))
 	}
 	o.orphans = map[objectKey]string{}
+	if !o.collects {
+		return
+	}
 	for key, c := range live {
 		gone := ""
 		for owner := range object.Each(object.Value(c.object, "metadata", "ownerReferences")) {
@@ -193,15 +308,11 @@ func (o *outcome) stateAt(revision int64) uint64 {
 }
 
 // workloadChanges returns the changes that were made neither by the system nor by the
-// controllers of the server.
+// controllers of the cluster.
 func (o *outcome) workloadChanges() []*change {
-	system := map[string]bool{}
-	for _, q := range o.requests {
-		system[q.client] = true
-	}
 	var out []*change
 	for i := range o.changes {
-		if c := &o.changes[i]; !system[c.client] && !strings.HasPrefix(c.user, "system:") {
+		if c := &o.changes[i]; !c.system && !c.cluster {
 			out = append(out, c)
 		}
 	}
@@ -212,149 +323,4 @@ func hashOf(key objectKey, text string) uint64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s", key.resource, key.namespace, key.name, text)
 	return h.Sum64()
-}
-
-// A normalizer removes from objects what differs from run to run: generated names, UIDs,
-// versions, times and allocated addresses.
-type normalizer struct {
-	classes map[objectKey]objectKey
-	names   *strings.Replacer // of generated names; nil if there are none
-}
-
-func newNormalizer(changes []change) *normalizer {
-	n := &normalizer{classes: map[objectKey]objectKey{}}
-	generated := map[string]string{}
-	for i := range changes {
-		c := &changes[i]
-		if c.object == nil {
-			continue
-		}
-		if name := stableName(c.object); name != c.what.Name {
-			key := c.key()
-			key.name = name
-			n.classes[c.key()] = key
-			generated[c.what.Name] = name
-		}
-	}
-	var pairs []string
-	for _, name := range slices.Backward(slices.Sorted(maps.Keys(generated))) { // longer ones first
-		pairs = append(pairs, name, generated[name])
-	}
-	if pairs != nil {
-		n.names = strings.NewReplacer(pairs...)
-	}
-	return n
-}
-
-// class returns the key that objects have which should be equal in all runs.
-func (n *normalizer) class(key objectKey) objectKey {
-	if class, ok := n.classes[key]; ok {
-		return class
-	}
-	return key
-}
-
-// text returns the normalized object as JSON.
-func (n *normalizer) text(o fakeapi.Object) string {
-	generation := any(nil)
-	out := make(map[string]any, len(o))
-	for k, v := range o {
-		if k != "metadata" {
-			out[k] = v
-			continue
-		}
-		meta, _ := v.(map[string]any)
-		kept := make(map[string]any, len(meta))
-		for k, v := range meta {
-			switch k {
-			case "uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink":
-			case "generation":
-				generation = v
-			case "annotations":
-				if v = withoutTriggerTime(v); v != nil {
-					kept[k] = v
-				}
-			default:
-				kept[k] = v
-			}
-		}
-		out[k] = kept
-	}
-	b, err := json.Marshal(n.value("", out, generation))
-	if err != nil {
-		return err.Error() // unreachable: the object was decoded from JSON
-	}
-	return string(b)
-}
-
-// withoutTriggerTime returns annotations without the time of the last change of Endpoints.
-// Endpoints have it if the change is that of a Pod and not that of a Service.
-func withoutTriggerTime(annotations any) any {
-	const triggerTime = "endpoints.kubernetes.io/last-change-trigger-time"
-	m, ok := annotations.(map[string]any)
-	if _, found := m[triggerTime]; !ok || !found {
-		return annotations
-	}
-	m = maps.Clone(m)
-	if delete(m, triggerTime); len(m) == 0 {
-		return nil
-	}
-	return m
-}
-
-// uidLength is the length of a UID.
-const uidLength = 36
-
-var (
-	uidPattern  = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-	timePattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$`)
-)
-
-// value returns a normalized value of the field with a name.
-func (n *normalizer) value(field string, v any, generation any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = n.value(k, e, generation)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = n.value(field, e, generation)
-		}
-		return out
-	case string:
-		switch field {
-		case "clusterIP", "clusterIPs", "podIP", "ip":
-			if v != "None" && v != "" {
-				return "<ip>"
-			}
-		case "containerID":
-			return "<id>"
-		case "resourceVersion":
-			return "<version>"
-		}
-		if len(v) >= len("2006-01-02T15:04:05Z") && v[4] == '-' && timePattern.MatchString(v) {
-			return "<time>"
-		}
-		if len(v) == uidLength && uidPattern.MatchString(v) {
-			return "<uid>"
-		}
-		if n.names != nil {
-			return n.names.Replace(v)
-		}
-		return v
-	}
-	switch field {
-	case "observedGeneration":
-		if v == generation {
-			return "<current>"
-		}
-		return "<old>"
-	case "nodePort", "healthCheckNodePort":
-		return "<port>"
-	}
-	return v
 }

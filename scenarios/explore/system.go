@@ -44,7 +44,8 @@ type System struct {
 	// For limits the time of a search. The default is 10 seconds of real time for systems
 	// in a bubble, one minute for others. The test flag -explore.for replaces it.
 	For time.Duration
-	// Plans limits the number of plans; 0 is no limit.
+	// Plans limits the number of plans; 0 is no limit. The test flag -explore.plans replaces
+	// it.
 	Plans int
 	// All continues after a finding. By default a search ends at the first one. The test
 	// flag -explore.all sets it.

@@ -85,7 +85,11 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		}
 		t.mu.Lock()
 		t.requests = append(t.requests, q)
+		n := len(t.requests)
 		t.mu.Unlock()
+		if n%harvestInterval == 0 {
+			t.harvest()
+		}
 		if inTurns {
 			t.runControllers(r.Context())
 		}
@@ -98,6 +102,10 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), requestKey{}, q)))
 	})
 }
+
+// harvestInterval is the number of requests of the system after which the changes are read: the
+// server does not remember for long who has made them.
+const harvestInterval = 256
 
 // runControllers lets the controllers of the server finish what they have to do now, so that
 // they do not race with the system. They may wait for the system, if it serves webhooks.
@@ -231,7 +239,7 @@ func (t *trial) started() {
 	for {
 		_ = t.srv.Settle(ctx) // a system that polls never settles
 		for t.turns != nil && !t.turns.steps.idle() && ctx.Err() == nil {
-			time.Sleep(time.Nanosecond)
+			time.Sleep(stepTime)
 		}
 		t.mu.Lock()
 		asked := len(t.requests) > 0

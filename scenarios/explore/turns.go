@@ -74,6 +74,11 @@ func (t *turns) wait(ctx context.Context, mine *turn) bool {
 	}
 }
 
+// stepTime is how long a step takes. Without it a system that answers an event with a request,
+// which leads to the next event, would not let time pass: what ends such a loop would never come.
+// Steps do not begin at whole milliseconds, as timers of the system are due.
+const stepTime = 5*time.Millisecond + 17*time.Nanosecond
+
 // run gives turns until ctx ends. Sleep returns when all other goroutines of the bubble wait.
 func (t *turns) run(ctx context.Context) {
 	for {
@@ -83,7 +88,7 @@ func (t *turns) run(ctx context.Context) {
 			return
 		}
 		for ctx.Err() == nil {
-			time.Sleep(time.Nanosecond)
+			time.Sleep(stepTime)
 			next := t.next()
 			if next == nil {
 				break

@@ -1,0 +1,108 @@
+package explore_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+// A planted is a controller with a bug.
+type planted struct {
+	shape
+	oracle  explore.Oracle
+	subject string
+	without bool // it is found without any decision
+}
+
+// bugs are controllers with one bug each.
+var bugs = map[string]planted{
+	"early removal of the finalizer": {oracle: explore.EndState, subject: "configmaps kube-public/default-a", shape: shape{
+		watches: []watched{watchThings},
+		users:   lifeOfThing,
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil {
+				return nil
+			}
+			child := strings.ReplaceAll(key, "/", "-")
+			ready, err := c.withFinalizer(thing, func() error { return nil })
+			if err != nil || deleted(thing) {
+				_ = c.remove(storeMaps+"/"+child, "") // too late: nothing repeats it
+				return err
+			}
+			if !ready {
+				return nil
+			}
+			want := fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": child}}
+			if _, err := c.create(storeMaps, want); err != nil && codeOf(err) != http.StatusConflict {
+				return err
+			}
+			return nil
+		},
+	}},
+	"creation from a stale cache": {oracle: explore.EndState, subject: "secrets default/a-*", shape: shape{
+		watches: []watched{watchThings, {path: secrets, keys: owner}},
+		users:   users{thing("red", 1), thing("green", 1), thing("blue", 1)},
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil || len(c.all(secrets, func(o fakeapi.Object) bool { return controls(thing, o) })) > 0 {
+				return nil
+			}
+			secret := object("v1", "Secret", "", thing, map[string]any{"type": "shop/token"})
+			_, err := c.create(secrets, with(with(secret, "a-", "metadata", "generateName"), nil, "metadata", "name"))
+			return err
+		},
+	}},
+	"status from a stale read": {oracle: explore.EndState, subject: "things.shop.example.com default/a", shape: shape{
+		watches: []watched{{path: things, keys: self, changed: func(old, now fakeapi.Object) bool {
+			return valueAt(old, "metadata", "generation") != valueAt(now, "metadata", "generation")
+		}}, {path: defaultMaps, keys: labelled}},
+		users: users{
+			thing("red", 1),
+			applies(defaultMaps+"/one", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","labels":{"thing":"a"}}}`),
+			removes(defaultMaps + "/one"),
+			applies(defaultMaps+"/two", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","labels":{"thing":"a"}}}`),
+		},
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil {
+				return nil
+			}
+			maps := c.all(defaultMaps, func(o fakeapi.Object) bool { return field(o, "metadata", "labels", "thing") == thing.Name() })
+			status := map[string]any{"maps": float64(len(maps))}
+			if fmt.Sprint(valueAt(thing, "status")) == fmt.Sprint(status) {
+				return nil // or the cache is old
+			}
+			return c.patch(things+"/a/status", map[string]any{"status": status})
+		},
+	}},
+	"lost update of another's field": {oracle: explore.EndState, subject: "configmaps default/settings", shape: shape{
+		watches: []watched{{path: defaultMaps, keys: self}},
+		users: users{
+			applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","labels":{"n":"1"}},"data":{"color":"red"}}`),
+			applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","labels":{"n":"2"}},"data":{"color":"green"}}`),
+		},
+		reconcile: func(c *controller, key string) error {
+			is := c.cached(defaultMaps, key)
+			if is == nil || is.Name() != "settings" || field(is, "metadata", "annotations", "seen") == field(is, "metadata", "labels", "n") {
+				return nil
+			}
+			is = with(is, field(is, "metadata", "labels", "n"), "metadata", "annotations", "seen")
+			return c.update(defaultMaps+"/settings", with(is, nil, "metadata", "resourceVersion"))
+		},
+	}},
+	"adoption without a UID": {oracle: explore.EndState, subject: "configmaps default/one", shape: shape{
+		watches: []watched{watchThings, {path: defaultMaps, keys: labelled}},
+		users:   adoptees,
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil || deleted(thing) {
+				return nil
+			}
+			return c.adopt(thing)
+		},
+	}},
+}
