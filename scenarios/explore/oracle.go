@@ -32,12 +32,15 @@ const (
 	// in the reference run, apart from those of the controllers of the cluster.
 	Duplicates Oracle = "duplicates"
 	// Orphans requires that no object ends with an owner that does not exist, if the garbage
-	// collector runs, unless one does in the reference run.
+	// collector runs, unless one does in the reference run. Of the reference run it also
+	// requires that the system leaves no object behind without an owner that it has created
+	// for an object that was deleted.
 	Orphans Oracle = "orphans"
 	// Settles requires that the system stops writing after the workload.
 	Settles Oracle = "settles"
 	// WriteBudget requires that the system does not try to write an object much more
-	// often than in the reference run: twice as often and 30 times.
+	// often than in the reference run: twice as often and 30 times. In the reference run other
+	// objects must change meanwhile.
 	WriteBudget Oracle = "write-budget"
 	// Recovers requires that the system ends no watch that it has in the end of the
 	// reference run, unless it ends itself, and does not repeat requests that fail.
@@ -87,8 +90,7 @@ const (
 	spareFailures = 5
 )
 
-// judge returns the violations of a run. ref is nil for the reference run itself, which
-// only oracles that need no reference judge.
+// judge returns the violations of a run. ref is nil for the reference run itself.
 func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 	j := &judgement{system: s, run: o, ref: ref}
 	for _, p := range o.panics {
@@ -108,6 +110,7 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 	}
 	j.invariants()
 	if ref == nil {
+		j.judgeReference()
 		return j.violations
 	}
 	j.endState()

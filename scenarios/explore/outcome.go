@@ -32,16 +32,19 @@ type outcome struct {
 	leaked    string // goroutines that have not ended
 
 	// What summarize finds. Objects with generated names are one class; see normalizer.
-	final    map[objectKey][]string // normalized objects at the end, by class
-	states   map[uint64]bool        // hashes of the normalized states
-	at       map[int64]uint64       // the state at each revision
-	totals   map[objectKey]totals   // by class
-	collects bool                   // the garbage collector has deleted something
-	orphans  map[objectKey]string   // owners, which do not exist, of objects at the end, by class
-	garbage  int                    // how many objects were created whose owners did not exist
-	attempts map[objectKey]int      // writes that the system has tried, by class
-	invalid  map[objectKey]string   // verbs of requests that were refused with 422, by class
-	failures map[string]int         // requests that have failed at the end
+	final     map[objectKey][]string // normalized objects at the end, by class
+	states    map[uint64]bool        // hashes of the normalized states
+	at        map[int64]uint64       // the state at each revision
+	totals    map[objectKey]totals   // by class
+	collects  bool                   // the garbage collector has deleted something
+	orphans   map[objectKey]string   // owners, which do not exist, of objects at the end, by class
+	garbage   int                    // how many objects were created whose owners did not exist
+	writes    map[objectKey]int      // changes, by class
+	attempts  map[objectKey]int      // writes that the system has tried, by class
+	invalid   map[objectKey]string   // verbs of requests that were refused with 422, by class
+	leftovers map[objectKey]string   // deleted objects for which others were created, by the class of those; see findLeftovers
+	doubles   map[objectKey]int      // numbers of equal objects; see findDoubles
+	failures  map[string]int         // requests that have failed at the end
 }
 
 // totals are the creations and deletions of a class of objects, and how many there were
@@ -62,12 +65,15 @@ type totals struct {
 type life struct {
 	change    *change // the newest
 	class     objectKey
-	text      string // normalized
-	dependent bool   // a controller of the cluster has created it
-	before    bool   // it existed before the run
-	shared    bool   // others than those controllers have changed it too
-	garbage   bool   // its owners did not exist when it was created
-	node      string // to which a controller of the cluster has bound the Pod
+	text      string         // normalized
+	last      fakeapi.Object // before it was deleted
+	born      int64          // revision of its creation
+	system    bool           // the system has created it
+	dependent bool           // a controller of the cluster has created it
+	before    bool           // it existed before the run
+	shared    bool           // others than those controllers have changed it too
+	garbage   bool           // its owners did not exist when it was created
+	node      string         // to which a controller of the cluster has bound the Pod
 }
 
 // A change is what one write did to one object.
@@ -109,6 +115,7 @@ func (o *outcome) summarize(pace Pace) {
 	n := newNormalizer(o.changes)
 	o.replay(n)
 	o.findOrphans(n)
+	o.findDoubles(n)
 	o.countRequests(n, pace)
 }
 
@@ -133,10 +140,11 @@ const garbageCollector = "system:serviceaccount:kube-system:generic-garbage-coll
 // replay follows the changes: it sets final, states, at and totals.
 func (o *outcome) replay(n *normalizer) {
 	live := map[objectKey]*life{}
+	var dead []*life
 	gone := map[string]bool{} // UIDs of deleted objects
 	roots := map[string]objectKey{}
 	var state uint64
-	o.states, o.at, o.totals = map[uint64]bool{}, map[int64]uint64{}, map[objectKey]totals{}
+	o.states, o.at, o.totals, o.writes = map[uint64]bool{}, map[int64]uint64{}, map[objectKey]totals{}, map[objectKey]int{}
 	for i := range o.changes {
 		c := &o.changes[i]
 		key := c.key()
@@ -145,13 +153,14 @@ func (o *outcome) replay(n *normalizer) {
 			state ^= hashOf(old.class, old.text)
 			delete(live, key)
 		}
-		l := &life{class: n.class(key), dependent: c.cluster}
+		l := &life{class: n.class(key), born: c.revision, system: c.system, dependent: c.cluster}
 		if old != nil && c.what.Type != fakeapi.Added {
 			*l = *old
 		} else {
 			l.before = c.what.Type != fakeapi.Added
 		}
 		l.change = c
+		o.writes[l.class]++
 		l.shared = l.shared || !c.cluster
 		t := o.totals[l.class]
 		switch {
@@ -174,7 +183,9 @@ func (o *outcome) replay(n *normalizer) {
 			t.most = max(t.most, t.now)
 		case c.what.Type == fakeapi.Deleted:
 			if old != nil {
-				gone[uidOf(old.change.object)] = true
+				l.last = old.change.object
+				gone[uidOf(l.last)] = true
+				dead = append(dead, l)
 			}
 			if !l.garbage {
 				t.deleted++
@@ -198,6 +209,7 @@ func (o *outcome) replay(n *normalizer) {
 	}
 	o.final = map[objectKey][]string{}
 	collect(live, gone)
+	o.findLeftovers(live, dead)
 	for _, l := range live {
 		if object := n.lasting(l); object != nil {
 			o.final[l.class] = append(o.final[l.class], n.text(object))

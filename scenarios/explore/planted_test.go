@@ -79,6 +79,48 @@ var bugs = map[string]planted{
 			return c.patch(things+"/a/status", map[string]any{"status": status})
 		},
 	}},
+	"missing owner reference": {oracle: explore.Orphans, subject: "configmaps default/a-settings", without: true, shape: shape{
+		watches: []watched{watchThings},
+		users:   lifeOfThing,
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil {
+				return nil
+			}
+			return c.api.apply(defaultMaps+"/a-settings", fakeapi.Object{
+				"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a-settings"}, "data": map[string]any{"color": colorOf(thing)},
+			})
+		},
+	}},
+	"two of what should be one": {oracle: explore.Duplicates, subject: "secrets default/a-*", without: true, shape: shape{
+		watches: []watched{watchThings},
+		users:   lifeOfThing,
+		reconcile: func(c *controller, key string) error {
+			thing := c.cached(things, key)
+			if thing == nil || deleted(thing) || field(thing, "status", "secret") == "done" {
+				return nil
+			}
+			secret := object("v1", "Secret", "", thing, map[string]any{"type": "shop/token"})
+			if _, err := c.create(secrets, with(with(secret, "a-", "metadata", "generateName"), nil, "metadata", "name")); err != nil {
+				return err
+			}
+			if field(thing, "status", "secret") == "" {
+				return c.patch(things+"/a/status", map[string]any{"status": map[string]any{"secret": "begun"}})
+			}
+			return c.patch(things+"/a/status", map[string]any{"status": map[string]any{"secret": "done"}})
+		},
+	}},
+	"loop": {oracle: explore.WriteBudget, subject: "things.shop.example.com default/a", without: true, shape: shape{
+		watches: []watched{watchThings},
+		users:   users{thing("red", 1)},
+		reconcile: func(c *controller, key string) error {
+			n, _ := valueAt(c.cached(things, key), "status", "seen").(float64)
+			if n > 100 {
+				return nil
+			}
+			return c.patch(things+"/a/status", map[string]any{"status": map[string]any{"seen": n + 1}})
+		},
+	}},
 	"lost update of another's field": {oracle: explore.EndState, subject: "configmaps default/settings", shape: shape{
 		watches: []watched{{path: defaultMaps, keys: self}},
 		users: users{

@@ -114,6 +114,7 @@ type Finding struct {
 	Command string
 
 	page []byte
+	ref  *outcome // with which the run was compared; nil if it is the reference run
 }
 
 // String returns the finding in several lines.
@@ -123,7 +124,7 @@ func (f *Finding) String() string {
 	case f.Saved:
 		lines = append(lines, "the plan of "+f.File+" fails:")
 	case len(f.Plan) == 0:
-		lines = append(lines, "without any decision")
+		lines = append(lines, fmt.Sprintf("without any fault (repeated %d of %d times)", f.Repeated, f.Tried))
 	default:
 		lines = append(lines, fmt.Sprintf("after (seed %d, repeated %d of %d times)", f.Seed, f.Repeated, f.Tried))
 	}

@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -33,9 +32,6 @@ type search struct {
 	done   map[string]bool   // random plans that were run
 }
 
-// errReference is returned if the reference run fails.
-var errReference = errors.New("explore: the system fails without any decision")
-
 // maxDecisions is the number of decisions of a random plan.
 const maxDecisions = 3
 
@@ -45,7 +41,7 @@ func (s *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.reference(); err != nil || len(s.report.Findings) > 0 {
+	if usable, err := s.reference(); err != nil || !usable || len(s.report.Findings) > 0 && !s.system.All {
 		return err
 	}
 	if failed, err := s.saved(files); err != nil || failed || s.files.only != "" {
@@ -62,14 +58,13 @@ func (s *search) run(ctx context.Context) error {
 }
 
 // reference makes the reference run twice. Without decisions the second run must end as
-// the first one.
-func (s *search) reference() error {
-	var err error
+// the first one. It reports whether other runs can be compared with them.
+func (s *search) reference() (usable bool, err error) {
 	if s.ref, err = s.try(nil, false); err != nil {
-		return err
+		return false, err
 	}
 	if len(s.ref.points) == 0 {
-		return noRequest(s.ref)
+		return false, noRequest(s.ref)
 	}
 	for _, q := range s.ref.requests {
 		if q.isWrite() && q.code >= http.StatusBadRequest && q.code != http.StatusConflict {
@@ -77,19 +72,30 @@ func (s *search) reference() error {
 			break
 		}
 	}
-	violations := s.system.judge(s.ref, nil, s.pace)
-	if len(violations) == 0 {
-		again, err := s.try(nil, false)
-		if err != nil {
-			return err
-		}
-		violations = s.system.judge(again, s.ref, s.pace)
-	}
 	s.report.Points = countPoints(s.ref.points)
-	if len(violations) == 0 {
-		return nil
+	violations := s.system.judge(s.ref, nil, s.pace)
+	for _, v := range violations {
+		if err := s.found(&Finding{Violation: v}, nil); err != nil {
+			return false, err
+		}
+		if !comparable(v.Oracle) || !s.system.All {
+			return false, nil
+		}
 	}
-	return s.found(nil, violations[0])
+	again, err := s.try(nil, false)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range s.system.judge(again, s.ref, s.pace) {
+		return false, s.found(&Finding{Violation: v}, s.ref)
+	}
+	return true, nil
+}
+
+// comparable reports whether other runs can be compared with a reference run that an oracle has
+// reported.
+func comparable(oracle Oracle) bool {
+	return oracle == Orphans || oracle == Duplicates || oracle == WriteBudget || oracle == Holds
 }
 
 // A NoRequestError is the error of Search for a system that makes no request to its server.
@@ -388,7 +394,7 @@ func (s *search) examine(o *outcome) error {
 		if s.known(o.plan, v) {
 			continue
 		}
-		return s.found(o.plan, v) // what else is wrong often follows from it
+		return s.found(&Finding{Violation: v, Plan: o.plan}, s.ref) // what else is wrong often follows from it
 	}
 	return nil
 }
@@ -404,23 +410,24 @@ func (s *search) known(plan Plan, v Violation) bool {
 	return false
 }
 
-// found adds a finding, with the decisions that it needs, and saves it.
-func (s *search) found(plan Plan, v Violation) error {
-	f := &Finding{Violation: v, Plan: plan, Plans: 1, Seed: s.system.Seed}
+// found adds a finding, with the decisions that it needs, and saves it. The run was compared
+// with ref.
+func (s *search) found(f *Finding, ref *outcome) error {
+	f.Plans, f.Seed, f.ref = 1, s.system.Seed, ref
 	if err := s.shrink(f); err != nil {
 		return err
 	}
 	if err := s.confirm(f); err != nil {
 		return err
 	}
-	if f.Repeated == 0 && len(plan) > 0 {
+	if f.Repeated == 0 && len(f.Plan) > 0 {
 		s.report.Unrepeated = append(s.report.Unrepeated, f)
 		return nil
 	}
 	s.report.Findings = append(s.report.Findings, f)
 	s.system.logf("found after %d plans in %v: %s: %s, by %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject,
 		strings.ReplaceAll(f.Plan.String(), "\n", ", and "))
-	if len(plan) == 0 {
+	if len(f.Plan) == 0 {
 		return s.files.saveStory(f)
 	}
 	return s.files.save(f)
@@ -465,7 +472,7 @@ func (s *search) fails(plan Plan, f *Finding) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, v := range s.system.judge(o, s.ref, s.pace) {
+	for _, v := range s.system.judge(o, f.ref, s.pace) {
 		if v.same(f.Violation) {
 			f.Violation, f.page = v, o.page
 			return true, nil
