@@ -73,7 +73,7 @@ func (c *customCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	return obj, err
 }
 
-func (c *customCodec) CheckBody(body *codec.Document, _ func(resource.Kind) bool) (resource.Kind, error) {
+func (c *customCodec) CheckBody(body *codec.Document) (resource.Kind, error) {
 	got, err := resource.BodyKind(body)
 	switch {
 	case err != nil:

@@ -39,7 +39,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}
 	op.sent = sentBody{data: body.Data, format: body.Format}
-	got, err := c.CheckBody(doc, op.isOtherVersion)
+	got, err := c.CheckBody(doc)
 	if err != nil {
 		return nil, op.decodeError(err)
 	}
@@ -75,13 +75,6 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		op.Decoded(obj, op.bodyCodec())
 	}
 	return obj, nil
-}
-
-// isOtherVersion reports whether a kind is another version of the request's
-// resource.
-func (op *operation) isOtherVersion(kind resource.Kind) bool {
-	t := op.surface.ForKind(kind)
-	return t != nil && t.Prefix == op.Type.Prefix
 }
 
 // defaulted sets the kind and the defaults of the object of a body, or of a patched one. old is

@@ -66,7 +66,7 @@ func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	return obj, err
 }
 
-func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) bool) (Kind, error) {
+func (c *builtinCodec) CheckBody(body *codec.Document) (Kind, error) {
 	got, err := BodyKind(body)
 	if err != nil {
 		return got, UnrecognizedBody(c.kind, body.Body(), err)
@@ -79,7 +79,7 @@ func (c *builtinCodec) CheckBody(body *codec.Document, otherVersion func(Kind) b
 			return got, UndecodableBody(got, c.kind, err)
 		}
 	}
-	if got.Kind == c.kind.Kind && otherVersion(got) {
+	if c.converts(got) {
 		return got, OtherVersion(got, c.kind)
 	}
 	return got, UndecodableBody(got, c.kind, c.conversionError(got))
@@ -96,6 +96,12 @@ func (c *builtinCodec) other(got Kind) Codec {
 		return nil
 	}
 	return BuiltinCodecIn(c.minor, got)
+}
+
+// converts reports whether kube-apiserver decodes an object of another kind into the Go type
+// in which it keeps those of the codec's, whether or not it serves the version of that kind.
+func (c *builtinCodec) converts(got Kind) bool {
+	return sharesInternalType(got, c.kind) && registered(c.minor, c.kind.Group, got)
 }
 
 // conversionError is the error of converting an object of another kind to the
@@ -121,8 +127,9 @@ func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map
 	}
 	if got := (Kind{GroupVersion: gv, Kind: kind}).Or(c.kind); got != c.kind {
 		if other := c.other(got); other != nil {
-			if _, _, err := other.Decode(doc, false); err != nil {
-				return nil, nil, err
+			obj, fieldErrors, err = other.Decode(doc, strict)
+			if err != nil || c.converts(got) {
+				return obj, fieldErrors, err
 			}
 		}
 		return nil, nil, c.conversionError(got)

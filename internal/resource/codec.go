@@ -40,12 +40,12 @@ type Codec interface {
 
 	// CheckBody returns the kind that a request body gives, completed where the
 	// body leaves it out. The error is a *status.Status for a body that the kind
-	// does not accept. otherVersion reports whether a kind is another version of
-	// the resource that the request is for; it selects the error's text.
-	CheckBody(body *codec.Document, otherVersion func(Kind) bool) (Kind, error)
+	// does not accept.
+	CheckBody(body *codec.Document) (Kind, error)
 
 	// DecodePatched reads the document that a JSON Patch or a JSON Merge Patch of
-	// the object called name resulted in, like Decode, and checks its kind.
+	// the object called name resulted in, like Decode, and checks its kind. The
+	// object is of another kind if kube-apiserver converts that to the codec's.
 	//
 	// An error that is a *status.Status is the answer to the request; fieldErrors
 	// are warnings then. Any other error makes the patch invalid.

@@ -48,6 +48,27 @@ func ownScheme(group string) bool {
 	return group == "apiextensions.k8s.io" || group == "apiregistration.k8s.io"
 }
 
+// sharesInternalType reports whether kube-apiserver keeps objects of two kinds in the same
+// Go type: they are versions of one kind, which may have moved to another group.
+func sharesInternalType(a, b Kind) bool {
+	return a.Kind == b.Kind && internalGroup(a) == internalGroup(b)
+}
+
+// internalGroup returns the group that has the internal version of a kind.
+func internalGroup(k Kind) string {
+	switch {
+	case k.Group == "events.k8s.io":
+		return ""
+	case k.Kind == "Scale" && (k.Group == "apps" || k.Group == "extensions"):
+		return "autoscaling"
+	case k.Group != "extensions":
+		return k.Group
+	case k.Kind == "Ingress" || k.Kind == "NetworkPolicy":
+		return "networking.k8s.io"
+	}
+	return "apps"
+}
+
 // goType returns the name that messages have for the Go type of a kind.
 func goType(k Kind) string {
 	version := k.Version

@@ -127,7 +127,7 @@ func (t *table) within(n *node, spelling string) *message {
 		case kindStruct:
 			return t.message(spelling)
 		case kindSchemaOrBool, kindSchemaOrArray, kindSchemaOrStrings:
-			return t.message(schemaPackage + ".JSONSchemaProps")
+			return t.message(spelling[:strings.LastIndexByte(spelling, '.')] + ".JSONSchemaProps")
 		case kindSlice, kindMap:
 			spelling = t.elem(spelling)
 			n = n.elem

@@ -46,19 +46,28 @@ const (
 
 // customKinds are the types that the table declares as custom.
 var customKinds = map[string]nodeKind{
-	metaPackage + ".Time":                             kindTime,
-	metaPackage + ".MicroTime":                        kindMicroTime,
-	metaPackage + ".FieldsV1":                         kindFieldsV1,
-	"k8s.io/apimachinery/pkg/api/resource.Quantity":   kindQuantity,
-	"k8s.io/apimachinery/pkg/runtime.RawExtension":    kindRaw,
-	"k8s.io/apimachinery/pkg/util/intstr.IntOrString": kindIntOrString,
-	schemaPackage + ".JSON":                           kindRaw,
-	schemaPackage + ".JSONSchemaPropsOrBool":          kindSchemaOrBool,
-	schemaPackage + ".JSONSchemaPropsOrArray":         kindSchemaOrArray,
-	schemaPackage + ".JSONSchemaPropsOrStringArray":   kindSchemaOrStrings,
+	metaPackage + ".Time":                               kindTime,
+	metaPackage + ".MicroTime":                          kindMicroTime,
+	metaPackage + ".FieldsV1":                           kindFieldsV1,
+	"k8s.io/apimachinery/pkg/api/resource.Quantity":     kindQuantity,
+	"k8s.io/apimachinery/pkg/runtime.RawExtension":      kindRaw,
+	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":   kindIntOrString,
+	schemaPackage + ".JSON":                             kindRaw,
+	schemaPackage + ".JSONSchemaPropsOrBool":            kindSchemaOrBool,
+	schemaPackage + ".JSONSchemaPropsOrArray":           kindSchemaOrArray,
+	schemaPackage + ".JSONSchemaPropsOrStringArray":     kindSchemaOrStrings,
+	betaSchemaPackage + ".JSON":                         kindRaw,
+	betaSchemaPackage + ".JSONSchemaPropsOrBool":        kindSchemaOrBool,
+	betaSchemaPackage + ".JSONSchemaPropsOrArray":       kindSchemaOrArray,
+	betaSchemaPackage + ".JSONSchemaPropsOrStringArray": kindSchemaOrStrings,
 }
 
-const schemaPackage = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+// The packages of schemas: of CustomResourceDefinitions in v1, and in v1beta1, which is decoded
+// but not served.
+const (
+	schemaPackage     = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	betaSchemaPackage = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+)
 
 // A node is a Go type. Nodes form a graph that may have cycles. They are
 // immutable once a Type that reaches them has been returned.
@@ -357,7 +366,7 @@ func (t *table) buildNamed(n *node, spelling string) {
 		n.kind = kind
 		switch kind {
 		case kindSchemaOrBool, kindSchemaOrArray, kindSchemaOrStrings:
-			n.elem = t.node(schemaPackage + ".JSONSchemaProps")
+			n.elem = t.node(pkg + ".JSONSchemaProps")
 		}
 	case "struct":
 		n.kind, n.name = kindStruct, name
