@@ -20,7 +20,10 @@ func (p *play) control(st *Step) error {
 	case st.Compact != nil:
 		return p.post("compact", compaction(*st.Compact))
 	case st.Pause != 0:
-		return p.passTime(time.Duration(st.Pause), p.wait)
+		if err := p.passTime(time.Duration(st.Pause), p.wait); err != nil || p.Paused == nil {
+			return err
+		}
+		return p.Paused(p.ctx)
 	case st.Advance != 0:
 		return p.passTime(time.Duration(st.Advance), p.advance)
 	case st.Lag != nil:

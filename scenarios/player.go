@@ -80,6 +80,8 @@ type Player struct {
 	// Compact, if not nil, runs compact steps in place of the control endpoint.
 	// It is for servers without one.
 	Compact func() error
+	// Paused, if not nil, is called after each pause step. Its error ends the scenario.
+	Paused func(ctx context.Context) error
 	// Transcript, if not nil, gets all requests and answers byte for byte, except
 	// that the values of predefined variables are replaced by their names. A Player
 	// with a transcript must not play scenarios concurrently.

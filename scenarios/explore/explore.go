@@ -121,7 +121,7 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	}
 	x := &search{
 		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace).skewed(),
-		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{},
+		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{},
 	}
 	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(24 * time.Hour)}
 	limit := s.For

@@ -32,6 +32,8 @@ type planFile struct {
 	Finding string `json:"finding,omitempty"`
 	Seed    uint64 `json:"seed,omitempty"`
 	Plan    Plan   `json:"plan"`
+	// Pause is the pause with which the workload ends; 0 is its own end.
+	Pause int `json:"pause,omitempty"`
 
 	name string
 }
@@ -91,6 +93,9 @@ func parsePlan(text []byte) (*planFile, error) {
 	if f.Version != 1 {
 		return nil, fmt.Errorf("unsupported version %d of the format", f.Version)
 	}
+	if f.Pause < 0 {
+		return nil, errors.New("pause is negative")
+	}
 	for _, d := range f.Plan {
 		if err := d.check(); err != nil {
 			return nil, err
@@ -115,7 +120,7 @@ func (f *planFile) format(command string) ([]byte, error) {
 // save writes the plan and the story of a finding, and sets the names of the files.
 func (p *planFiles) save(f *Finding) error {
 	if p.dir != "" {
-		file := &planFile{Version: 1, Oracle: f.Oracle, Finding: f.Violation.String(), Seed: f.Seed, Plan: f.Plan}
+		file := &planFile{Version: 1, Oracle: f.Oracle, Finding: f.Violation.String(), Seed: f.Seed, Plan: f.Plan, Pause: f.Pause}
 		f.File = filepath.Join(p.dir, nameFor(f.Oracle, f.Plan)+".yaml")
 		if p.command != nil {
 			f.Command = p.command(f.File)

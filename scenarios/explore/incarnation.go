@@ -95,6 +95,13 @@ func (s *supervisor) isDone() bool {
 	}
 }
 
+// isStopped reports whether the supervisor starts no incarnation until the workload is over.
+func (s *supervisor) isStopped() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopped
+}
+
 // live runs one incarnation. It reports whether it has ended by a crash.
 func (s *supervisor) live() (crashed bool) {
 	i := &incarnation{over: make(chan struct{})}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -345,34 +347,52 @@ func refTo(thing fakeapi.Object) []any {
 
 func deleted(o fakeapi.Object) bool { return field(o, "metadata", "deletionTimestamp") != "" }
 
-// valueAt returns the value at a path of fields, nil if it is absent.
+// valueAt returns the value at a path of fields and indices, nil if it is absent.
 func valueAt(o fakeapi.Object, path ...string) any {
-	var v any = map[string]any(o)
+	v := any(map[string]any(o))
 	for _, name := range path {
-		m, _ := v.(map[string]any)
-		v = m[name]
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
 	}
 	return v
 }
 
-// field returns the string at a path of fields, "" if there is none.
+// field returns the string at a path, "" if there is none.
 func field(o fakeapi.Object, path ...string) string {
 	s, _ := valueAt(o, path...).(string)
 	return s
 }
 
-// with returns an object with a value at a path of fields. The object itself stays as it is.
+// with returns an object with a value at a path. The object itself stays as it is.
 func with(o fakeapi.Object, value any, path ...string) fakeapi.Object {
-	out := fakeapi.Object{}
-	for k, v := range o {
-		out[k] = v
+	return fakeapi.Object(replaced(map[string]any(o), value, path).(map[string]any))
+}
+
+func replaced(in, value any, path []string) any {
+	if len(path) == 0 {
+		return value
 	}
-	if len(path) == 1 {
-		out[path[0]] = value
-		return out
+	if list, ok := in.([]any); ok {
+		if i, err := strconv.Atoi(path[0]); err == nil {
+			list = slices.Clone(list)
+			list[i] = replaced(list[i], value, path[1:])
+			return list
+		}
 	}
-	child, _ := out[path[0]].(map[string]any)
-	out[path[0]] = map[string]any(with(child, value, path[1:]...))
+	object, _ := in.(map[string]any)
+	out := map[string]any{}
+	maps.Copy(out, object)
+	out[path[0]] = replaced(out[path[0]], value, path[1:])
 	return out
 }
 

@@ -135,9 +135,9 @@ func (m *mutator) run(ctx context.Context) error {
 
 func (m *mutator) pause(ctx context.Context) error {
 	if m.srv.InMemory() {
-		return m.srv.Clock().Sleep(ctx, afterMutation+skew)
+		return Pause(ctx, m.srv, afterMutation+skew)
 	}
-	return m.srv.Clock().Sleep(ctx, afterMutation/10)
+	return Pause(ctx, m.srv, afterMutation/10)
 }
 
 // errRefused is returned for a change that the server does not accept.

@@ -17,7 +17,7 @@ type Oracle string
 
 const (
 	// EndState requires that the objects which a run has written end as in the reference
-	// run. Generated names, UIDs, versions, times, generations and allocated addresses
+	// run, and so they do if the workload ends with one of its pauses. Generated names, UIDs, versions, times, generations and allocated addresses
 	// are not compared, nor are objects whose owners were deleted. Of what only the
 	// controllers of the cluster have written, that which runs is compared: the Pods, with
 	// phase and readiness, and the specs of other objects unless they ask for 0 replicas. The
@@ -113,7 +113,7 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 		j.judgeReference()
 		return j.violations
 	}
-	j.endState()
+	j.endState(o.final, ref.final)
 	j.churn()
 	j.duplicates()
 	j.orphans()
@@ -166,9 +166,9 @@ func sortedKeys[V any](a, b map[objectKey]V) []objectKey {
 	return slices.SortedFunc(maps.Keys(all), func(a, b objectKey) int { return strings.Compare(a.String(), b.String()) })
 }
 
-func (j *judgement) endState() {
-	for _, key := range sortedKeys(j.run.final, j.ref.final) {
-		got, want := j.run.final[key], j.ref.final[key]
+func (j *judgement) endState(run, ref map[objectKey][]string) {
+	for _, key := range sortedKeys(run, ref) {
+		got, want := run[key], ref[key]
 		if len(got) != len(want) {
 			j.report(EndState, key, "", fmt.Sprintf("%s in the end, %d in the reference run", count(len(got)), len(want)))
 			continue

@@ -3,6 +3,8 @@ package explore
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -21,6 +23,7 @@ type outcome struct {
 	points    []seenPoint
 	requests  []*request
 	changes   []change
+	pauses    []pause
 	watches   []string        // open at the end
 	begun     map[string]bool // watches of the last incarnation
 	workload  error
@@ -144,10 +147,18 @@ func (o *outcome) replay(n *normalizer) {
 	gone := map[string]bool{} // UIDs of deleted objects
 	roots := map[string]objectKey{}
 	var state uint64
+	atPause := func(before int64) { // for the pauses that ended before a revision
+		for i := range o.pauses {
+			if p := &o.pauses[i]; p.final == nil && p.revision < before {
+				p.final = n.final(maps.Clone(live), maps.Clone(gone))
+			}
+		}
+	}
 	o.states, o.at, o.totals, o.writes = map[uint64]bool{}, map[int64]uint64{}, map[objectKey]totals{}, map[objectKey]int{}
 	for i := range o.changes {
 		c := &o.changes[i]
 		key := c.key()
+		atPause(c.revision)
 		old := live[key]
 		if old != nil {
 			state ^= hashOf(old.class, old.text)
@@ -207,17 +218,24 @@ func (o *outcome) replay(n *normalizer) {
 		o.at[c.revision] = state
 		o.totals[l.class] = t
 	}
-	o.final = map[objectKey][]string{}
-	collect(live, gone)
+	atPause(math.MaxInt64)
+	o.final = n.final(live, gone)
 	o.findLeftovers(live, dead)
+}
+
+// final returns what counts of the objects of a state, by class. It removes garbage from live.
+func (n *normalizer) final(live map[objectKey]*life, gone map[string]bool) map[objectKey][]string {
+	collect(live, gone)
+	out := map[objectKey][]string{}
 	for _, l := range live {
 		if object := n.lasting(l); object != nil {
-			o.final[l.class] = append(o.final[l.class], n.text(object))
+			out[l.class] = append(out[l.class], n.text(object))
 		}
 	}
-	for _, texts := range o.final {
+	for _, texts := range out {
 		slices.Sort(texts)
 	}
+	return out
 }
 
 // collect removes the objects whose owners do not exist, as the garbage collector does, which may

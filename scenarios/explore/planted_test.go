@@ -17,7 +17,8 @@ type planted struct {
 	without bool // it is found without any decision
 }
 
-// bugs are controllers with one bug each.
+// bugs are controllers with one bug each. Most workloads end with a deletion, which hides what was
+// wrong before.
 var bugs = map[string]planted{
 	"early removal of the finalizer": {oracle: explore.EndState, subject: "configmaps kube-public/default-a", shape: shape{
 		watches: []watched{watchThings},
@@ -43,9 +44,9 @@ var bugs = map[string]planted{
 			return nil
 		},
 	}},
-	"creation from a stale cache": {oracle: explore.EndState, subject: "secrets default/a-*", shape: shape{
+	"creation from a stale cache": {oracle: explore.Churn, subject: "secrets default/a-*", shape: shape{
 		watches: []watched{watchThings, {path: secrets, keys: owner}},
-		users:   users{thing("red", 1), thing("green", 1), thing("blue", 1)},
+		users:   users{thing("red", 1), thing("green", 1), thing("blue", 1), removes(things + "/a")},
 		reconcile: func(c *controller, key string) error {
 			thing := c.cached(things, key)
 			if thing == nil || len(c.all(secrets, func(o fakeapi.Object) bool { return controls(thing, o) })) > 0 {
@@ -65,6 +66,7 @@ var bugs = map[string]planted{
 			applies(defaultMaps+"/one", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","labels":{"thing":"a"}}}`),
 			removes(defaultMaps + "/one"),
 			applies(defaultMaps+"/two", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","labels":{"thing":"a"}}}`),
+			removes(things + "/a"),
 		},
 		reconcile: func(c *controller, key string) error {
 			thing := c.cached(things, key)
@@ -126,6 +128,7 @@ var bugs = map[string]planted{
 		users: users{
 			applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","labels":{"n":"1"}},"data":{"color":"red"}}`),
 			applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","labels":{"n":"2"}},"data":{"color":"green"}}`),
+			removes(defaultMaps + "/settings"),
 		},
 		reconcile: func(c *controller, key string) error {
 			is := c.cached(defaultMaps, key)

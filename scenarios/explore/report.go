@@ -99,6 +99,9 @@ type Finding struct {
 	// Plan has the decisions that are needed. It is empty if the system misbehaves without
 	// any.
 	Plan Plan
+	// Pause is the pause with which the workload ends, counted from 1; 0 if it does not end
+	// earlier. The violation is hidden by what the workload does after the pause.
+	Pause int
 	// Plans is the number of plans with this violation.
 	Plans int
 	// Seed is that of the search.
@@ -130,6 +133,9 @@ func (f *Finding) String() string {
 	}
 	if len(f.Plan) > 0 {
 		lines = append(lines, strings.Split(f.Plan.String(), "\n")...)
+	}
+	if f.Pause > 0 {
+		lines = append(lines, fmt.Sprintf("if the workload ends with its %s pause", ordinal(f.Pause)))
 	}
 	if f.File != "" && !f.Saved {
 		lines = append(lines, "plan: "+f.File)

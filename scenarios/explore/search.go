@@ -27,6 +27,8 @@ type search struct {
 	ref      *outcome
 	files    planFiles
 
+	mu     sync.Mutex        // guards cuts
+	cuts   map[int]*outcome  // runs without decisions that end with a pause; nil for one that does not settle
 	states map[uint64]bool   // states that runs have reached
 	lively map[Decision]bool // decisions that have led to new states
 	done   map[string]bool   // random plans that were run
@@ -122,13 +124,22 @@ func noRequest(o *outcome) error {
 // saved plays the plans of files and reports whether one fails.
 func (s *search) saved(files []*planFile) (failed bool, err error) {
 	for _, f := range files {
-		o, err := s.try(f.Plan, true)
+		ref := s.ref
+		if f.Pause > 0 {
+			if ref, err = s.referenceUntil(f.Pause); err != nil {
+				return false, err
+			}
+			if ref == nil {
+				return false, fmt.Errorf("%s: without decisions the system does not settle after pause %d of the workload", f.name, f.Pause)
+			}
+		}
+		o, err := s.tryUntil(f.Pause, f.Plan, true)
 		if err != nil {
 			return false, err
 		}
-		if v := s.system.judge(o, s.ref, s.pace); len(v) > 0 {
+		if v := s.violations(o, f.Pause, ref); len(v) > 0 {
 			failed = true
-			finding := &Finding{Violation: v[0], Plan: f.Plan, File: f.name, Saved: true, page: o.page}
+			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page}
 			if err := s.files.saveStory(finding); err != nil {
 				return false, err
 			}
@@ -140,7 +151,10 @@ func (s *search) saved(files []*planFile) (failed bool, err error) {
 }
 
 // try runs a plan.
-func (s *search) try(plan Plan, page bool) (*outcome, error) {
+func (s *search) try(plan Plan, page bool) (*outcome, error) { return s.tryUntil(0, plan, page) }
+
+// tryUntil runs a plan with a workload that ends with a pause, 0 for the whole workload.
+func (s *search) tryUntil(pause int, plan Plan, page bool) (*outcome, error) {
 	var o *outcome
 	var err error
 	start := time.Now()
@@ -150,7 +164,7 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) {
 	var steps stepCounter
 	leaked := s.enclose(&steps, func() {
 		time.Sleep(time.Until(start))
-		t := &trial{system: s.system, pace: s.pace, plan: plan}
+		t := &trial{system: s.system, pace: s.pace, plan: plan, until: pause}
 		if s.bubbles {
 			t.turns = newTurns(&steps)
 		}
@@ -396,7 +410,11 @@ func (s *search) examine(o *outcome) error {
 		}
 		return s.found(&Finding{Violation: v, Plan: o.plan}, s.ref) // what else is wrong often follows from it
 	}
-	return nil
+	f, ref, err := s.wrongAtPause(o)
+	if err != nil || f == nil || s.known(o.plan, f.Violation) {
+		return err
+	}
+	return s.found(f, ref)
 }
 
 // known counts a plan for the finding of a violation, and reports whether there is one.
@@ -465,14 +483,22 @@ func (s *search) confirm(f *Finding) error {
 	return nil
 }
 
+// violations returns what is wrong with a run whose workload ends with a pause, or at its own end.
+func (s *search) violations(o *outcome, pause int, ref *outcome) []Violation {
+	if pause > 0 {
+		return s.system.judgeUntil(o, ref)
+	}
+	return s.system.judge(o, ref, s.pace)
+}
+
 // fails runs a plan and reports whether it has the violation of a finding, whose detail
 // and story it updates.
 func (s *search) fails(plan Plan, f *Finding) (bool, error) {
-	o, err := s.try(plan, true)
+	o, err := s.tryUntil(f.Pause, plan, true)
 	if err != nil {
 		return false, err
 	}
-	for _, v := range s.system.judge(o, f.ref, s.pace) {
+	for _, v := range s.violations(o, f.Pause, f.ref) {
 		if v.same(f.Violation) {
 			f.Violation, f.page = v, o.page
 			return true, nil

@@ -183,7 +183,7 @@ var runsDeployment = shape{
 		if thing == nil || deleted(thing) {
 			return nil
 		}
-		if err := c.ensure(deployments, thing, deploymentOf(thing), []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "image"}); err != nil {
+		if err := c.ensure(deployments, thing, deploymentOf(thing), []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "0", "image"}); err != nil {
 			return err
 		}
 		is, err := c.get(deployments + "/" + thing.Name())
@@ -334,7 +334,7 @@ var correct = map[string]shape{
 			set := object("apps/v1", "StatefulSet", thing.Name(), thing, map[string]any{"spec": map[string]any{
 				"replicas": sizeOf(thing), "serviceName": thing.Name(), "selector": selectorOf(thing), "template": podTemplate(thing),
 			}})
-			return c.ensure(statefulSets, thing, set, []string{"spec", "replicas"})
+			return c.ensure(statefulSets, thing, set, []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "0", "image"})
 		},
 	},
 	"leader election": {
@@ -392,8 +392,8 @@ var correct = map[string]shape{
 			thing("red", 1),
 			applies(secrets+"/a", `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"stringData":{"token":"t"}}`),
 			thing("green", 1),
-			removes(secrets + "/a"),
 			removes(things + "/a"),
+			removes(secrets + "/a"),
 		},
 		reconcile: func(c *controller, key string) error {
 			thing := c.cached(things, key)
@@ -454,7 +454,7 @@ var correct = map[string]shape{
 			if now := c.cached(things, key); now == nil || colorOf(now) != colorOf(thing) || deleted(now) {
 				return nil // the key is in the queue again
 			}
-			return c.ensure(deployments, thing, deploymentOf(thing), []string{"spec", "replicas"}, []string{"spec", "template"})
+			return c.ensure(deployments, thing, deploymentOf(thing), []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "0", "image"})
 		},
 	},
 	"generated names": {

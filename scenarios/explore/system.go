@@ -126,7 +126,7 @@ func (p Pace) skewed() Pace {
 func (p Pace) shortWatch() time.Duration { return p.Quiet / 60 }
 
 // A Workload does what the users of a system do: it creates, changes and deletes objects
-// of srv, and waits in between. Its context ends if it takes too long.
+// of srv, and waits in between, which Pause does best. Its context ends if it takes too long.
 type Workload func(ctx context.Context, srv *fakeapi.Server) error
 
 // Scenario returns a workload that plays the scenarios of a file, one after the other. Its
@@ -160,8 +160,12 @@ func playScenario(ctx context.Context, srv *fakeapi.Server, f *scenarios.File, s
 		}
 		return r.Run(ctx)
 	}
-	p := &scenarios.Player{URL: srv.URL, Transport: undecompressed(srv), Timeout: stepTimeout}
-	if r := p.Play(ctx, s); r.Failed() {
+	p := &scenarios.Player{URL: srv.URL, Transport: undecompressed(srv), Timeout: stepTimeout, Paused: paused}
+	r := p.Play(ctx, s)
+	if errors.Is(r.Err, errPaused) {
+		return errPaused
+	}
+	if r.Failed() {
 		return errors.New(r.String())
 	}
 	return nil
@@ -190,7 +194,7 @@ func Steps(d time.Duration, steps ...func(srv *fakeapi.Server) error) Workload {
 			if err := step(srv); err != nil {
 				return fmt.Errorf("step %d: %w", i+1, err)
 			}
-			if err := srv.Clock().Sleep(ctx, d+skew); err != nil {
+			if err := Pause(ctx, srv, d+skew); err != nil {
 				return err
 			}
 		}

@@ -3,11 +3,13 @@ package explore
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -20,13 +22,17 @@ type trial struct {
 	system *System
 	pace   Pace
 	plan   Plan
+	until  int // the workload ends with this pause; 0 is its own end
 	srv    *fakeapi.Server
 	base   int64 // revision of srv at the start
 
 	life  *supervisor
 	turns *turns // of requests and deliveries; nil without a bubble
 
+	inForce atomic.Int32 // decisions that still have an effect
+
 	mu       sync.Mutex // guards the fields below
+	pauses   []pause    // of the workload
 	healed   bool       // no decision is made any more
 	requests []*request // of the system
 	points   []seenPoint
@@ -179,7 +185,10 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	working, finish := context.WithTimeout(ctx, t.pace.Limit)
 	if t.system.Workload != nil {
 		time.Sleep(skew)
-		o.workload = t.system.Workload(working, srv)
+		o.workload = t.system.Workload(context.WithValue(working, pauseKey{}, t), srv)
+	}
+	if errors.Is(o.workload, errPaused) {
+		o.workload = nil
 	}
 	finish()
 	t.calm(min(t.pace.Hold, t.pace.Quiet), t.pace.Limit)
@@ -201,7 +210,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 		o.page = b.Bytes()
 	}
 	t.mu.Lock()
-	o.requests, o.points, o.changes, o.fired = t.requests, t.points, t.changes, t.fired
+	o.requests, o.points, o.changes, o.fired, o.pauses = t.requests, t.points, t.changes, t.fired, t.pauses
 	o.begun = map[string]bool{}
 	for _, q := range o.requests {
 		if q.route.Verb != "watch" {
@@ -451,6 +460,7 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 		if err != nil {
 			panic("explore: " + err.Error()) // unreachable: the fault is valid
 		}
+		t.inForce.Add(1) // until the workload is over
 		t.mu.Lock()
 		t.releases = append(t.releases, late.Remove)
 		t.mu.Unlock()
@@ -460,7 +470,12 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 
 // hold withholds an event and those after it for d, at most until release.
 func (t *trial) hold(p *fakeapi.Point, d time.Duration) {
-	release := p.Hold()
+	t.inForce.Add(1)
+	hold := p.Hold()
+	release := sync.OnceFunc(func() {
+		hold()
+		t.inForce.Add(-1)
+	})
 	timer := time.AfterFunc(d, release)
 	t.mu.Lock()
 	t.releases = append(t.releases, func() {
@@ -484,6 +499,9 @@ func (t *trial) rewind() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.stale == nil {
+		t.inForce.Add(1)
+	}
 	t.stale = r
 }
 
@@ -504,7 +522,10 @@ func (t *trial) server() *fakeapi.Server {
 		return t.srv
 	}
 	t.stale = nil
-	thaw := func() { _ = r.Thaw("*") } // the pattern is valid
+	thaw := sync.OnceFunc(func() {
+		_ = r.Thaw("*") // the pattern is valid
+		t.inForce.Add(-1)
+	})
 	timer := time.AfterFunc(t.pace.Hold, thaw)
 	t.releases = append(t.releases, func() {
 		timer.Stop()
