@@ -2,10 +2,7 @@ package patch
 
 import (
 	"bytes"
-	"errors"
 	"maps"
-
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -44,11 +41,11 @@ func ParseMerge(body []byte, strict bool) (*MergePatch, error) {
 //
 // Errors: *MalformedError.
 func (p *MergePatch) ApplyText(doc []byte) ([]byte, error) {
-	out, err := jsonpatch.MergePatch(doc, p.body)
-	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+	out, err := mergeText(doc, p.body)
+	if err != nil {
 		return nil, &MalformedError{err.Error()}
 	}
-	return out, err
+	return out, nil
 }
 
 // Apply is ApplyText for an object in generic form. It does not change obj. The

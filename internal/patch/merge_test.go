@@ -5,10 +5,13 @@ package patch_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
@@ -133,12 +136,41 @@ func FuzzMerge(f *testing.F) {
 			return
 		}
 		assert.True(t, json.Valid(text), "%s", text)
+		library, err := jsonpatch.MergePatch([]byte(doc), body)
+		require.NoError(t, err)
+		assert.Equal(t, compactJSON(t, library), compactJSON(t, text))
 		if ok {
 			want, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
 			require.NoError(t, err)
 			assert.Equal(t, want, merged)
 		}
 	})
+}
+
+// compactJSON returns JSON without white space, and with < > & escaped, as the library has it.
+func compactJSON(t *testing.T, body []byte) string {
+	out, err := json.Marshal(json.RawMessage(body))
+	require.NoError(t, err)
+	return string(out)
+}
+
+// The memory, and so the time, that a patch takes grows with its size, whatever the nesting. The
+// library decodes each level again with all that is below it.
+func TestMergeOfNestedObjects(t *testing.T) {
+	nested := func(depth int) []byte {
+		return []byte(strings.Repeat(`{"a":`, depth) + `1.5` + strings.Repeat(`}`, depth))
+	}
+	for _, doc := range [][]byte{[]byte(`{}`), nested(9000)} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := merge(doc, nested(9000))
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		assert.Equal(t, string(nested(9000)), string(got))
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20))
+	}
+	_, err := merge([]byte(`{}`), nested(10001))
+	assert.EqualError(t, err, "Invalid JSON Patch")
 }
 
 func BenchmarkMerge(b *testing.B) {
