@@ -135,6 +135,7 @@ type Server struct {
 
 	documents atomic.Pointer[documents] // of the Surface that was asked for last
 	events    eventCache
+	turns     turns
 
 	// ctx ends with the server, and with it open watches.
 	ctx    context.Context
@@ -207,7 +208,7 @@ func New(c Config) (*Server, error) {
 
 // newServer returns a server without a registry, which ends with parent at the latest.
 func newServer(parent context.Context, c Config) *Server {
-	s := &Server{config: c, started: c.Clock.Now(), activity: &activity.Tracker{}, reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
+	s := &Server{config: c, started: c.Clock.Now(), activity: &activity.Tracker{}, turns: newTurns(), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.setImpersonations(c.Release)
 	s.ctx, s.cancel = context.WithCancel(parent)
 	s.faults = s.newFaults()

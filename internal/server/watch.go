@@ -59,7 +59,7 @@ func (r *request) watch() error {
 	if r.out, err = r.offer().Stream(r.out); err != nil {
 		return err
 	}
-	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.config.Clock.Now().Add(r.watchTimeout(o))}
+	st := &watchStream{request: r, options: o, shape: shape, deadline: r.server.config.Clock.Now().Add(r.watchTimeout(o)), turn: turn{to: r.w}}
 	initial, err := st.open(version)
 	if st.cursor != nil {
 		defer func() { st.cursor.Close() }()
@@ -71,7 +71,8 @@ func (r *request) watch() error {
 	if flushErr := r.w.flush(); flushErr != nil {
 		return nil
 	}
-	st.w = getBuffer(r.w)
+	st.w = getBuffer(&st.turn)
+	defer st.turn.give()
 	switch {
 	case err != nil:
 		err = st.fail(err)
@@ -105,6 +106,7 @@ type watchStream struct {
 	deadline time.Time
 	w        *bufio.Writer // nil while the watch waits
 	gatherer gatherer
+	turn     turn
 	queue    fault.Queue // of the writer; nil if no fault can slow it
 	log      *journal.OpenWatch
 	ended    string // why the server ended it; "" if the client did
@@ -195,13 +197,14 @@ func (st *watchStream) run(initial *storage.Page) error {
 		if err := st.send(); err != nil {
 			return err
 		}
+		st.turn.give()
 		st.gatherer.sentChanges(changes)
 		// A waiting watch holds no buffer.
 		putBuffer(st.w)
 		tracked.Wait(sent)
 		over := st.wait(ctx, changed, w)
 		tracked.Work()
-		sent, st.w = false, getBuffer(st.request.w)
+		sent, st.w = false, getBuffer(&st.turn)
 		if over {
 			return nil
 		}
@@ -270,6 +273,7 @@ func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wak
 	select {
 	case <-changed:
 		st.gatherer.gather(ctx, st.cursor.Peers)
+		st.turn.take(ctx, st.server.turns, st.cursor.Peers)
 	case <-w.bookmark.C:
 		w.due = true
 	case <-w.grown:
