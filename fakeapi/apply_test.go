@@ -61,3 +61,32 @@ func TestApplyAgain(t *testing.T) {
 		})
 	}
 }
+
+// Managers apply in two versions of a kind, with empty maps that the encoding of the object omits.
+// Recorded from kube-apiserver v1.36.3.
+func TestApplyInVersionsWithEmptyMaps(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, tt := range []struct {
+		version, query, spec string
+		code                 int
+		message              string
+	}{
+		{"v1", "m0", `"maxReplicas":3,"minReplicas":1`, http.StatusCreated, ""},
+		{"v2", "m3", `"maxReplicas":3`, http.StatusOK, ""},
+		{"v1", "m1", `"maxReplicas":4`, http.StatusConflict, "Apply failed with 3 conflicts: conflicts with \"m0\":\n- .metadata.annotations\n- .spec.maxReplicas\nconflicts with \"m3\":\n- .spec.maxReplicas"},
+		{"v1", "m1&force=true", `"maxReplicas":4`, http.StatusOK, ""},
+		{"v2", "m4", `"maxReplicas":5`, http.StatusConflict, "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .spec.maxReplicas\nconflicts with \"m3\":\n- .metadata.annotations"},
+		{"v2", "m4&force=true", `"maxReplicas":5`, http.StatusOK, ""},
+		{"v2", "m4", `"maxReplicas":5,"behavior":{"scaleDown":{"stabilizationWindowSeconds":1}}`, http.StatusConflict, `Apply failed with 1 conflict: conflict with "m1": .metadata.annotations`},
+	} {
+		t.Run(tt.version+" "+tt.query, func(t *testing.T) {
+			code, answer := askWith(t, srv, "PATCH", "/apis/autoscaling/"+tt.version+"/namespaces/default/horizontalpodautoscalers/a?fieldManager="+tt.query,
+				fmt.Sprintf(`{"apiVersion":"autoscaling/%s","kind":"HorizontalPodAutoscaler","metadata":{"name":"a","annotations":{}},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},%s}}`, tt.version, tt.spec),
+				"Content-Type", "application/apply-patch+yaml")
+			assert.Equal(t, tt.code, code, answer)
+			if tt.message != "" {
+				assert.Equal(t, tt.message, answer["message"])
+			}
+		})
+	}
+}

@@ -93,13 +93,17 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	return v, err
 }
 
-// convert returns an object in another version of the kind, and that version's
-// Type.
+// convert returns an object in another version of the kind, without the empty lists
+// and maps that its encoding omits, and that version's Type.
 func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *Type, error) {
 	if t.kind.Convert == nil {
 		return nil, nil, fmt.Errorf("%w: %q", ErrNoVersion, apiVersion)
 	}
-	return t.kind.Convert(obj, apiVersion)
+	converted, to, err := t.kind.Convert(obj, apiVersion)
+	if err == nil && to.kind.OmitEmpty != nil {
+		converted = to.kind.OmitEmpty(converted)
+	}
+	return converted, to, err
 }
 
 // validate fails if an object does not match the schema, or if a list has two elements
