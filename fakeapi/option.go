@@ -376,6 +376,11 @@ func WithFaultFiles(fsys fs.FS, globs ...string) Option {
 	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
 }
 
+// WithSecretsShown makes stories, and the requests of the control endpoint, show secrets. By
+// default they have placeholders in place of the data of Secrets, of tokens, and of passwords in
+// URLs.
+func WithSecretsShown() Option { return func(c *config) { c.server.ShowSecrets = true } }
+
 // WithoutControl turns off the control endpoint below /debug/fakeapi/.
 func WithoutControl() Option { return func(c *config) { c.server.NoControl = true } }
 

@@ -250,3 +250,70 @@ func TestStoryArtifacts(t *testing.T) {
 	assert.Contains(t, a.log.String(), "fakeapi: open /nowhere/story.html: no such file or directory")
 	assert.Contains(t, a.log.String(), "fakeapi: the last events")
 }
+
+// A story has placeholders in place of secrets, equal ones for equal values.
+func TestStoryHidesSecrets(t *testing.T) {
+	const namespace = "/api/v1/namespaces/default"
+	const kubeconfig = "clusters: []\nusers:\n- user:\n    token: hunter2\n"
+	for _, row := range []struct {
+		name    string
+		options []fakeapi.Option
+		query   string
+		shown   bool
+	}{
+		{name: "by default"},
+		{name: "shown by an option", options: []fakeapi.Option{fakeapi.WithSecretsShown()}, shown: true},
+		{name: "shown by a query", query: "?showSecrets=true", shown: true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, append(row.options, fakeapi.WithInMemory())...)
+			do(t, srv, "POST", namespace+"/secrets", `{"metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"stringData\":{\"k\":\"hunter2\"}}"}},"stringData":{"k":"hunter2","same":"hunter2"}}`)
+			do(t, srv, "PATCH", namespace+"/secrets/a", `{"stringData":{"k":"hunter2-next"}}`)
+			do(t, srv, "POST", namespace+"/configmaps", configMapJSON(t, "b", map[string]any{"kubeconfig": kubeconfig, "url": "https://u:hunter2@host/"}))
+			do(t, srv, "GET", namespace+"/configmaps/none?token=hunter2", "")
+			do(t, srv, "POST", namespace+"/pods", `{"metadata":{"name":"https://u:hunter2@host/"}}`)
+			read := func(path, accept string) string {
+				req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/debug/fakeapi/"+path+row.query, nil)
+				require.NoError(t, err)
+				req.Header.Set("Accept", accept)
+				resp, err := srv.Client().Do(req)
+				require.NoError(t, err)
+				defer resp.Body.Close()
+				b, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				return string(b)
+			}
+			for name, text := range map[string]string{"text": read("story", "text/plain"), "JSON": read("story", "application/json"), "page": read("story", "text/html"), "requests": read("requests", "application/json")} {
+				assert.Equal(t, row.shown, strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyM"), "%s: %s", name, text)
+			}
+			if row.query == "" {
+				assert.Equal(t, row.shown, strings.Contains(srv.Story().String(), "aHVudGVyM"), srv.Story().String())
+			}
+			if !row.shown {
+				assert.Contains(t, srv.Story().String(), "patch secrets default/a: data.k scrubbed-1 → scrubbed-3")
+			}
+		})
+	}
+}
+
+// configMapJSON returns a ConfigMap.
+func configMapJSON(t *testing.T, name string, data map[string]any) string {
+	t.Helper()
+	b, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": name}, "data": data})
+	require.NoError(t, err)
+	return string(b)
+}
+
+// The audit log has no token of the control endpoint.
+func TestAuditHidesSecretsOfControl(t *testing.T) {
+	var log strings.Builder
+	srv := fakeapi.Start(t, fakeapi.WithAuditLog("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]", &log))
+	resp, err := srv.Client().Post(srv.URL+"/debug/fakeapi/kubeconfig", "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	var answer struct{ Token string }
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&answer))
+	srv.Close()
+	assert.Contains(t, log.String(), `"requestURI":"/debug/fakeapi/kubeconfig"`)
+	assert.NotContains(t, log.String(), answer.Token)
+}

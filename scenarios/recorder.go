@@ -31,6 +31,7 @@ const (
 type Recorder struct {
 	next    http.Handler
 	secrets []Secret
+	show    bool // secrets are recorded
 	started time.Time
 	file    *RecordingFile // nil: all entries are kept
 	held    atomic.Int64   // bytes of the bodies that are not written to the file
@@ -59,8 +60,16 @@ func Record(next http.Handler, secrets ...Secret) *Recorder {
 // generates, the recorder remembers the newest 100,000.
 func RecordTo(f *RecordingFile, next http.Handler, secrets ...Secret) *Recorder {
 	r := Record(next, secrets...)
-	r.file, r.builder = f, newScenarioBuilder(secrets, f)
+	r.file, r.builder = f, newScenarioBuilder(newScrubber(secrets, false), f)
 	return r
+}
+
+// ShowSecrets makes the recording contain secrets. The caller calls it before the first request.
+func (r *Recorder) ShowSecrets() {
+	r.show = true
+	if r.builder != nil {
+		r.builder.scrub = nil
+	}
 }
 
 // Close writes what was recorded to the file, except unanswered requests. It

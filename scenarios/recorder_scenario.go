@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -39,7 +40,7 @@ func (r *Recorder) Scenario() *Scenario {
 	defer r.mu.Unlock()
 	log := &memoryLog{}
 	if r.file == nil {
-		b := newScenarioBuilder(r.secrets, log)
+		b := newScenarioBuilder(newScrubber(r.secrets, r.show), log)
 		for _, e := range r.entries {
 			b.add(e)
 		}
@@ -75,8 +76,8 @@ type itemLog interface {
 // steps.
 type scenarioBuilder struct {
 	log   itemLog
-	scrub *scrubber
-	step  *Step // the newest one
+	scrub *scrub.Scrubber // nil if secrets are shown
+	step  *Step           // the newest one
 
 	// generated holds the values that the server has generated, by class and
 	// value, in the order of remembered.
@@ -92,10 +93,10 @@ type scenarioBuilder struct {
 	last         map[string]int // class to its highest number of a placeholder
 }
 
-func newScenarioBuilder(secrets []Secret, log itemLog) *scenarioBuilder {
+func newScenarioBuilder(s *scrub.Scrubber, log itemLog) *scenarioBuilder {
 	return &scenarioBuilder{
 		log:          log,
-		scrub:        newScrubber(secrets),
+		scrub:        s,
 		generated:    map[string]*generatedValue{},
 		types:        map[int]string{},
 		placeholders: map[string]string{},
@@ -139,7 +140,7 @@ func (b *scenarioBuilder) add(e *entry) {
 			break
 		}
 		contentType := e.answer.Header.Get("Content-Type")
-		body := b.scrub.body(e.request.resource(), decodeBody(contentType, e.body))
+		body := b.scrub.Body(e.request.resource(), decodeBody(contentType, e.body))
 		if created := e.request.Verb == "create" && e.answer.StatusCode == http.StatusCreated; created {
 			b.recordGeneratedName(st.Body, body)
 		}
@@ -166,7 +167,7 @@ func (b *scenarioBuilder) addEvent(e *entry) bool {
 	if isPeriodicBookmark(event) {
 		return false
 	}
-	event = b.scrub.body(e.request.resource(), event)
+	event = b.scrub.Body(e.request.resource(), event)
 	b.begin(e, Step{Events: watchName(e.watch), Count: 1, Want: &Answer{}})
 	b.step.Want.Events = []any{b.want(event, "0.")}
 	return true
@@ -354,7 +355,7 @@ func (b *scenarioBuilder) requestStep(r *recordedRequest) Step {
 	headers := map[string]string{}
 	for name := range r.Header {
 		if name == "User-Agent" || strings.HasPrefix(name, "Impersonate-") {
-			headers[name] = b.scrub.credentials(r.Header.Get(name))
+			headers[name] = b.scrub.Text(r.Header.Get(name))
 		}
 	}
 	switch accept := r.Header.Get("Accept"); accept {
@@ -379,7 +380,7 @@ func (b *scenarioBuilder) requestStep(r *recordedRequest) Step {
 // target returns the path and the query of a request, with variables in place of
 // generated values.
 func (b *scenarioBuilder) target(u *url.URL) string {
-	out := b.replaceGenerated(b.scrub.credentials(u.EscapedPath()))
+	out := b.replaceGenerated(b.scrub.Text(u.EscapedPath()))
 	if u.RawQuery == "" {
 		return out
 	}
@@ -397,7 +398,7 @@ func (b *scenarioBuilder) target(u *url.URL) string {
 		if m != nil {
 			pair = key + "=" + m.reference()
 		}
-		pairs = append(pairs, b.replaceGenerated(b.scrub.parameter(pair)))
+		pairs = append(pairs, b.replaceGenerated(b.scrub.Parameter(pair)))
 	}
 	return out + "?" + strings.Join(pairs, "&")
 }
@@ -418,9 +419,9 @@ func (b *scenarioBuilder) setBody(st *Step, r *recordedRequest) {
 	}
 	switch {
 	case doc != nil:
-		st.Body = b.replaceInBody("", b.scrub.body(r.resource(), doc))
-	case utf8.Valid(r.body) || b.scrub.hasSecrets(r.resource()):
-		st.Raw = b.scrub.raw(r.resource(), string(r.body))
+		st.Body = b.replaceInBody("", b.scrub.Body(r.resource(), doc))
+	case utf8.Valid(r.body) || b.scrub.HasRules(r.resource()):
+		st.Raw = b.scrub.Raw(r.resource(), string(r.body))
 	default:
 		st.Base64 = base64.StdEncoding.EncodeToString(r.body)
 	}

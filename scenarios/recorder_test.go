@@ -302,6 +302,38 @@ func TestRecordWatches(t *testing.T) {
 	})
 }
 
+// A recording without secrets plays: the server accepts its placeholders, and where it makes a
+// secret itself, any value is right. ShowSecrets keeps secrets.
+func TestPlayScrubbed(t *testing.T) {
+	const secrets, configMaps = "/api/v1/namespaces/default/secrets", "/api/v1/namespaces/default/configmaps"
+	for _, show := range []bool{false, true} {
+		t.Run("show="+strconv.FormatBool(show), func(t *testing.T) {
+			r, c := record(t, fakeapi.Start(t))
+			if show {
+				r.ShowSecrets()
+			}
+			c.json("POST " + secrets + "\n\n" + `{"metadata":{"name":"a"},"stringData":{"password":"hunter2!","same":"hunter2!"}}`)
+			c.json("PUT " + secrets + "/a\n\n" + `{"metadata":{"name":"a"},"data":{"password":"aHVudGVyMiE=","other":"aHVudGVyMw=="}}`)
+			c.json("POST " + secrets + "\n\n" + `{"metadata":{"name":"docker"},"type":"kubernetes.io/dockerconfigjson","stringData":{".dockerconfigjson":"{\"auths\":{\"hunter2\":{}}}"}}`)
+			c.json("POST " + configMaps + "\n\n" + `{"metadata":{"name":"c"},"data":{"a":"Bearer hunter2hunter2hunter2","b":"https://x:hunter2@host/"}}`)
+			c.json("POST /api/v1/namespaces/default/serviceaccounts\n\n" + `{"metadata":{"name":"s"}}`)
+			token := c.json("POST /api/v1/namespaces/default/serviceaccounts/s/token\n\n{}")["status"].(map[string]any)["token"].(string)
+			kubeconfig := c.json("POST /debug/fakeapi/kubeconfig\n\n{}")["token"].(string)
+			c.json("GET " + secrets)
+			text, err := scenarios.Format(r.Scenario())
+			require.NoError(t, err)
+			for _, secret := range []string{"hunter2", "aHVudGVyM", token, kubeconfig} {
+				assert.Equal(t, show, strings.Contains(string(text), secret), secret)
+			}
+			if !show {
+				file := filepath.Join(t.TempDir(), "recording.yaml")
+				require.NoError(t, os.WriteFile(file, text, 0o600))
+				scenarios.Play(t, fakeapi.Start(t), file)
+			}
+		})
+	}
+}
+
 // No secret is in a recording, however it is sent.
 func TestRecordScrubs(t *testing.T) {
 	const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJlMTIz"
@@ -331,6 +363,9 @@ func TestRecordScrubs(t *testing.T) {
 		{"headers", "GET /api/v1/pods\nAuthorization: Bearer hunter2\nProxy-Authorization: hunter2\nCookie: a=hunter2\nX-Auth-Token: hunter2\n" +
 			"Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.hunter2\nUser-Agent: a " + token, "application/json", "{}"},
 		{"WebSocket", "GET /api/v1/namespaces/default/pods/a/exec?command=hunter2\nUpgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.hunter2", "", "hunter2"},
+		{"kubeconfig in a ConfigMap", "PUT /api/v1/namespaces/default/configmaps/a\n\n" + `{"data":{"kubeconfig":"clusters: []\nusers:\n- user:\n    token: hunter2\n"}}`, "application/json", "{}"},
+		{"password in a URL", "PUT /api/v1/namespaces/default/configmaps/a\n\n" + `{"data":{"url":"postgres://shop:hunter2@db/shop"}}`, "application/json", "{}"},
+		{"answer of the control endpoint", "POST /debug/fakeapi/kubeconfig\n\n{}", "application/json", `{"kubeconfig":"clusters: []\nusers:\n- user:\n    token: hunter2\n","token":"hunter2"}`},
 		{"token in an answer", "GET /api/v1/namespaces/default/configmaps/a", "application/json", `{"data":{"a":"` + token + `"}}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -220,12 +220,9 @@ func TestRecorderForgets(t *testing.T) {
 	b.begin(&entry{}, Step{})
 	for i := range maxGenerated + 10 {
 		b.want(map[string]any{"uid": fmt.Sprintf("00000000-0000-0000-0000-%012d", i), "n": "x"}, "")
-		b.scrub.text(fmt.Sprint("secret ", i))
 	}
 	assert.Len(t, b.generated, maxGenerated)
 	assert.Len(t, b.placeholders, maxGenerated)
-	assert.Len(t, b.scrub.known, maxGenerated)
-	assert.Equal(t, "scrubbed-100011", b.scrub.text("another secret"), "no two values get the same replacement")
 }
 
 func TestCreateRecordingErrors(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/scrub"
 )
 
 // A StateRecording lists and watches resources of a server and records the changes
@@ -28,9 +29,9 @@ type StateRecording struct {
 
 	mu    sync.Mutex // guards the fields below
 	log   itemLog
-	scrub *scrubber
-	lost  time.Time // when the server was last reached, while it cannot be
-	err   error     // the first error that ended a reflector
+	scrub *scrub.Scrubber // nil if secrets are shown
+	lost  time.Time       // when the server was last reached, while it cannot be
+	err   error           // the first error that ended a reflector
 }
 
 // DefaultRetry is the default of StateOptions.Retry.
@@ -51,6 +52,8 @@ type StateOptions struct {
 	// Secrets are omitted from the recording, in addition to the default ones;
 	// see DefaultSecrets.
 	Secrets []Secret
+	// ShowSecrets records all secrets as they are.
+	ShowSecrets bool
 	// File gets the initial objects, and each change when it is observed. The caller
 	// calls Finish after Stop. Without it the recording is kept in memory.
 	File *RecordingFile
@@ -83,7 +86,7 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	}
 	r := &StateRecording{
 		started: time.Now(), file: o.File, memory: &memoryLog{}, gone: cmp.Or(o.Retry, DefaultRetry), warn: o.Warn,
-		ended: make(chan struct{}), scrub: newScrubber(o.Secrets),
+		ended: make(chan struct{}), scrub: newScrubber(o.Secrets, o.ShowSecrets),
 	}
 	r.log = r.memory
 	if r.file != nil {
@@ -293,7 +296,7 @@ func assembleChanges(lines func(func(line []byte, note string) error) error, yie
 }
 
 // addTo adds the observed write to a change.
-func (o observation) addTo(c *Change, scrub *scrubber) {
+func (o observation) addTo(c *Change, s *scrub.Scrubber) {
 	if o.deleted {
 		c.Delete = append(c.Delete, identity(o.object))
 		return
@@ -302,7 +305,7 @@ func (o observation) addTo(c *Change, scrub *scrubber) {
 		delete(meta, "resourceVersion")
 		delete(meta, "selfLink")
 	}
-	c.Put = append(c.Put, scrub.body(o.typ.String(), o.object).(map[string]any))
+	c.Put = append(c.Put, s.Body(o.typ.String(), o.object).(map[string]any))
 }
 
 // identity returns an object with only the fields that identify it.

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/scrub"
 )
 
 // variables are the values of ${name} in a scenario.
@@ -124,7 +126,7 @@ func walkObjects(v any, visit func(map[string]any)) {
 // lookup returns the value at a dotted path. A number is the index of a list
 // element; \. is a literal dot.
 func lookup(v any, path string) (any, bool) {
-	for _, part := range splitPath(path) {
+	for _, part := range scrub.SplitPath(path) {
 		switch t := v.(type) {
 		case map[string]any:
 			e, ok := t[part]

@@ -20,6 +20,7 @@ type logCommand struct {
 	target target
 	html   string
 	lines  int
+	show   bool // secrets
 }
 
 // newLogCommand returns the command log.
@@ -68,6 +69,7 @@ func (c *logCommand) flags() []flagGroup {
 		{"Output", func(fs flagSet) {
 			fs.IntVar(&c.lines, "lines", 40, "print the last `NUMBER` entries")
 			fs.StringVar(&c.html, "html", "", "write the whole story to `FILE`, as an HTML page, instead of printing")
+			fs.BoolVar(&c.show, "show-secrets", false, "show secrets, such as the data of Secrets and tokens in URLs")
 		}},
 	}
 }
@@ -78,7 +80,11 @@ func (c *logCommand) story(ctx context.Context) (*story.Story, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.URL+"/debug/fakeapi/story", nil)
+	url := cluster.URL + "/debug/fakeapi/story"
+	if c.show {
+		url += "?showSecrets=true"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type recordCommand struct {
 	context    string
 	out        string
 	secrets    []scenarios.Secret
+	show       bool // secrets
 
 	listen       string
 	allowRemote  bool
@@ -119,6 +120,7 @@ func (c *recordCommand) flags() []flagGroup {
 			fs.StringVar(&c.context, "context", "", "use the context `NAME` of the kubeconfig instead of the current one")
 			fs.StringVar(&c.out, "out", "recording.yaml", "write the scenario to `FILE`; until the command ends, it is in FILE.*.partial")
 			fs.Func("secret", "omit the values at `RESOURCE:PATH`, such as configmaps:data.*, besides those of Secrets; repeatable", c.addSecret)
+			fs.BoolVar(&c.show, "show-secrets", false, "record secrets as they are")
 		}},
 		{"Record the traffic through a proxy", func(fs flagSet) {
 			fs.StringVar(&c.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
@@ -166,7 +168,7 @@ func (c *recordCommand) recordState(ctx context.Context, out *scenarios.Recordin
 	}
 	r, err := scenarios.RecordState(ctx, scenarios.StateOptions{
 		URL: cluster.URL, Transport: cluster.Transport,
-		Resources: strings.Split(c.state, ","), Namespace: c.namespace, Secrets: c.secrets,
+		Resources: strings.Split(c.state, ","), Namespace: c.namespace, Secrets: c.secrets, ShowSecrets: c.show,
 		File: out, Retry: c.retry,
 		Warn: func(text string) { fmt.Fprintln(stderr, text) },
 	})
@@ -205,6 +207,9 @@ func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.Record
 		return false, err
 	}
 	recorder := scenarios.RecordTo(out, handler, c.secrets...)
+	if c.show {
+		recorder.ShowSecrets()
+	}
 	guarded := crossorigin.Handler(requireToken(recorder, token, c.proxy), c.allowedHosts...)
 	// With TLS, because kubectl and client-go send no token over plain HTTP.
 	srv, err := httptest.Start(guarded, httptest.Options{Addr: c.listen, TLS: true, Names: slices.DeleteFunc(slices.Clone(c.allowedHosts), isAnyHost)})

@@ -68,6 +68,7 @@ type serveCommand struct {
 	chaos            uint64
 	control          bool
 	quiet            bool
+	showSecrets      bool
 	withParent       bool
 
 	inputs  inputFS
@@ -224,6 +225,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
 			fs.BoolVar(&c.withParent, "with-parent", false, "end when the process that started this one has ended")
 			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
+			fs.BoolVar(&c.showSecrets, "show-secrets", false, "show secrets in stories and in the requests of the control endpoint")
 		}},
 		{"Authentication and authorization", func(fs flagSet) {
 			fs.StringVar(&c.tokens, "token-auth-file", "", "authenticate the users in the CSV `FILE`: token,user,uid,\"group1,group2\"; without it every client is an administrator")
@@ -376,6 +378,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	options = append(options, authorization...)
 	if !c.control {
 		options = append(options, fakeapi.WithoutControl())
+	}
+	if c.showSecrets {
+		options = append(options, fakeapi.WithSecretsShown())
 	}
 	if c.chaos != 0 {
 		options = append(options, fakeapi.WithFaults(fakeapi.Chaos(c.chaos)...))

@@ -25,6 +25,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/story"
@@ -48,11 +49,13 @@ type Control struct {
 	activity  *activity.Tracker
 	snapshots sync.Map // of names to *storage.Snapshot
 	host      atomic.Pointer[Host]
+	// showSecrets makes stories and requests show secrets.
+	showSecrets bool
 }
 
-// New returns the Control of a server.
-func New(g *registry.Registry, f *registry.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker) *Control {
-	return &Control{registry: g, front: f, faults: faults, manager: m, activity: a}
+// New returns the Control of a server. With showSecrets, stories and requests have secrets.
+func New(g *registry.Registry, f *registry.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker, showSecrets bool) *Control {
+	return &Control{registry: g, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.
@@ -329,7 +332,29 @@ func (c *Control) writes(_ *Request, in WritesQuery) ([]journal.Write, error) {
 	return append([]journal.Write{}, c.registry.Writes(mvcc.Revision(from))...), nil
 }
 
-func (c *Control) requests(*Request, none) ([]journal.Request, error) { return c.Requests(), nil }
+// A SecretsQuery says whether an answer has secrets.
+type SecretsQuery struct {
+	// ShowSecrets shows secrets, such as the data of Secrets and tokens in URLs. By default
+	// placeholders replace them.
+	ShowSecrets bool `query:"showSecrets"`
+}
+
+// scrubber returns what replaces secrets in an answer; nil if they are shown.
+func (c *Control) scrubber(show bool) *scrub.Scrubber {
+	if show || c.showSecrets {
+		return nil
+	}
+	return scrub.ForReaders()
+}
+
+func (c *Control) requests(_ *Request, in SecretsQuery) ([]journal.Request, error) {
+	all, s := c.Requests(), c.scrubber(in.ShowSecrets)
+	for i := range all {
+		r := &all[i]
+		r.URI, r.UserAgent, r.Message, r.Panic = s.URI(r.URI), s.Text(r.UserAgent), s.Text(r.Message), s.Text(r.Panic)
+	}
+	return all, nil
+}
 
 // Requests returns the newest few thousand requests that were answered, oldest
 // first.
@@ -343,11 +368,15 @@ func (c *Control) Requests() []journal.Request {
 }
 
 // Story returns what happened on the server since it was fresh, under a title.
-func (c *Control) Story(title string) *story.Story {
+func (c *Control) Story(title string) *story.Story { return c.storyWith(title, c.scrubber(false)) }
+
+func (c *Control) storyWith(title string, s *scrub.Scrubber) *story.Story {
 	g := c.registry
 	return story.New(story.Source{
-		Title: title, Journal: g.Journal(), Store: g.Store(), Now: g.Clock().Now(), From: g.FreshRevision(), Hidden: Serves,
+		Title: title, Journal: g.Journal(), Store: g.Store(), Now: g.Clock().Now(), From: g.FreshRevision(), Hidden: Serves, Scrubber: s,
 	})
 }
 
-func (c *Control) story(r *Request, _ none) (*story.Story, error) { return c.Story(r.Host), nil }
+func (c *Control) story(r *Request, in SecretsQuery) (*story.Story, error) {
+	return c.storyWith(r.Host, c.scrubber(in.ShowSecrets)), nil
+}

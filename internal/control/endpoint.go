@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"reflect"
 
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -78,8 +79,8 @@ func (r *Request) decode(v any) error {
 	return nil
 }
 
-// decodeQuery sets the fields of a struct that have the tag query: strings, and lists of
-// strings for a parameter that can be repeated.
+// decodeQuery sets the fields of a struct that have the tag query: strings, booleans, and lists
+// of strings for a parameter that can be repeated.
 func decodeQuery(query url.Values, v reflect.Value) {
 	if v.Kind() != reflect.Struct {
 		return
@@ -87,9 +88,12 @@ func decodeQuery(query url.Values, v reflect.Value) {
 	for i := range v.NumField() {
 		name, ok := v.Type().Field(i).Tag.Lookup("query")
 		if values := query[name]; ok && len(values) > 0 {
-			if f := v.Field(i); f.Kind() == reflect.Slice {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.Slice:
 				f.Set(reflect.ValueOf(values))
-			} else {
+			case reflect.Bool:
+				f.SetBool(route.ParseBool(values[0]))
+			default:
 				f.SetString(values[0])
 			}
 		}

@@ -91,6 +91,9 @@ type Config struct {
 	// NoControl turns the control endpoint off.
 	NoControl bool
 
+	// ShowSecrets makes stories and the requests of the control endpoint show secrets.
+	ShowSecrets bool
+
 	// Hosts are further names by which clients may call a server that listens on a
 	// loopback address; see crossorigin.Check.
 	Hosts []string
@@ -266,7 +269,7 @@ func (s *Server) addControl() {
 	s.front = s.registry.Front()
 	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release)
 	s.config.State = nil // it is no longer needed
-	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity)
+	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity, s.config.ShowSecrets)
 }
 
 // trackDo counts a request as activity: a watch while a fault's Do runs for it, and a check of
@@ -322,7 +325,7 @@ func (s *Server) NewReplica(name string) *Server {
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
 	out.front, out.replica = s.registry.NewFront(name), true
-	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity)
+	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity, out.config.ShowSecrets)
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -24,6 +25,8 @@ type Source struct {
 	From mvcc.Revision
 	// Hidden, if not nil, reports whether the story omits requests for a path.
 	Hidden func(path string) bool
+	// Scrubber replaces secrets; nil shows them.
+	Scrubber *scrub.Scrubber
 }
 
 const (
@@ -133,7 +136,7 @@ func (b *builder) moment(order int64, at time.Time) (Moment, bool) {
 func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	w := e.What
 	m, _ := b.moment(e.Order, w.Time)
-	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(w.Writer.Verb, w.Writer.Subresource), Client: writer(w.Writer), Changes: []Change{}}
+	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(w.Writer.Verb, w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}}
 	changes := w.Changes
 	if changes == nil {
 		for tx := range b.Store.Log(w.Revision) {
@@ -147,22 +150,22 @@ func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 		changes = changes[:maxChanges]
 	}
 	for i := range changes {
-		rev.Changes = append(rev.Changes, change(&changes[i]))
+		rev.Changes = append(rev.Changes, b.change(&changes[i]))
 	}
 	rev.Brief = rev.brief()
 	b.story.Revisions = append(b.story.Revisions, rev)
 }
 
 // change returns the Change of an event of the store.
-func change(e *mvcc.Event[*storage.Object]) Change {
+func (b *builder) change(e *mvcc.Event[*storage.Object]) Change {
 	c := Change{Type: storage.Modified}
 	c.Resource, c.Namespace, c.Name = journal.SplitKey(e.Item.Key)
 	var old, new map[string]any
 	if e.Prev != nil {
-		old = decode(e.Prev.Value.JSON())
+		old = b.decode(c.Resource, e.Prev.Value)
 	}
 	if e.Type == mvcc.Put {
-		new = decode(e.Item.Value.JSON())
+		new = b.decode(c.Resource, e.Item.Value)
 	}
 	switch {
 	case new == nil:
@@ -174,15 +177,32 @@ func change(e *mvcc.Event[*storage.Object]) Change {
 	return c
 }
 
+// client and writer are the functions of these names, without secrets.
+func (b *builder) client(user, userAgent string) Client {
+	return client(user, b.Scrubber.Text(userAgent))
+}
+
+func (b *builder) writer(w journal.Writer) Client {
+	w.UserAgent = b.Scrubber.Text(w.UserAgent)
+	return writer(w)
+}
+
+// decode decodes a stored object of a resource, without secrets.
+func (b *builder) decode(resource string, o *storage.Object) map[string]any {
+	obj := decode(o.JSON())
+	b.Scrubber.Body(resource, obj)
+	return obj
+}
+
 func (b *builder) note(e journal.Entry[journal.Note]) {
 	n := e.What
 	m, ok := b.moment(e.Order, n.Time)
 	if !ok {
 		return
 	}
-	note := Note{Moment: m, Kind: n.Kind, Text: n.Text, Resource: n.Resource, Revision: int64(n.Revision)}
+	note := Note{Moment: m, Kind: n.Kind, Text: b.Scrubber.Text(n.Text), Resource: n.Resource, Revision: int64(n.Revision)}
 	if n.UserAgent != "" {
-		c := client("", n.UserAgent)
+		c := b.client("", n.UserAgent)
 		note.Client = &c
 	}
 	b.story.Notes = append(b.story.Notes, note)
@@ -196,13 +216,13 @@ func (b *builder) watches(watches []journal.Watch, progress []journal.Entry[jour
 			continue
 		}
 		_, selector := selection(w.URI)
-		r := b.reader(WatchReader, client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
+		r := b.reader(WatchReader, b.client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
 		readers[w.Began] = r
 		m, _ := b.moment(w.Began, w.Opened)
 		b.mark(r, Mark{Moment: m, Kind: WatchMark, Revision: int64(w.From)})
 		if w.Ended != 0 {
 			m, _ = b.moment(w.Ended, w.Closed)
-			b.mark(r, Mark{Moment: m, Kind: EndMark, Text: w.End})
+			b.mark(r, Mark{Moment: m, Kind: EndMark, Text: b.Scrubber.Text(w.End)})
 		}
 	}
 	for _, e := range progress {
@@ -229,7 +249,7 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 	} else if rt.Resource == "namespaces" {
 		what.Namespace = "" // the path has its own name there
 	}
-	who := client(r.User, r.UserAgent)
+	who := b.client(r.User, r.UserAgent)
 	failed := r.Code >= http.StatusBadRequest || r.Panic != ""
 	if rt.Verb == "watch" && !failed {
 		return // the marks of its reader show it
@@ -252,8 +272,8 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 		return // a revision shows it, or it is not about stored objects
 	}
 	b.story.Requests = append(b.story.Requests, Request{
-		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: r.URI, Verb: action(rt.Verb, rt.Subresource), Target: what,
-		Code: r.Code, Fault: b.fault(e, u.Path), Message: message(r), Unimplemented: r.Unimplemented, Panic: r.Panic,
+		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: b.Scrubber.URI(r.URI), Verb: action(rt.Verb, rt.Subresource), Target: what,
+		Code: r.Code, Fault: b.fault(e, u.Path), Message: b.Scrubber.Text(message(r)), Unimplemented: r.Unimplemented, Panic: b.Scrubber.Text(r.Panic),
 	})
 }
 
@@ -279,8 +299,9 @@ func (b *builder) fault(e journal.Entry[journal.CompletedRequest], path string) 
 	if e.What.Code < http.StatusBadRequest {
 		return 0
 	}
+	agent, path := b.Scrubber.Text(e.What.UserAgent), b.Scrubber.Text(path)
 	for _, n := range b.story.Notes {
-		if n.Kind == journal.Fault && n.Order > e.What.Came && n.Order < e.Order && n.Client != nil && n.Client.UserAgent == e.What.UserAgent && strings.HasSuffix(n.Text, " of "+path) {
+		if n.Kind == journal.Fault && n.Order > e.What.Came && n.Order < e.Order && n.Client != nil && n.Client.UserAgent == agent && strings.HasSuffix(n.Text, " of "+path) {
 			return n.Order
 		}
 	}

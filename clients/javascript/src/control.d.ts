@@ -636,10 +636,10 @@ export class Control {
   constructor(send: Send);
 
   /** What happened: who wrote what, who had not seen it, and what failed; a page in a browser. */
-  story(): Promise<Story>;
+  story(query?: { showSecrets?: boolean }): Promise<Story>;
 
   /** The newest requests, with their answers. */
-  requests(): Promise<Request[]>;
+  requests(query?: { showSecrets?: boolean }): Promise<Request[]>;
 
   /** The writes from a revision on, with their writers. */
   writes(query?: { from?: string }): Promise<Write[]>;

@@ -8,12 +8,12 @@ export class Control {
     this.#send = send;
   }
 
-  story() {
-    return this.#send('GET', '/debug/fakeapi/story', {}, undefined);
+  story(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/story', query, undefined);
   }
 
-  requests() {
-    return this.#send('GET', '/debug/fakeapi/requests', {}, undefined);
+  requests(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/requests', query, undefined);
   }
 
   writes(query = {}) {

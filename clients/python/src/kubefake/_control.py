@@ -731,13 +731,21 @@ class Control:
     def __init__(self, send: Send) -> None:
         self._send = send
 
-    def story(self) -> Story:
-        """What happened: who wrote what, who had not seen it, and what failed; a page in a browser."""
-        return self._send("GET", "/debug/fakeapi/story", {}, None)
+    def story(self, *, show_secrets: bool | None = None) -> Story:
+        """What happened: who wrote what, who had not seen it, and what failed; a page in a browser.
 
-    def requests(self) -> List[Request]:
-        """The newest requests, with their answers."""
-        return self._send("GET", "/debug/fakeapi/requests", {}, None)
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets and tokens
+            in URLs. By default placeholders replace them.
+        """
+        return self._send("GET", "/debug/fakeapi/story", {"showSecrets": show_secrets}, None)
+
+    def requests(self, *, show_secrets: bool | None = None) -> List[Request]:
+        """The newest requests, with their answers.
+
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets and tokens
+            in URLs. By default placeholders replace them.
+        """
+        return self._send("GET", "/debug/fakeapi/requests", {"showSecrets": show_secrets}, None)
 
     def writes(self, *, from_: str | None = None) -> List[Write]:
         """The writes from a revision on, with their writers.
