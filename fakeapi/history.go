@@ -59,8 +59,9 @@ type Snapshot struct{ state *storage.Snapshot }
 func (s *Server) Snapshot() Snapshot { return Snapshot{s.api.Registry().Snapshot()} }
 
 // Restore restores the state of a snapshot, which was taken from this server or
-// from one that it is a fork of. It is one write with the objects that differ:
-// watches send them as events, and the revision rises.
+// from one that it is a fork of. It is one write of the objects that differ: readers see
+// all of it or nothing. Watches send the objects as events, each with a resourceVersion of
+// its own, so that a watch that breaks can be continued after each of them.
 func (s *Server) Restore(to Snapshot) error { return s.api.Registry().Restore(to.state) }
 
 // Reset restores the state of a fresh server, without the objects of its options,

@@ -6,10 +6,10 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Write is one transaction: the changes that were stored at one revision. It is
-// a struct:
+// A Write is one transaction: changes that were stored together. Each of them has a revision
+// of its own, in their order. It is a struct:
 //
-//	Revision int64
+//	Revision int64      of the last change
 //	Time     time.Time  on the server's clock
 //	Writer   Writer     the zero value if the server no longer knows
 //	Changes  []Change

@@ -70,10 +70,14 @@ func pastLess[V any](a, b pastEntry[V]) bool {
 	return a.end < b.end
 }
 
-// A logEntry is a transaction in the log.
+// A logEntry is a change in the log, and its transaction.
 type logEntry[V any] struct {
-	rev Revision
-	tx  *Transaction[V]
+	rev    Revision
+	tx     *Transaction[V]
+	before int64 // historySize.added before the change
 }
+
+// event returns the change.
+func (e *logEntry[V]) event() *Event[V] { return &e.tx.Events[e.rev-e.tx.First()] }
 
 func logLess[V any](a, b logEntry[V]) bool { return a.rev < b.rev }

@@ -4,12 +4,12 @@ import "time"
 
 // Compaction has two steps. Raising the compacted revision makes older revisions
 // unreachable for readers and watchers, at once. Trimming then frees their memory and
-// requires writer. It walks the log, not the store: the events of a transaction have
-// the versions that the transaction ended. Each commit trims a few transactions, more
-// than the one that it adds, so that the backlog after a jump of the clock shrinks.
+// requires writer. It walks the log, not the store: each change has the version that it
+// ended. Each commit trims a few changes for each one that it adds, so that the backlog
+// after a jump of the clock shrinks.
 
 const (
-	trimPerCommit = 4
+	trimPerChange = 4
 	trimPerLock   = 256
 )
 
@@ -72,7 +72,7 @@ func (s *Store[V]) raiseCompacted(now time.Time, rev Revision) error {
 // depend on it call it first, with the result of [Store.now].
 func (s *Store[V]) expireLocked(now time.Time) {
 	if keep := s.opts.KeepRevisions; keep > 0 {
-		s.compacted = max(s.compacted, s.rev-Revision(keep))
+		s.compacted = max(s.compacted, min(s.rev-Revision(keep), s.newestLocked()))
 	}
 	if s.opts.KeepFor <= 0 {
 		return
@@ -97,9 +97,18 @@ func (s *Store[V]) trim(limit int) bool {
 	return s.trimLocked(limit)
 }
 
-// trimLocked removes up to limit transactions below the compacted revision, or as many
+// newestLocked returns the first revision of the newest transaction, 0 if the log is empty.
+func (s *Store[V]) newestLocked() Revision {
+	newest, ok := s.log.entries.Max()
+	if !ok {
+		return 0
+	}
+	return newest.tx.First()
+}
+
+// trimLocked removes up to limit changes below the compacted revision, or as many
 // more as Options.KeepBytes requires, with the versions that they ended. It reports
-// whether there may be more. It keeps the transaction at the compacted revision for
+// whether there may be more. It keeps the change at the compacted revision for
 // watchers from that revision on. The caller holds writer.
 func (s *Store[V]) trimLocked(limit int) bool {
 	s.takeReplicaViewsLocked()
@@ -108,14 +117,12 @@ func (s *Store[V]) trimLocked(limit int) bool {
 		if !ok || oldest.rev >= s.compacted {
 			return false
 		}
-		for _, e := range oldest.tx.Events {
-			if e.Prev != nil {
-				s.past.delete(pastEntry[V]{key: e.Prev.Key, end: oldest.rev})
-			}
+		if prev := oldest.event().Prev; prev != nil {
+			s.past.delete(pastEntry[V]{key: prev.Key, end: oldest.rev})
 		}
 		s.log.deleteMin()
-		next, _ := s.log.entries.Min() // the transaction at the compacted revision is kept
-		s.history.trimmed = next.tx.before
+		next, _ := s.log.entries.Min() // the change at the compacted revision is kept
+		s.history.trimmed = next.before
 	}
 	return true
 }

@@ -45,7 +45,7 @@ func (c *counts) clear() {
 
 // Count returns the number of items in [from, to) of a view of the store, as
 // [View.Count] does. It does not walk the range if it was counted not long ago: then it
-// walks the transactions between the two revisions.
+// walks the changes between the two revisions.
 func (s *Store[V]) Count(v *View[V], from, to string) int {
 	if to != "" && from >= to {
 		return 0
@@ -69,7 +69,7 @@ func (s *Store[V]) CountAfter(v *View[V], from, next, to string, n int) int {
 }
 
 // moveCount changes a count to another revision. It returns false, and leaves c
-// undefined, if there are more transactions between the two than items in the range, or
+// undefined, if there are more changes between the two than items in the range, or
 // if one of them is compacted.
 func (s *Store[V]) moveCount(c *count, rev Revision, r countedRange) bool {
 	first, last, sign := c.rev+1, rev, 1
@@ -83,21 +83,20 @@ func (s *Store[V]) moveCount(c *count, rev Revision, r countedRange) bool {
 		return false
 	}
 	next := first
-	for tx := range s.Log(first) {
-		if tx.Revision != next || next > last {
+	for change := range s.changes(first) {
+		if change.rev != next || next > last {
 			break
 		}
 		next++
-		for _, e := range tx.Events {
-			if e.Item.Key < r.from || r.to != "" && e.Item.Key >= r.to {
-				continue
-			}
-			switch {
-			case e.Type == Delete:
-				c.n -= sign
-			case e.Prev == nil:
-				c.n += sign
-			}
+		e := change.event()
+		if e.Item.Key < r.from || r.to != "" && e.Item.Key >= r.to {
+			continue
+		}
+		switch {
+		case e.Type == Delete:
+			c.n -= sign
+		case e.Prev == nil:
+			c.n += sign
 		}
 	}
 	return next == last+1

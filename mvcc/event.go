@@ -28,7 +28,7 @@ func (t EventType) String() string {
 	return "PUT"
 }
 
-// An Event is the change of a key by a transaction.
+// An Event is the change of a key: one put or one deletion of a transaction.
 type Event[V any] struct {
 	Type EventType
 
@@ -40,16 +40,19 @@ type Event[V any] struct {
 	Prev *Item[V]
 }
 
-// A Transaction is an entry of the log: all changes of one revision, one per key, in
-// the order in which the transaction first changed the keys. Transactions are shared
-// and must not be changed.
+// Revision returns the revision of the change.
+func (e *Event[V]) Revision() Revision { return e.Item.Modified }
+
+// A Transaction is changes that were committed together, in their order. Their revisions
+// are consecutive. Transactions are shared and must not be changed.
 type Transaction[V any] struct {
-	Revision Revision
+	Revision Revision  // of the last change
 	Time     time.Time // not before that of earlier transactions
 	Events   []Event[V]
-
-	before int64 // historySize.added before the transaction
 }
+
+// First returns the revision of the first change.
+func (tx *Transaction[V]) First() Revision { return tx.Events[0].Revision() }
 
 // PrefixEnd returns the end of the range of the keys with a prefix: they are in
 // [prefix, PrefixEnd(prefix)). It is "", which means no upper bound, for a prefix that

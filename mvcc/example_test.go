@@ -31,7 +31,7 @@ func Example() {
 		fmt.Println(e.Type, e.Item.Key, e.Item.Value)
 	}
 	// Output:
-	// 2 <nil>
+	// 3 <nil>
 	// PUT fruit/apple green
 }
 
@@ -211,8 +211,8 @@ func ExampleStore_Log() {
 		fmt.Println()
 	}
 	// Output:
-	// 2: PUT apple PUT pear
-	// 3: DELETE apple
+	// 3: PUT apple PUT pear
+	// 4: DELETE apple
 }
 
 // Something that is made of all items of a range is made again when one of them has changed.

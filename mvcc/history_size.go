@@ -3,38 +3,39 @@ package mvcc
 import "sort"
 
 // A historySize counts the bytes of the history since the store was created. Each
-// transaction in the log has the count before it, so the size of any part of the log is
+// change in the log has the count before it, so the size of any part of the log is
 // a difference of two counts, and forks share the counts with the log.
 type historySize struct {
-	added   int64 // by all transactions
+	added   int64 // by all changes
 	trimmed int64 // of added, the part that trimming has removed
 	grown   int64 // added at the last call of Options.Grown
 }
 
-// kept returns the bytes of the transactions in the log.
+// kept returns the bytes of the changes in the log.
 func (h *historySize) kept() int64 { return h.added - h.trimmed }
 
-// eventBytes is about what an event occupies apart from the value of the previous
+// bytesPerEvent is about what an event occupies apart from the value of the previous
 // version: the event, its item, and its parts of a transaction and of the trees.
-const eventBytes = 256
+const bytesPerEvent = 256
 
-// transactionBytes returns what a transaction adds to the history, its events and the
-// values that they replace or delete, and what it adds to the live values, which may be
+// eventBytes appends to history what each event adds to it, the event and the value that it
+// replaces or deletes. It also returns what the events add to the live values, which may be
 // negative.
-func (s *Store[V]) transactionBytes(events []Event[V]) (history, live int64) {
-	history = int64(len(events)) * eventBytes
-	if !s.sizers {
-		return history, 0 // without a conversion of values to interfaces, which allocates
-	}
-	for _, e := range events {
-		if e.Prev != nil {
-			size := any(e.Prev.Value).(Sizer).Size()
-			history += size - e.sharedBytes()
-			live -= size
+func (s *Store[V]) eventBytes(events []Event[V], history []int64) (_ []int64, live int64) {
+	for i := range events {
+		e := &events[i]
+		added := int64(bytesPerEvent)
+		if s.sizers { // a conversion of other values to interfaces allocates
+			if e.Prev != nil {
+				size := any(e.Prev.Value).(Sizer).Size()
+				added += size - e.sharedBytes()
+				live -= size
+			}
+			if e.Type == Put {
+				live += any(e.Item.Value).(Sizer).Size()
+			}
 		}
-		if e.Type == Put {
-			live += any(e.Item.Value).(Sizer).Size()
-		}
+		history = append(history, added)
 	}
 	return history, live
 }
@@ -98,12 +99,13 @@ func (s *Store[V]) fitLocked() (grown bool, compacted Revision) {
 	// h.kept, because trimming is behind compaction.
 	from := func(rev Revision) int64 {
 		e, _ := s.log.entries.Get(logEntry[V]{rev: rev})
-		return h.added - e.tx.before
+		return h.added - e.before
 	}
-	switch first := max(s.compacted, emptyRevision+1); {
-	case from(first) > keep:
-		later := sort.Search(int(s.rev-first), func(i int) bool { return from(first+1+Revision(i)) <= keep-keep/4 })
-		s.compacted = min(first+1+Revision(later), s.rev)
+	// All of the newest transaction is kept, for watchers that are synced.
+	switch first, newest := max(s.compacted, emptyRevision+1), s.newestLocked(); {
+	case from(first) > keep && first < newest:
+		later := sort.Search(int(newest-first), func(i int) bool { return from(first+1+Revision(i)) <= keep-keep/4 })
+		s.compacted = min(first+1+Revision(later), newest)
 		compacted = s.compacted
 	case h.added-h.grown <= keep/3:
 		return false, 0

@@ -68,12 +68,19 @@ type world struct {
 	clock  time.Time
 
 	states    []map[string]*Item[sized] // by revision
-	log       []*Transaction[sized]     // by revision
+	log       []logged                  // by revision
 	compacted Revision
 	grown     int64      // the size of the log at the last call of Options.Grown
 	calls     []Revision // of Options.Grown
 	watchers  []*modelWatcher
 	replicas  []*modelReplica
+}
+
+// A logged is a change in the log.
+type logged struct {
+	*Transaction[sized]
+	event  Event[sized]
+	before int64 // bytes of all earlier changes
 }
 
 // A modelReplica is the model of a replica.
@@ -97,7 +104,7 @@ type modelWatcher struct {
 func exercise(t *testing.T, choose func(n int) int, more func(step int) bool) {
 	first := &world{t: t, choose: choose, clock: time.Unix(1000, 0)}
 	first.states = []map[string]*Item[sized]{nil, {}}
-	first.log = []*Transaction[sized]{{}, {}} // no transaction has revision 1
+	first.log = []logged{{}, {}} // no change has revision 1
 	first.opts = first.options()
 	first.store = New[sized](first.opts)
 
@@ -154,10 +161,18 @@ func (w *world) prefix() string { return modelPrefixes[w.choose(len(modelPrefixe
 // someRevision returns a random revision, which can usually be read.
 func (w *world) someRevision() Revision { return Revision(w.choose(len(w.states) + 2)) }
 
+// newest returns the first revision of the newest transaction, 0 if there is none.
+func (w *world) newest() Revision {
+	if tx := w.log[w.rev()].Transaction; tx != nil {
+		return tx.First()
+	}
+	return 0
+}
+
 // expire updates the model's compacted revision.
 func (w *world) expire() {
 	if w.opts.KeepRevisions > 0 {
-		w.compacted = max(w.compacted, w.rev()-Revision(w.opts.KeepRevisions))
+		w.compacted = max(w.compacted, min(w.rev()-Revision(w.opts.KeepRevisions), w.newest()))
 	}
 	if w.opts.KeepFor > 0 {
 		for rev := w.rev(); rev >= 2 && rev > w.compacted; rev-- {
@@ -192,47 +207,53 @@ func between(state map[string]*Item[sized], from, to string) []*Item[sized] {
 
 func (w *world) update() {
 	defer w.moves()()
-	rev := w.rev() + 1
-	before, after := w.states[rev-1], maps.Clone(w.states[rev-1])
-	var order []string
-	touch := func(key string) {
-		if !slices.Contains(order, key) {
-			order = append(order, key)
+	before := w.rev()
+	state := w.states[before]
+	var states []map[string]*Item[sized]
+	var events []Event[sized]
+	// change adds a change of a key, to nil for a deletion.
+	change := func(key string, to *Item[sized]) {
+		prev := state[key]
+		state = maps.Clone(state)
+		if e := (Event[sized]{Put, to, prev}); to != nil {
+			state[key] = to
+			events = append(events, e)
+		} else {
+			delete(state, key)
+			events = append(events, Event[sized]{Delete, &Item[sized]{Key: key, Modified: before + Revision(len(events)) + 1}, prev})
 		}
+		states = append(states, state)
 	}
 	fail := w.choose(8) == 0
 	failed := errors.New("failed")
 
 	got, err := w.store.Update(func(tx *Txn[sized]) error {
-		require.Equal(w.t, rev, tx.Revision())
 		for range w.choose(14) {
-			key := w.key()
+			key, rev := w.key(), before+Revision(len(events))+1
+			require.Equal(w.t, rev, tx.Revision())
 			switch w.choose(6) {
 			case 0, 1, 2:
 				item := &Item[sized]{Key: key, Value: sized(w.choose(100)), Created: rev, Modified: rev, Version: 1}
-				if prev := before[key]; prev != nil {
+				if prev := state[key]; prev != nil {
 					item.Created, item.Version = prev.Created, prev.Version+1
 				}
 				tx.Put(key, item.Value)
-				after[key] = item
-				touch(key)
+				change(key, item)
 			case 3:
-				require.Equal(w.t, after[key] != nil, tx.Delete(key))
-				if after[key] != nil {
-					touch(key)
+				require.Equal(w.t, state[key] != nil, tx.Delete(key))
+				if state[key] != nil {
+					change(key, nil)
 				}
-				delete(after, key)
 			case 4:
 				item, ok := tx.Get(key)
-				require.Equal(w.t, after[key] != nil, ok)
-				if ok {
-					require.Equal(w.t, after[key], item)
-				}
+				require.Equal(w.t, state[key] != nil, ok)
+				require.Equal(w.t, state[key], item)
 			case 5:
 				to := w.key()
-				require.Equal(w.t, between(after, key, to), slices.Collect(tx.Range(key, to)))
+				require.Equal(w.t, between(state, key, to), slices.Collect(tx.Range(key, to)))
 			}
 		}
+		require.Equal(w.t, events, tx.Events())
 		if fail {
 			return failed
 		}
@@ -243,23 +264,10 @@ func (w *world) update() {
 		return
 	}
 	require.NoError(w.t, err)
-
-	tx := &Transaction[sized]{Revision: rev, Time: w.clock}
-	for _, key := range order {
-		switch prev, item := before[key], after[key]; {
-		case item != nil:
-			tx.Events = append(tx.Events, Event[sized]{Put, item, prev})
-		case prev != nil:
-			tx.Events = append(tx.Events, Event[sized]{Delete, &Item[sized]{Key: key, Modified: rev}, prev})
-		}
+	if len(events) > 0 {
+		w.append(&Transaction[sized]{Revision: before + Revision(len(events)), Time: w.clock, Events: events}, states)
 	}
-	if len(tx.Events) == 0 {
-		rev--
-	} else {
-		w.states = append(w.states, after)
-		w.append(tx)
-	}
-	require.Equal(w.t, rev, got)
+	require.Equal(w.t, w.rev(), got)
 }
 
 func (w *world) view() {
@@ -384,10 +392,13 @@ func (w *world) advanceOne(m *modelReplica) {
 	m.at = to
 }
 
-// append adds a transaction to the log, compacts the history, and moves the replicas.
-func (w *world) append(tx *Transaction[sized]) {
-	tx.before = w.added()
-	w.log = append(w.log, tx)
+// append adds a transaction to the log, with the states after its changes, compacts the
+// history, and moves the replicas.
+func (w *world) append(tx *Transaction[sized], states []map[string]*Item[sized]) {
+	for i, e := range tx.Events {
+		w.log = append(w.log, logged{tx, e, w.added()})
+		w.states = append(w.states, states[i])
+	}
 	w.expire()
 	w.fit()
 	for _, m := range w.replicas {
@@ -395,21 +406,21 @@ func (w *world) append(tx *Transaction[sized]) {
 	}
 }
 
-// added returns the bytes of all transactions, compacted ones included.
+// added returns the bytes of all changes, compacted ones included.
 func (w *world) added() int64 {
-	newest := w.log[len(w.log)-1]
-	return newest.before + bytesOf(newest)
+	newest := &w.log[len(w.log)-1]
+	return newest.before + newest.bytes()
 }
 
-func bytesOf(tx *Transaction[sized]) int64 {
-	bytes := int64(0)
-	for _, e := range tx.Events {
-		bytes += eventBytes
-		if e.Prev != nil {
-			bytes += e.Prev.Value.Size()
-		}
+// bytes returns the bytes of a change.
+func (l *logged) bytes() int64 {
+	switch {
+	case l.Transaction == nil:
+		return 0
+	case l.event.Prev != nil:
+		return bytesPerEvent + l.event.Prev.Value.Size()
 	}
-	return bytes
+	return bytesPerEvent
 }
 
 // fit updates the model's compacted revision as Options.KeepBytes requires after a
@@ -421,23 +432,22 @@ func (w *world) fit() {
 		// from returns the bytes of the history that is left by a compaction.
 		from := func(rev Revision) (bytes int64) {
 			for ; rev <= w.rev(); rev++ {
-				bytes += bytesOf(w.log[rev])
+				bytes += w.log[rev].bytes()
 			}
 			return bytes
 		}
 		if readable := from(w.compacted); readable > keep || w.added()-w.grown > keep/3 {
 			calls, w.grown = []Revision{0}, w.added()
-			if readable > keep {
+			if newest := w.newest(); readable > keep && max(w.compacted, 2) < newest {
 				w.compacted = max(w.compacted+1, 3)
-				for w.compacted < w.rev() && from(w.compacted) > keep-keep/4 {
+				for w.compacted < newest && from(w.compacted) > keep-keep/4 {
 					w.compacted++
 				}
-				w.compacted = min(w.compacted, w.rev())
 				calls[0] = w.compacted
 			}
 		}
 		kept := w.store.HistoryBytes()
-		require.True(w.t, kept <= keep || kept == from(w.rev()), "%d of at most %d bytes", kept, keep)
+		require.True(w.t, kept <= keep || kept == from(w.newest()), "%d of at most %d bytes", kept, keep)
 	}
 	require.Equal(w.t, calls, w.calls)
 	w.calls = nil
@@ -557,22 +567,16 @@ func (w *world) updateSynced(m *modelWatcher) {
 
 func (w *world) lags(m *modelWatcher) bool { return m.replica != nil && m.replica.lag != (Lag{}) }
 
-// matching returns the events of a transaction that a watcher returns.
-func (m *modelWatcher) matching(tx *Transaction[sized]) []Event[sized] {
-	var events []Event[sized]
-	for _, e := range tx.Events {
-		if strings.HasPrefix(e.Item.Key, m.prefix) {
-			events = append(events, e)
-		}
-	}
-	return events
+// sees reports whether a watcher returns the change of a revision.
+func (w *world) sees(m *modelWatcher, rev Revision) bool {
+	return w.log[rev].Transaction != nil && strings.HasPrefix(w.log[rev].event.Item.Key, m.prefix)
 }
 
 // missed returns the first revision with a matching event since the watcher was synced,
 // 0 if there is none.
 func (w *world) missed(m *modelWatcher) Revision {
 	for rev := m.synced + 1; rev <= w.rev(); rev++ {
-		if len(m.matching(w.log[rev])) > 0 {
+		if w.sees(m, rev) {
 			return rev
 		}
 	}
@@ -631,7 +635,9 @@ func (w *world) poll() {
 	require.NoError(w.t, err)
 	var want []Event[sized]
 	for m.next <= end && (limit == 0 || len(want) < limit) {
-		want = append(want, m.matching(w.log[m.next])...)
+		if w.sees(m, m.next) {
+			want = append(want, w.log[m.next].event)
+		}
 		m.next++
 	}
 	require.Equal(w.t, want, append([]Event[sized](nil), events...))
@@ -668,7 +674,12 @@ func (w *world) inspect() {
 	from := w.someRevision()
 	var want []*Transaction[sized]
 	for rev := max(from, w.compacted, 2); rev <= w.rev(); rev++ {
-		want = append(want, w.log[rev])
+		tx := w.log[rev].Transaction
+		if skipped := rev - tx.First(); skipped > 0 {
+			tx = &Transaction[sized]{tx.Revision, tx.Time, tx.Events[skipped:]}
+		}
+		want = append(want, tx)
+		rev = tx.Revision
 	}
 	require.Equal(w.t, want, slices.Collect(w.store.Log(from)))
 
@@ -703,11 +714,10 @@ func (w *world) inspect() {
 	logged := make(map[ended]*Item[sized])
 	bytes := int64(0)
 	for e := range w.store.log.entries.Ascend {
-		bytes += bytesOf(e.tx)
-		for _, event := range e.tx.Events {
-			if event.Prev != nil {
-				logged[ended{event.Prev.Key, e.rev}] = event.Prev
-			}
+		bytes += w.log[e.rev].bytes()
+		require.Equal(w.t, w.log[e.rev].event, *e.event())
+		if prev := e.event().Prev; prev != nil {
+			logged[ended{prev.Key, e.rev}] = prev
 		}
 	}
 	require.Equal(w.t, logged, indexed, "the past is an index of the log")

@@ -143,15 +143,15 @@ func (r *Replica[V]) Due() (time.Time, bool) {
 	if r.lag.By <= 0 {
 		return time.Time{}, false
 	}
-	var next *Transaction[V]
+	var next logEntry[V]
 	s.log.entries.AscendGreaterOrEqual(logEntry[V]{rev: r.firstTargetLocked()}, func(e logEntry[V]) bool {
-		next = e.tx
+		next = e
 		return false
 	})
-	if next == nil || next.Revision > r.lastTargetLocked() {
+	if next.tx == nil || next.rev > r.lastTargetLocked() {
 		return time.Time{}, false
 	}
-	return next.Time.Add(r.lag.By), true
+	return next.tx.Time.Add(r.lag.By), true
 }
 
 // Revision returns the revision of the replica.

@@ -137,60 +137,63 @@ func TestRepeatedChangesOfKey(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		do      func(tx Txn)
-		event   string // "" if there is none
-		created mvcc.Revision
+		events  []string
+		created mvcc.Revision // of the last version; 0 if it is deleted
 		version int64
 	}{
-		{"put and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Put("new", "2") }, "PUT new 2", 3, 1},
-		{"put and put an old key", func(tx Txn) { tx.Put("old", "1"); tx.Put("old", "2") }, "PUT old 2", 2, 2},
-		{"delete and put an old key", func(tx Txn) { tx.Delete("old"); tx.Put("old", "2") }, "PUT old 2", 2, 2},
-		{"put and delete an old key", func(tx Txn) { tx.Put("old", "1"); tx.Delete("old") }, "DELETE old ", 0, 0},
-		{"delete an old key twice", func(tx Txn) { tx.Delete("old"); tx.Delete("old") }, "DELETE old ", 0, 0},
-		{"put and delete a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new") }, "", 0, 0},
-		{"put, delete and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new"); tx.Put("new", "2") }, "PUT new 2", 3, 1},
+		{"put and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Put("new", "2") }, []string{"PUT new 1", "PUT new 2"}, 3, 2},
+		{"put and put an old key", func(tx Txn) { tx.Put("old", "1"); tx.Put("old", "2") }, []string{"PUT old 1", "PUT old 2"}, 2, 3},
+		{"delete and put an old key", func(tx Txn) { tx.Delete("old"); tx.Put("old", "2") }, []string{"DELETE old ", "PUT old 2"}, 4, 1},
+		{"put and delete an old key", func(tx Txn) { tx.Put("old", "1"); tx.Delete("old") }, []string{"PUT old 1", "DELETE old "}, 0, 0},
+		{"delete an old key twice", func(tx Txn) { tx.Delete("old"); tx.Delete("old") }, []string{"DELETE old "}, 0, 0},
+		{"put and delete a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new") }, []string{"PUT new 1", "DELETE new "}, 0, 0},
+		{"put, delete and put a new key", func(tx Txn) { tx.Put("new", "1"); tx.Delete("new"); tx.Put("new", "2") }, []string{"PUT new 1", "DELETE new ", "PUT new 2"}, 5, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := mvcc.New[string](mvcc.Options{})
 			set(t, s, "old", "0")
 			rev, err := s.Update(func(tx Txn) error { row.do(tx); return nil })
 			require.NoError(t, err)
-			if row.event == "" {
-				assert.Equal(t, mvcc.Revision(2), rev)
-				assert.Equal(t, mvcc.Revision(2), s.Revision())
-				return
-			}
-			require.Equal(t, mvcc.Revision(3), rev)
+			assert.Equal(t, rev, s.Revision())
 			for tx := range s.Log(3) {
-				require.Len(t, tx.Events, 1)
-				e := tx.Events[0]
-				assert.Equal(t, row.event, e.Type.String()+" "+e.Item.Key+" "+e.Item.Value)
-				assert.Equal(t, row.created, e.Item.Created)
-				assert.Equal(t, row.version, e.Item.Version)
-				assert.Equal(t, rev, e.Item.Modified)
-				assert.Equal(t, e.Item.Key == "old", e.Prev != nil)
+				assert.Equal(t, rev, tx.Revision)
+				var events []string
+				for i, e := range tx.Events {
+					events = append(events, e.Type.String()+" "+e.Item.Key+" "+e.Item.Value)
+					assert.Equal(t, mvcc.Revision(3+i), e.Revision())
+					if i > 0 && tx.Events[i-1].Type == mvcc.Put {
+						assert.Same(t, tx.Events[i-1].Item, e.Prev)
+					}
+				}
+				assert.Equal(t, row.events, events)
+				last := tx.Events[len(tx.Events)-1].Item
+				assert.Equal(t, row.created, last.Created)
+				assert.Equal(t, row.version, last.Version)
 			}
 		})
 	}
 }
 
-// Events returns what is committed, without a key that was put and deleted.
-func TestEvents(t *testing.T) {
+// The state between two changes of a transaction can be read, once it is committed.
+func TestViewInTransaction(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
-	set(t, s, "a", "1")
-	var events []mvcc.Event[string]
+	set(t, s, "a", "2")
 	rev, err := s.Update(func(tx *mvcc.Txn[string]) error {
-		assert.Empty(t, tx.Events())
-		tx.Put("passing", "1")
-		tx.Put("a", "2")
-		tx.Delete("passing")
-		events = tx.Events()
+		assert.Equal(t, mvcc.Revision(3), tx.Revision())
+		tx.Put("a", "3")
+		tx.Delete("a")
+		tx.Put("b", "5")
+		assert.Len(t, tx.Events(), 3)
 		return nil
 	})
 	require.NoError(t, err)
-	require.Len(t, events, 1)
-	assert.Equal(t, "1", events[0].Prev.Value)
-	for tx := range s.Log(rev) {
-		assert.Equal(t, tx.Events, events)
+	assert.Equal(t, mvcc.Revision(5), rev)
+	for at, want := range map[mvcc.Revision]map[string]string{2: {"a": "2"}, 3: {"a": "3"}, 4: {}, 5: {"b": "5"}} {
+		assert.Equal(t, want, contents(t, s, at))
+	}
+	for tx := range s.Log(4) {
+		assert.Len(t, tx.Events, 2, "the changes from there on")
+		assert.Equal(t, mvcc.Revision(4), tx.First())
 	}
 }
 
@@ -226,7 +229,9 @@ func TestReadersDoNotWaitForUpdate(t *testing.T) {
 
 // TestCompact compacts copies of this history to each revision:
 //
-//	2: +a  3: +b  4: +a  5: -a  6: +a +c
+//	2: +a  3: +b  4: +a  5: -a  6: +a  7: +c
+//
+// Revisions 6 and 7 are one transaction.
 func TestCompact(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	set(t, s, "a", "2")
@@ -248,8 +253,9 @@ func TestCompact(t *testing.T) {
 		{"another key", 3, map[string]string{"a": "2", "b": "3"}, nil},
 		{"a second version", 4, map[string]string{"a": "4", "b": "3"}, nil},
 		{"a tombstone", 5, map[string]string{"b": "3"}, nil},
-		{"the newest", 6, map[string]string{"a": "6", "b": "3", "c": "6"}, nil},
-		{"the future", 7, nil, mvcc.ErrFutureRevision},
+		{"in a transaction", 6, map[string]string{"a": "6", "b": "3"}, nil},
+		{"the newest", 7, map[string]string{"a": "6", "b": "3", "c": "6"}, nil},
+		{"the future", 8, nil, mvcc.ErrFutureRevision},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := s.Fork(mvcc.Options{})
@@ -266,7 +272,7 @@ func TestCompact(t *testing.T) {
 				assert.ErrorIs(t, err, mvcc.ErrCompacted)
 			}
 			assert.Equal(t, row.at, contents(t, f, row.to))
-			for at := row.to; at <= 6; at++ {
+			for at := row.to; at <= 7; at++ {
 				assert.Equal(t, contents(t, s, at), contents(t, f, at))
 			}
 			for tx := range f.Log(0) {

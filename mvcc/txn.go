@@ -9,21 +9,20 @@ import (
 // A Txn is a transaction in progress. It is valid only in the function that
 // [Store.Update] calls with it, and panics after that.
 //
-// A transaction has one event per key, the difference that it makes: several puts of a
-// key are one event with the last value; a deletion and a put of an existing key are a
-// change in the same lifespan; a put and a deletion of a key that does not exist are no
-// event.
+// A transaction is a sequence of puts and deletions. Each of them is an event and has a
+// revision, as if it was a transaction of its own, but all of them become visible at once, or
+// none.
 type Txn[V any] struct {
 	store   *Store[V]
-	rev     Revision
+	rev     Revision // of the next change
 	changes []Event[V]
-	index   map[string]int // key to index in changes; nil for a few changes
+	index   map[string]int // key to the index of its last change; nil for a few changes
 	last    liveEntry[V]   // the last result of before: most writes read their key first
 }
 
 // Update calls fn with a transaction. No other transaction runs meanwhile. If fn
-// returns nil, Update commits the changes and returns their revision; without changes
-// it commits nothing and returns the current revision. If fn returns an error or
+// returns nil, Update commits the changes and returns the revision of the last one; without
+// changes it commits nothing and returns the current revision. If fn returns an error or
 // panics, the changes are discarded, and Update returns the error.
 //
 // Readers do not wait for fn and do not see its changes before the commit. In fn, the
@@ -38,23 +37,24 @@ func (s *Store[V]) Update(fn func(tx *Txn[V]) error) (Revision, error) {
 	if err := fn(tx); err != nil {
 		return 0, err
 	}
-	events := tx.Events()
-	if len(events) == 0 {
-		return tx.rev - 1, nil
+	last := tx.rev - 1
+	if len(tx.changes) == 0 {
+		return last, nil
 	}
-	committed := &Transaction[V]{Revision: tx.rev, Time: s.opts.Now(), Events: events}
-	history, live := s.transactionBytes(events)
+	committed := &Transaction[V]{Revision: last, Time: s.opts.Now(), Events: tx.changes}
+	var room [4]int64 // avoids an allocation
+	history, live := s.eventBytes(committed.Events, room[:0])
 	grown, compacted := s.commit(committed, history, live)
 	if grown && s.opts.Grown != nil {
 		s.opts.Grown(compacted)
 	}
-	return tx.rev, nil
+	return last, nil
 }
 
-// commit adds a transaction to the store, with the bytes that it adds to the history and
-// to the live values. It returns whether Options.Grown is to be called, and its argument.
-// The caller holds writer.
-func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, compacted Revision) {
+// commit adds a transaction to the store, with the bytes that each event adds to the history
+// and those that all add to the live values. It returns whether Options.Grown is to be called,
+// and its argument. The caller holds writer.
+func (s *Store[V]) commit(tx *Transaction[V], history []int64, live int64) (grown bool, compacted Revision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -62,8 +62,9 @@ func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, 
 	if last, ok := s.log.entries.Max(); ok && last.tx.Time.After(now) {
 		tx.Time = last.tx.Time
 	}
-	for _, e := range tx.Events {
-		key := e.Item.Key
+	for i := range tx.Events {
+		e := &tx.Events[i]
+		key, rev := e.Item.Key, e.Revision()
 		if e.Type == Put {
 			s.live.put(liveEntry[V]{key, e.Item})
 			s.recent.put(key, e.Item)
@@ -72,17 +73,16 @@ func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, 
 			s.recent.delete(key)
 		}
 		if e.Prev != nil {
-			s.past.put(pastEntry[V]{key, tx.Revision, e.Prev})
+			s.past.put(pastEntry[V]{key, rev, e.Prev})
 		}
 		// This holds the same lock as the change, so that a watcher that starts to
 		// wait now either finds the event in the log or is woken.
-		s.groups.changed(key, tx.Revision)
+		s.groups.changed(key, rev)
+		s.log.put(logEntry[V]{rev, tx, s.history.added})
+		s.history.added += history[i]
 	}
-	s.log.put(logEntry[V]{tx.Revision, tx})
 	s.rev = tx.Revision
 	s.moved.send()
-	tx.before = s.history.added
-	s.history.added += history
 	s.liveBytes += live
 
 	s.expireLocked(now)
@@ -90,33 +90,38 @@ func (s *Store[V]) commit(tx *Transaction[V], history, live int64) (grown bool, 
 	for r := range s.lagging {
 		r.advanceLocked(now)
 	}
-	s.trimLocked(trimPerCommit)
+	s.trimLocked(trimPerChange * len(tx.Events))
 	return grown, compacted
 }
 
-// Revision returns the revision of the transaction's changes. If the transaction fails,
-// the next one gets the same revision.
+// Revision returns the revision of the next change. If the transaction fails, the next one
+// begins at the same revision.
 func (tx *Txn[V]) Revision() Revision { return tx.rev }
 
 // Events returns the changes so far. If no more changes follow, these are the events
 // that the transaction commits. The caller must not change them.
 func (tx *Txn[V]) Events() []Event[V] {
 	tx.mustBeOpen()
-	untouched := func(e Event[V]) bool { return e.Type == Delete && e.Prev == nil }
-	if slices.ContainsFunc(tx.changes, untouched) {
-		return slices.DeleteFunc(slices.Clone(tx.changes), untouched)
-	}
 	return tx.changes
 }
 
 // Get returns the current version of a key in the transaction, and whether the key
 // exists.
 func (tx *Txn[V]) Get(key string) (*Item[V], bool) {
-	if i, ok := tx.find(key); ok {
-		return tx.changes[i].Item, tx.changes[i].Type == Put
-	}
-	item := tx.before(key)
+	item := tx.current(key)
 	return item, item != nil
+}
+
+// current returns the current version of a key, nil if it does not exist.
+func (tx *Txn[V]) current(key string) *Item[V] {
+	i, ok := tx.find(key)
+	switch {
+	case !ok:
+		return tx.before(key)
+	case tx.changes[i].Type == Delete:
+		return nil
+	}
+	return tx.changes[i].Item
 }
 
 // Range returns the items in [from, to), as [View.Range] does, with the changes of the
@@ -126,8 +131,11 @@ func (tx *Txn[V]) Range(from, to string) iter.Seq[*Item[V]] {
 	return func(yield func(*Item[V]) bool) {
 		tx.mustBeOpen()
 		var changes []Event[V]
-		for _, e := range tx.changes {
-			if e.Item.Key >= from && (to == "" || e.Item.Key < to) {
+		for i, e := range tx.changes {
+			if e.Item.Key < from || to != "" && e.Item.Key >= to {
+				continue
+			}
+			if last, _ := tx.find(e.Item.Key); last == i {
 				changes = append(changes, e)
 			}
 		}
@@ -167,32 +175,22 @@ func (tx *Txn[V]) Range(from, to string) iter.Seq[*Item[V]] {
 
 // Put sets the value of a key. The key need not exist.
 func (tx *Txn[V]) Put(key string, value V) {
-	i, ok := tx.find(key)
-	if !ok {
-		i = tx.add(key)
-	}
 	item := &Item[V]{Key: key, Value: value, Created: tx.rev, Modified: tx.rev, Version: 1}
-	if prev := tx.changes[i].Prev; prev != nil {
+	prev := tx.current(key)
+	if prev != nil {
 		item.Created, item.Version = prev.Created, prev.Version+1
 		item.Key = prev.Key // shares one string among all versions of the key
 	}
-	tx.changes[i].Type, tx.changes[i].Item = Put, item
+	tx.add(Event[V]{Put, item, prev})
 }
 
 // Delete deletes a key and reports whether it existed.
 func (tx *Txn[V]) Delete(key string) bool {
-	i, ok := tx.find(key)
-	if ok && tx.changes[i].Type == Delete {
+	prev := tx.current(key)
+	if prev == nil {
 		return false
 	}
-	if !ok {
-		if tx.before(key) == nil {
-			return false
-		}
-		i = tx.add(key)
-	}
-	tx.changes[i].Type = Delete
-	tx.changes[i].Item = &Item[V]{Key: key, Modified: tx.rev}
+	tx.add(Event[V]{Delete, &Item[V]{Key: prev.Key, Modified: tx.rev}, prev})
 	return true
 }
 
@@ -207,14 +205,14 @@ func (tx *Txn[V]) before(key string) *Item[V] {
 	return tx.last.item
 }
 
-// find returns the index of a key in changes.
+// find returns the index of the last change of a key.
 func (tx *Txn[V]) find(key string) (int, bool) {
 	tx.mustBeOpen()
 	if tx.index != nil {
 		i, ok := tx.index[key]
 		return i, ok
 	}
-	for i := range tx.changes {
+	for i := len(tx.changes) - 1; i >= 0; i-- {
 		if tx.changes[i].Item.Key == key {
 			return i, true
 		}
@@ -222,21 +220,20 @@ func (tx *Txn[V]) find(key string) (int, bool) {
 	return 0, false
 }
 
-// add adds a change of a key that is not in changes. The caller sets its Type and Item.
-func (tx *Txn[V]) add(key string) int {
+// add adds a change at the revision of the transaction.
+func (tx *Txn[V]) add(e Event[V]) {
 	const few = 8
-	i := len(tx.changes)
-	if i == few {
+	if len(tx.changes) == few {
 		tx.index = make(map[string]int, 2*few)
 		for i := range tx.changes {
 			tx.index[tx.changes[i].Item.Key] = i
 		}
 	}
 	if tx.index != nil {
-		tx.index[key] = i
+		tx.index[e.Item.Key] = len(tx.changes)
 	}
-	tx.changes = append(tx.changes, Event[V]{Prev: tx.before(key)})
-	return i
+	tx.changes = append(tx.changes, e)
+	tx.rev++
 }
 
 // mustBeOpen panics if the function of the transaction has returned: a change would be

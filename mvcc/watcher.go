@@ -9,7 +9,7 @@ import (
 )
 
 // A Watcher returns the events of the keys with a prefix: in the order of their
-// revisions, each once, and those of a transaction together. It is a position in the
+// revisions, each once. It is a position in the
 // log, not a queue: an idle watcher costs nothing and keeps no memory from compaction.
 //
 // Its methods must not be called concurrently, except Close. A watcher that is not
@@ -58,7 +58,7 @@ func (s *Store[V]) watch(r *Replica[V], prefix string, from Revision) (*Watcher[
 }
 
 // Poll returns the next events without waiting, or none if all were returned. It stops
-// after limit events, or after a mebibyte of values that are a [Sizer], but not within a
+// after limit events, or after a mebibyte of values that are a [Sizer], also within a
 // transaction, so there may be more. limit <= 0 means no limit. The slice is valid until
 // the next Poll, Next or Wait; the items stay valid.
 //
@@ -75,16 +75,14 @@ func (w *Watcher[V]) Poll(limit int) ([]Event[V], error) {
 		return nil, err
 	}
 	room := int64(maxPolled)
-	unread.each(func(tx *Transaction[V]) bool {
-		for _, event := range tx.Events {
-			if strings.HasPrefix(event.Item.Key, w.prefix) {
-				w.events = append(w.events, event)
-				if w.store.sizers && event.Type == Put {
-					room -= any(event.Item.Value).(Sizer).Size()
-				}
+	unread.each(func(e logEntry[V]) bool {
+		if event := e.event(); strings.HasPrefix(event.Item.Key, w.prefix) {
+			w.events = append(w.events, *event)
+			if w.store.sizers && event.Type == Put {
+				room -= any(event.Item.Value).(Sizer).Size()
 			}
 		}
-		w.next = tx.Revision + 1
+		w.next = e.rev + 1
 		return limit <= 0 || len(w.events) < limit && room > 0
 	})
 	if w.next <= unread.last {
@@ -104,19 +102,19 @@ const (
 
 // A logPart is a part of the log.
 type logPart[V any] struct {
-	only        *Transaction[V] // of a part with one transaction; then log is nil
+	only        logEntry[V] // of a part with one change; then log is nil
 	log         *btree.BTreeG[logEntry[V]]
 	first, last Revision // none if last is less than first
 }
 
-// each calls yield for the transactions, oldest first, while it returns true.
-func (p logPart[V]) each(yield func(*Transaction[V]) bool) {
+// each calls yield for the changes, oldest first, while it returns true.
+func (p logPart[V]) each(yield func(logEntry[V]) bool) {
 	switch {
-	case p.only != nil:
+	case p.only.tx != nil:
 		yield(p.only)
 	case p.log != nil:
 		p.log.AscendGreaterOrEqual(logEntry[V]{rev: p.first}, func(e logEntry[V]) bool {
-			return e.rev <= p.last && yield(e.tx)
+			return e.rev <= p.last && yield(e)
 		})
 	}
 }
@@ -142,8 +140,7 @@ func (w *Watcher[V]) unread(now time.Time) (logPart[V], error) {
 	switch {
 	case w.next > end:
 	case w.next == s.rev: // without a snapshot, after which the next write copies a part of the log
-		newest, _ := s.log.entries.Max()
-		part.only = newest.tx
+		part.only, _ = s.log.entries.Max()
 	default:
 		part.log = s.log.snapshot()
 	}
@@ -243,8 +240,8 @@ func (w *Watcher[V]) Wait() <-chan struct{} {
 	}
 }
 
-// Next waits for events and returns them as [Watcher.Poll] does, at most a few hundred
-// unless a transaction has more. It returns the error of ctx when ctx is done.
+// Next waits for events and returns them as [Watcher.Poll] does, at most a few hundred. It
+// returns the error of ctx when ctx is done.
 func (w *Watcher[V]) Next(ctx context.Context) ([]Event[V], error) {
 	const batch = 256
 	for {

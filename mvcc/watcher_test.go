@@ -48,7 +48,9 @@ func woken(w *mvcc.Watcher[string]) bool {
 
 // TestWatchFrom watches this history from each revision:
 //
-//	2: +a  3: +b  4: +a  5: -a  6: +a +b
+//	2: +a  3: +b  4: +a  5: -a  6: +a  7: +b
+//
+// Revisions 6 and 7 are one transaction.
 func TestWatchFrom(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	set(t, s, "a", "a2")
@@ -70,10 +72,11 @@ func TestWatchFrom(t *testing.T) {
 		{"the compacted revision", "", 3, []string{"b3", "a4", "-a", "a6", "b6"}, nil},
 		{"one key", "a", 3, []string{"a4", "-a", "a6"}, nil},
 		{"a deletion", "a", 5, []string{"-a", "a6"}, nil},
-		{"the newest", "", 6, []string{"a6", "b6"}, nil},
+		{"a transaction", "", 6, []string{"a6", "b6"}, nil},
+		{"in a transaction", "", 7, []string{"b6"}, nil},
 		{"no such key", "c", 3, nil, nil},
 		{"now", "", 0, nil, nil},
-		{"the next", "", 7, nil, nil},
+		{"the next", "", 8, nil, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w, err := s.Watch(row.prefix, row.from)
@@ -84,7 +87,7 @@ func TestWatchFrom(t *testing.T) {
 			require.NoError(t, err)
 			defer w.Close()
 			assert.Equal(t, row.want, poll(t, w, 0))
-			assert.Equal(t, mvcc.Revision(6), w.Revision())
+			assert.Equal(t, mvcc.Revision(7), w.Revision())
 			assert.False(t, woken(w))
 		})
 	}
@@ -104,7 +107,7 @@ func TestWatchFuture(t *testing.T) {
 	assert.Equal(t, []string{"4"}, poll(t, w, 0))
 }
 
-func TestPollLimitKeepsTransactionsWhole(t *testing.T) {
+func TestPollLimit(t *testing.T) {
 	s := mvcc.New[string](mvcc.Options{})
 	w := watch(t, s, "", 0)
 	set(t, s, "a", "a2")
@@ -112,10 +115,10 @@ func TestPollLimitKeepsTransactionsWhole(t *testing.T) {
 	require.NoError(t, err)
 	set(t, s, "a", "a4")
 
-	assert.Equal(t, []string{"a2", "a3", "b3"}, poll(t, w, 2))
+	assert.Equal(t, []string{"a2", "a3"}, poll(t, w, 2))
 	assert.Equal(t, mvcc.Revision(3), w.Revision())
 	assert.True(t, woken(w))
-	assert.Equal(t, []string{"a4"}, poll(t, w, 2))
+	assert.Equal(t, []string{"b3", "a4"}, poll(t, w, 2))
 	assert.False(t, woken(w))
 }
 

@@ -183,7 +183,9 @@ func TestSideEffects(t *testing.T) {
 	}
 	apply := func(old, next *storage.Object) {
 		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
-			a.SideEffects(a.Services, old, next).Apply(tx)
+			effects := a.SideEffects(a.Services, old, next)
+			effects.Allocate(tx)
+			effects.Release(tx)
 			return nil
 		})
 		require.NoError(t, err)

@@ -63,17 +63,19 @@ func clusterIPs(t *resource.Type, o *storage.Object) []string {
 	return services.ClusterIPs(o.Decode(t))
 }
 
-// Apply makes the writes, apart from those that change nothing.
-func (e SideEffects) Apply(tx *mvcc.Txn[*storage.Object]) {
-	for _, key := range e.deleted {
-		if _, ok := tx.Get(key); ok {
-			tx.Delete(key)
-		}
-	}
+// Allocate makes the writes that precede that of the Service. It creates nothing that exists.
+func (e SideEffects) Allocate(tx *mvcc.Txn[*storage.Object]) {
 	for _, c := range e.created {
 		if _, ok := tx.Get(c.key); !ok {
 			tx.Put(c.key, c.object.At(tx.Revision()))
 		}
+	}
+}
+
+// Release makes the writes that follow that of the Service.
+func (e SideEffects) Release(tx *mvcc.Txn[*storage.Object]) {
+	for _, key := range e.deleted {
+		tx.Delete(key)
 	}
 }
 

@@ -87,7 +87,8 @@ type CompletedRequest struct {
 
 // A Transaction is one transaction of the store.
 type Transaction struct {
-	Revision mvcc.Revision
+	First    mvcc.Revision // of the first change
+	Revision mvcc.Revision // of the last change
 	Time     time.Time
 	Writer   Writer
 	// Changes are the events of the transaction; nil for more than maxChanges.
@@ -110,8 +111,9 @@ type Note struct {
 	Resource string
 	// UserAgent is the User-Agent of the client concerned; "" if there is none.
 	UserAgent string
-	// Revision is the revision concerned; 0 if there is none.
-	Revision mvcc.Revision
+	// Revision is the revision concerned; 0 if there is none. For a restored state it is
+	// that of the last change, and First that of the first one.
+	First, Revision mvcc.Revision
 }
 
 // A NoteKind is the kind of a Note.
@@ -172,13 +174,15 @@ func (j *Journal) RecordRequest(r Request, came int64) {
 // reader that has seen the change. A transaction without changes is not added.
 func (j *Journal) RecordTransaction(tx *mvcc.Txn[*storage.Object], by Writer) {
 	changes := tx.Events()
-	switch n := len(changes); {
-	case n == 0:
+	n := len(changes)
+	if n == 0 {
 		return
-	case n > maxChanges:
-		changes = nil
 	}
-	j.transactions.add(&j.order, Transaction{Revision: tx.Revision(), Time: j.now(), Writer: by, Changes: changes})
+	what := Transaction{First: changes[0].Revision(), Revision: changes[n-1].Revision(), Time: j.now(), Writer: by}
+	if n <= maxChanges {
+		what.Changes = changes
+	}
+	j.transactions.add(&j.order, what)
 }
 
 // RecordNote adds a note and sets its Time.

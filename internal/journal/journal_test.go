@@ -123,12 +123,14 @@ func TestRecordTransaction(t *testing.T) {
 
 	transactions := j.Transactions()
 	require.Len(t, transactions, 2, "a transaction without changes is not recorded")
-	assert.Equal(t, mvcc.Revision(2), transactions[0].What.Revision)
+	assert.Equal(t, mvcc.Revision(2), transactions[0].What.First)
+	assert.Equal(t, mvcc.Revision(3), transactions[0].What.Revision)
 	assert.Equal(t, start, transactions[0].What.Time)
 	assert.Equal(t, journal.Writer{Verb: "update"}, transactions[0].What.Writer)
 	require.Len(t, transactions[0].What.Changes, 2)
 	assert.Equal(t, "/pods/default/1", transactions[0].What.Changes[1].Item.Key)
-	assert.Equal(t, mvcc.Revision(3), transactions[1].What.Revision)
+	assert.Equal(t, mvcc.Revision(4), transactions[1].What.First)
+	assert.Equal(t, mvcc.Revision(5003), transactions[1].What.Revision)
 	assert.Nil(t, transactions[1].What.Changes, "too many changes to keep")
 }
 

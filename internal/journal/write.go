@@ -9,8 +9,10 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Write is one transaction: the changes that were stored at one revision.
+// A Write is one transaction: changes that were stored together. Each of them has a revision
+// of its own, in their order.
 type Write struct {
+	// Revision is that of the last change.
 	Revision int64     `json:"revision"`
 	Time     time.Time `json:"time"`
 	// Writer is who made it; the zero value if the server no longer knows.

@@ -215,7 +215,7 @@ func (g *Registry) createMissingIPAddresses(a *releaseAPI) error {
 		}
 		effects := a.allocator.SideEffects(t, nil, o)
 		err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
-			effects.Apply(tx)
+			effects.Allocate(tx)
 			return nil
 		})
 		if err != nil {

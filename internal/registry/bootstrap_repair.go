@@ -143,8 +143,8 @@ func (g *Registry) createAgain(surface *Surface, t *resource.Type, key string, d
 	effects := op.allocator.SideEffects(t, nil, draft)
 	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
 		if _, ok := tx.Get(key); !ok {
+			effects.Allocate(tx)
 			tx.Put(key, draft.At(tx.Revision()))
-			effects.Apply(tx)
 		}
 		return nil
 	})

@@ -93,9 +93,10 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(op.Type, old, draft)
 	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		effects.Apply(tx)
+		effects.Release(tx)
 		return nil
 	})
 	if err != nil {
@@ -191,7 +192,7 @@ func (g *Registry) removeNow(t *resource.Type, namespace, name string) error {
 		if !tx.Delete(key) {
 			return missing
 		}
-		effects.Apply(tx)
+		effects.Release(tx)
 		return nil
 	})
 	if err == nil {

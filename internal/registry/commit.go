@@ -119,9 +119,10 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
+		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		effects.Apply(tx)
+		effects.Release(tx)
 		return nil
 	})
 	return stored, err
@@ -187,9 +188,9 @@ func (op *operation) remove(old *storage.Object, dryRun bool) (*storage.Object, 
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}
-		tx.Delete(key)
-		effects.Apply(tx)
 		rev = tx.Revision()
+		tx.Delete(key)
+		effects.Release(tx)
 		return nil
 	})
 	if err != nil {

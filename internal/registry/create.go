@@ -309,9 +309,9 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		if item, ok := tx.Get(key); ok {
 			return op.alreadyExists(obj, item.Value)
 		}
+		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		effects.Apply(tx)
 		op.inserted = &state{stored: stored, object: obj}
 		return nil
 	})

@@ -45,7 +45,7 @@ func (g *Registry) expireAfterTTL(t *resource.Type, tx *mvcc.Txn[*storage.Object
 	at := g.clock.Now().Add(g.config.EventTTL)
 	for _, event := range tx.Events() {
 		if event.Type == mvcc.Put {
-			e.queue = append(e.queue, expiry{at, t, event.Item.Key, tx.Revision()})
+			e.queue = append(e.queue, expiry{at, t, event.Item.Key, event.Revision()})
 		}
 	}
 	g.startExpiryTimerLocked()

@@ -10,17 +10,16 @@ import (
 func (g *Registry) Snapshot() *storage.Snapshot { return g.store.Snapshot() }
 
 // Restore brings back the state of a snapshot. It is one transaction that changes
-// the objects that differ: watchers receive the changes, and revisions keep
-// rising.
+// the objects that differ: watchers receive the changes, each with a revision of its own.
 func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 	g.definitionsMu.Lock()
 	defer g.definitionsMu.Unlock()
-	before := g.store.Revision()
-	if err := g.store.Restore(snapshot); err != nil {
+	first, last, err := g.store.Restore(snapshot)
+	if err != nil {
 		return err
 	}
-	g.expireSince(before)
-	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was restored", Revision: g.store.Revision()})
+	g.expireSince(first - 1)
+	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "an earlier state was restored", First: first, Revision: last})
 	g.reloadAdmission()
 	g.changed(nil, nil)
 	g.flows.changed()

@@ -14,10 +14,12 @@ func (s *Snapshot) Revision() mvcc.Revision { return s.view.Revision() }
 
 // Restore makes the current state equal to a snapshot, of this or another store, in one
 // transaction that writes only objects that differ. A restored object gets the revision
-// of the transaction as its version.
-func (s *Store) Restore(to *Snapshot) error {
+// of its write as its version. Restore returns the revisions of the first and the last write;
+// first is greater than last if there was none.
+func (s *Store) Restore(to *Snapshot) (first, last mvcc.Revision, err error) {
 	view := to.view
-	_, err := s.Update(func(tx *mvcc.Txn[*Object]) error {
+	last, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
+		first = tx.Revision()
 		var deleted []string
 		for item := range tx.Range("", "") {
 			if _, ok := view.Get(item.Key); !ok {
@@ -34,5 +36,5 @@ func (s *Store) Restore(to *Snapshot) error {
 		}
 		return nil
 	})
-	return err
+	return first, last, err
 }

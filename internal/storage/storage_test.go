@@ -416,17 +416,21 @@ func TestRestore(t *testing.T) {
 	h.put("ns", "e", "1", "")
 	before := h.s.Revision()
 
-	require.NoError(t, h.s.Restore(was))
-	assert.Equal(t, before+1, h.s.Revision(), "a restore is one transaction")
+	first, last, err := h.s.Restore(was)
+	require.NoError(t, err)
+	assert.Equal(t, before+1, first)
+	assert.Equal(t, before+3, last, "a revision for each object that differs")
+	assert.Equal(t, last, h.s.Revision())
 	assert.Equal(t, "a=2 c=1 d=1", h.names(Query{}))
 	page, err := h.list(Query{Selection: Selection{Namespace: "ns", Name: "a"}})
 	require.NoError(t, err)
 	for o := range page.Items {
-		assert.Contains(t, string(o.JSON()), `"resourceVersion":"`+FormatVersion(before+1)+`"`)
+		assert.Contains(t, string(o.JSON()), `"resourceVersion":"`+FormatVersion(before+2)+`"`)
 	}
 
-	require.NoError(t, h.s.Restore(was))
-	assert.Equal(t, before+1, h.s.Revision(), "a restore without differences writes nothing")
+	_, last, err = h.s.Restore(was)
+	require.NoError(t, err)
+	assert.Equal(t, before+3, last, "a restore without differences writes nothing")
 }
 
 func FuzzContinue(f *testing.F) {

@@ -91,7 +91,7 @@ func (b *builder) transactions() []journal.Entry[journal.Transaction] {
 	writes := b.Journal.Transactions()
 	for _, e := range b.Journal.Notes() {
 		if n := e.What; n.Kind == journal.State {
-			w := journal.Transaction{Revision: n.Revision, Time: n.Time, Writer: journal.Writer{Verb: "restore"}}
+			w := journal.Transaction{First: n.First, Revision: n.Revision, Time: n.Time, Writer: journal.Writer{Verb: "restore"}}
 			writes = append(writes, journal.Entry[journal.Transaction]{Order: e.Order, What: w})
 		}
 	}
@@ -139,7 +139,7 @@ func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(w.Writer.Verb, w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}}
 	changes := w.Changes
 	if changes == nil {
-		for tx := range b.Store.Log(w.Revision) {
+		for tx := range b.Store.Log(w.First) {
 			if tx.Revision == w.Revision {
 				changes = tx.Events
 			}

@@ -74,7 +74,7 @@ type Target struct {
 	Name      string `json:"name,omitempty"`
 }
 
-// A Revision is one transaction.
+// A Revision is one transaction. Its number is that of its last change.
 type Revision struct {
 	Moment
 	Revision int64  `json:"revision"`

@@ -31,7 +31,7 @@ export interface StoryMoment {
   at: number;
 }
 
-/** A Revision is one transaction. */
+/** A Revision is one transaction. Its number is that of its last change. */
 export interface StoryRevision {
   order: number;
   at: number;
@@ -205,8 +205,10 @@ export interface Request {
   panic?: string;
 }
 
-/** A Write is one transaction: the changes that were stored at one revision. */
+/** A Write is one transaction: changes that were stored together. Each of them has a revision of its
+ * own, in their order. */
 export interface Write {
+  /** revision is that of the last change. */
   revision: number;
   time: string;
   /** writer is who made it; the zero value if the server no longer knows. */

@@ -49,7 +49,7 @@ class StoryMoment(TypedDict):
 
 
 class _StoryRevision(TypedDict):
-    """A Revision is one transaction."""
+    """A Revision is one transaction. Its number is that of its last change."""
     order: int
     at: int
     revision: int
@@ -62,7 +62,7 @@ class _StoryRevision(TypedDict):
 
 
 class StoryRevision(_StoryRevision, total=False):
-    """A Revision is one transaction."""
+    """A Revision is one transaction. Its number is that of its last change."""
     # omitted is how many changes of a large transaction are omitted.
     omitted: int
     # seen has an entry for each reader that saw the revision or should have.
@@ -266,7 +266,9 @@ class Request(_Request, total=False):
 
 
 class Write(TypedDict):
-    """A Write is one transaction: the changes that were stored at one revision."""
+    """A Write is one transaction: changes that were stored together. Each of them has a revision of
+    its own, in their order."""
+    # revision is that of the last change.
     revision: int
     time: str
     # writer is who made it; the zero value if the server no longer knows.
