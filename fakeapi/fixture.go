@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 	"sigs.k8s.io/yaml"
@@ -133,7 +134,7 @@ func (d document) wrap(err error) error {
 	if d.source != "" {
 		text += d.advice(err)
 	}
-	return objectError(&kindError{err, in(d.source, fmt.Errorf("%s: %s", strings.TrimSpace(d.kind+" "+name), text))})
+	return objectError(&kindError{err, in(d.source, fmt.Errorf("%s: %s", printable.Line(strings.TrimSpace(d.kind+" "+name)), text))})
 }
 
 // advice returns what a fixture with an error lacks, as the end of the text of the error;

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // An Injection is a handle on faults that were injected together.
@@ -72,5 +73,5 @@ func (i *Injection) String() string {
 		}
 		text += "\n"
 	}
-	return text
+	return printable.Text(text)
 }

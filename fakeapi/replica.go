@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // Replica starts another API server of the same cluster, as the second kube-apiserver of
@@ -26,7 +27,7 @@ func (s *Server) Replica(t TB) *Server {
 	t.Helper()
 	r, err := s.NewReplica()
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	t.Cleanup(r.Close)
@@ -159,7 +160,7 @@ func (s *Server) Failover(t TB, others ...*Server) *Failover {
 	f := &Failover{servers: append([]*Server{s}, others...)}
 	h, err := httptest.Start(f, s.config.elsewhere().http)
 	if err != nil {
-		t.Fatalf("fakeapi: %v", err)
+		t.Fatalf("fakeapi: %s", printable.Text(err.Error()))
 		return nil
 	}
 	f.URL, f.http = h.URL, h

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // ErrUnsettled is returned by Settle if its context ends before the server has settled.
@@ -87,7 +88,7 @@ func (s *Server) settledAfter(t TB, f func(), options []SettleOption) (before in
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.Settle(ctx, options...); err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return before, false
 	}
 	return before, true

@@ -1,5 +1,7 @@
 package fakeapi
 
+import "github.com/kubefake/kubefake/internal/printable"
+
 // TB is the part of testing.TB that Start and Fork need.
 type TB interface {
 	Helper()
@@ -19,7 +21,7 @@ func Start(t TB, options ...Option) *Server {
 	t.Helper()
 	s, err := New(options...)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	s.closeAfter(t)
@@ -45,7 +47,7 @@ func (s *Server) Fork(t TB) *Server {
 	}
 	f, err := s.newFork(test)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	f.closeAfter(t)

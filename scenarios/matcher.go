@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/scrub"
 )
 
@@ -60,7 +61,7 @@ func (m *matcher) adopt(t *matcher) { m.bound, m.taken = t.bound, t.taken }
 type differences []string
 
 func (d *differences) add(path, format string, args ...any) {
-	*d = append(*d, path+": "+fmt.Sprintf(format, args...))
+	*d = append(*d, printable.Line(path+": "+fmt.Sprintf(format, args...)))
 }
 
 // compare returns how got differs from want.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // TB is the part of testing.TB that this package uses.
@@ -35,12 +36,12 @@ func Play(t TB, srv *fakeapi.Server, file string) {
 	t.Helper()
 	f, err := Load(file)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return
 	}
 	h, err := httptest.Start(srv, httptest.Options{InMemory: true})
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return
 	}
 	defer h.Close()
@@ -51,7 +52,7 @@ func Play(t TB, srv *fakeapi.Server, file string) {
 	}
 	if updating() {
 		if err := f.Update(results...); err != nil {
-			t.Errorf("%v", err)
+			t.Errorf("%s", printable.Text(err.Error()))
 		}
 		return
 	}
@@ -147,7 +148,7 @@ func (r *Result) String() string {
 	if r.Err != nil {
 		fmt.Fprintf(&out, "\n  %v", r.Err)
 	}
-	return out.String()
+	return printable.Text(out.String())
 }
 
 // Play plays a scenario. It stops when ctx ends.
@@ -272,6 +273,6 @@ func hashName(text string) string {
 // transcriptf writes to the transcript, if there is one.
 func (p *play) transcriptf(format string, args ...any) {
 	if p.Transcript != nil {
-		fmt.Fprintf(p.Transcript, format, args...)
+		io.WriteString(p.Transcript, printable.Text(fmt.Sprintf(format, args...)))
 	}
 }

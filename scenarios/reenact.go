@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // Reenact writes the histories of a file to a server: every change, in the
@@ -18,7 +19,7 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 	t.Helper()
 	f, err := Load(file)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	r, err := NewReenactment(srv, f, options...)
@@ -26,7 +27,7 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 		err = r.Start()
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatalf("%s: %s", file, printable.Text(err.Error()))
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -40,7 +41,7 @@ func Reenact(t TB, srv *fakeapi.Server, file string, options ...ReenactOption) *
 		go func() {
 			defer background.Done()
 			if err := r.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
-				t.Errorf("%s: %v", file, err)
+				t.Errorf("%s: %s", file, printable.Text(err.Error()))
 			}
 		}()
 	}

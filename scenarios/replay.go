@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // Replay starts a server that answers the client under test with the recorded
@@ -20,17 +21,17 @@ func Replay(t TB, file string, options ...ReplayOption) *httptest.Server {
 		err = fmt.Errorf("%s: %d scenarios instead of one", file, len(f.Scenarios))
 	}
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	replayer, err := NewReplayer(f.Scenarios[0], func(problem string) { t.Errorf("%s: %s", file, problem) }, options...)
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatalf("%s: %s", file, printable.Text(err.Error()))
 		return nil
 	}
 	srv, err := httptest.Start(replayer, httptest.Options{})
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	t.Cleanup(func() {

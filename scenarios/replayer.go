@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // A Replayer is a handler that answers the requests of a scenario as its steps
@@ -60,7 +62,7 @@ func NewReplayer(s *Scenario, report func(problem string), options ...ReplayOpti
 	}
 	run := hashName(fmt.Sprintf("%s %d", s, 0))
 	replayer := &Replayer{
-		scenario: s, report: report,
+		scenario: s, report: func(problem string) { report(printable.Text(problem)) },
 		vars:     variables{"run": run, "ns": "s-" + run},
 		values:   valueSource{},
 		answered: make([]bool, len(s.Steps)),

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // Version is the version of the format that this package reads and writes.
@@ -114,14 +116,14 @@ var actions = []struct {
 	{"expect", func(s *Step) bool { return s.Expect != "" }, func(s *Step) string { return "expect " + s.Expect }},
 }
 
-// String returns the step's name, or a description of its action.
+// String returns the step's name, or a description of its action, on one line.
 func (s *Step) String() string {
 	if s.Name != "" {
-		return s.Name
+		return printable.Line(s.Name)
 	}
 	for _, a := range actions {
 		if a.in(s) {
-			return a.text(s)
+			return printable.Line(a.text(s))
 		}
 	}
 	return "nothing"

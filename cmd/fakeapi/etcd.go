@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/release/flags"
 )
 
@@ -23,6 +24,7 @@ const etcdVersion = "3.6.8"
 // runEtcd runs the program etcd: a process that suites start and whose health they
 // check. It stores nothing but the states that kube-apiservers leave when they end.
 func runEtcd(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.Writer(stdout), printable.Writer(stderr)
 	fs := flag.NewFlagSet("etcd", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Usage = func() { printEtcdHelp(stderr) }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
 	"github.com/kubefake/kubefake/internal/status"
@@ -71,6 +72,7 @@ type kubeAPIServer struct {
 // may name the release.
 func newKubeAPIServer(executable string) program {
 	return func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		stdout, stderr = printable.Writer(stdout), printable.Writer(stderr)
 		c := &kubeAPIServer{}
 		c.serve = newServe()
 		c.serveFlags = c.serve.flagSet()

@@ -21,6 +21,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 func init() {
@@ -45,7 +47,9 @@ func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
 // run runs a command line until it ends or ctx ends. It returns the exit status.
+// What it prints and is not printable is escaped.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.Writer(stdout), printable.Writer(stderr)
 	root := newRoot()
 	if len(args) == 0 {
 		root.SetOut(stderr)

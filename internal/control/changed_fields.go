@@ -8,19 +8,21 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/scrub"
 )
 
 // maxFields is the number of fields that changedFields names.
 const maxFields = 4
 
-// changedFields describes what differs between two versions of an object, in JSON:
-// "spec.replicas 3 -> 4". It leaves out what every write changes.
-func changedFields(before, after []byte) string {
+// changedFields describes what differs between two versions of an object of a resource, in
+// JSON, without secrets: "spec.replicas 3 -> 4". It leaves out what every write changes.
+func changedFields(before, after []byte, resource string, s *scrub.Scrubber) string {
 	var a, b map[string]any
 	if json.Unmarshal(before, &a) != nil || json.Unmarshal(after, &b) != nil {
 		return ""
 	}
 	for _, obj := range []map[string]any{a, b} {
+		s.Body(resource, obj)
 		meta := object.Meta(obj)
 		for _, name := range []string{"resourceVersion", "managedFields", "generation"} {
 			delete(meta, name)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/printable"
+	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -99,8 +101,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 // written most often since a revision.
 func (c *Control) unsettled(cause error, since mvcc.Revision) error {
 	reasons := append([]string{cause.Error()}, c.activity.State().Busy...)
+	s := c.scrubber(false)
+	for i, reason := range reasons {
+		reasons[i] = printable.Line(s.Text(reason))
+	}
 	for _, l := range c.loops(since, minLoop, "*") {
-		reasons = append(reasons, l.String())
+		reasons = append(reasons, l.line(s))
 	}
 	return fmt.Errorf("%w: %s", ErrUnsettled, strings.Join(reasons, "\n\t"))
 }
@@ -112,14 +118,15 @@ type loop struct {
 	last        *journal.Transaction
 }
 
-// String returns the loop with its last change: "reconciler/1.0 wrote configmaps
+// line returns the loop with its last change, without secrets: "reconciler/1.0 wrote configmaps
 // default/a 41 times, the last time data.n 1 -> 2".
-func (l *loop) String() string {
+func (l *loop) line(s *scrub.Scrubber) string {
 	text := fmt.Sprintf("%s wrote %s %d times", l.agent, l.what, l.count)
 	if e := l.last.Changes; len(e) == 1 && e[0].Prev != nil && e[0].Type == mvcc.Put {
-		text += ", the last time " + changedFields(e[0].Prev.Value.JSON(), e[0].Item.Value.JSON())
+		resource, _, _ := journal.SplitKey(e[0].Item.Key)
+		text += ", the last time " + changedFields(e[0].Prev.Value.JSON(), e[0].Item.Value.JSON(), resource, s)
 	}
-	return text
+	return printable.Line(text)
 }
 
 const (
@@ -133,7 +140,7 @@ const (
 func (c *Control) Loops(since int64, min int, userAgent string) []string {
 	var lines []string
 	for _, l := range c.loops(mvcc.Revision(since), min, userAgent) {
-		lines = append(lines, l.String())
+		lines = append(lines, l.line(c.scrubber(false)))
 	}
 	return lines
 }

@@ -3,6 +3,8 @@ package journal
 import (
 	"fmt"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // A Request is a request that the server has responded to.
@@ -36,5 +38,5 @@ func (r Request) String() string {
 	if r.Message != "" {
 		line += ": " + r.Message
 	}
-	return line
+	return printable.Line(line)
 }

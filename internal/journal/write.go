@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -72,7 +73,7 @@ func (c Change) String() string {
 	if c.Namespace != "" {
 		name = c.Namespace + "/" + c.Name
 	}
-	return string(c.Type) + " " + c.Resource + " " + name
+	return printable.Line(string(c.Type) + " " + c.Resource + " " + name)
 }
 
 // maxPrinted is how many changes Write.String prints.
@@ -88,5 +89,5 @@ func (w Write) String() string {
 		}
 		changes = append(changes, c.String())
 	}
-	return fmt.Sprintf("%d %s by %s %s (%s)", w.Revision, strings.Join(changes, ", "), w.Writer.Verb, w.Writer.User, w.Writer.UserAgent)
+	return printable.Line(fmt.Sprintf("%d %s by %s %s (%s)", w.Revision, strings.Join(changes, ", "), w.Writer.Verb, w.Writer.User, w.Writer.UserAgent))
 }

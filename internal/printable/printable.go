@@ -4,8 +4,10 @@
 package printable
 
 import (
+	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -15,6 +17,43 @@ func Line(text string) string { return escape(text, "") }
 
 // Text returns text of several lines: Line, except that newlines and tabs stay.
 func Text(text string) string { return escape(text, "\n\t") }
+
+// Writer returns a writer that writes to w what [Text] returns for each text that is written to
+// it. A rune may be split between two writes.
+func Writer(w io.Writer) io.Writer { return &writer{w: w} }
+
+type writer struct {
+	w io.Writer
+
+	mu   sync.Mutex // guards rest, and writes
+	rest []byte     // the beginning of a rune
+}
+
+// Write implements [io.Writer].
+func (w *writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := append(w.rest, b...)
+	whole := len(all) - partialRune(all)
+	w.rest = append([]byte(nil), all[whole:]...)
+	if _, err := io.WriteString(w.w, Text(string(all[:whole]))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// partialRune returns how many bytes at the end of b are the beginning of a rune.
+func partialRune(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
 
 // escape replaces what is not printable, except the runes of keep.
 func escape(text, keep string) string {

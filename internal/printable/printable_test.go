@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/printable"
 )
@@ -31,6 +32,22 @@ func TestEscapes(t *testing.T) {
 			assert.Equal(t, row.line, printable.Line(row.in))
 			assert.Equal(t, row.text, printable.Text(row.in))
 		})
+	}
+}
+
+func TestWriter(t *testing.T) {
+	const text = "a\tä\x1b日本\u202e\n\xff"
+	for size := 1; size <= len(text); size++ {
+		var b strings.Builder
+		w := printable.Writer(&b)
+		for rest := text; rest != ""; {
+			part := rest[:min(size, len(rest))]
+			rest = rest[len(part):]
+			n, err := w.Write([]byte(part))
+			require.NoError(t, err)
+			assert.Equal(t, len(part), n)
+		}
+		assert.Equal(t, "a\tä\\x1b日本\\u202e\n\\xff", b.String(), size)
 	}
 }
 

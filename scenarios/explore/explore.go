@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // TB is the part of testing.TB that this package uses. A search has bubbles if it is a
@@ -82,7 +83,7 @@ func Find(t TB, s System) *Report {
 	}}
 	r, err := s.search(context.Background(), bubbleFor(t), files)
 	if err != nil {
-		t.Fatalf("%v", err)
+		t.Fatalf("%s", printable.Text(err.Error()))
 		return nil
 	}
 	return r
@@ -159,6 +160,6 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 
 func (s *System) logf(format string, args ...any) {
 	if s.Log != nil {
-		s.Log(fmt.Sprintf(format, args...))
+		s.Log(printable.Text(fmt.Sprintf(format, args...)))
 	}
 }

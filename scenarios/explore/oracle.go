@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // An Oracle is a property that each run must have. The names are for reports and for
@@ -72,9 +73,9 @@ type Violation struct {
 // String returns the violation on one line or more.
 func (v Violation) String() string {
 	if v.Subject == "" {
-		return fmt.Sprintf("%s: %s", v.Oracle, v.Detail)
+		return printable.Text(fmt.Sprintf("%s: %s", v.Oracle, v.Detail))
 	}
-	return fmt.Sprintf("%s: %s: %s", v.Oracle, v.Subject, v.Detail)
+	return printable.Text(fmt.Sprintf("%s: %s: %s", v.Oracle, printable.Line(v.Subject), v.Detail))
 }
 
 // same reports whether two violations are of the same bug.

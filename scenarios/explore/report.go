@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/printable"
 )
 
 // A Report is the result of a search.
@@ -146,5 +148,5 @@ func (f *Finding) String() string {
 	if f.Command != "" {
 		lines = append(lines, "again: "+f.Command)
 	}
-	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n\t")
+	return printable.Text(strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n\t"))
 }
