@@ -106,3 +106,24 @@ func TestControlStoryTypes(t *testing.T) {
 		assert.Contains(t, body, want, accept)
 	}
 }
+
+// The pages of the control endpoint run only their own scripts, and no other page shows them in
+// a frame.
+func TestControlPagesHavePolicies(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, path := range []string{"/debug/fakeapi/", "/debug/fakeapi/story"} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+path, nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept", "text/html")
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+		policy := resp.Header.Get("Content-Security-Policy")
+		assert.Contains(t, policy, "default-src 'none'; ")
+		assert.Contains(t, policy, "; style-src 'sha256-")
+		assert.Contains(t, policy, "; frame-ancestors 'none'")
+		assert.NotContains(t, policy, "unsafe")
+		assert.Equal(t, "DENY", resp.Header.Get("X-Frame-Options"))
+		assert.Equal(t, "nosniff", resp.Header.Get("X-Content-Type-Options"))
+	}
+}

@@ -391,3 +391,36 @@ func TestLinkToEvent(t *testing.T) {
 	p = open(t, page(t, srv)+"#nothing")
 	assert.Empty(t, p.chosen())
 }
+
+// TestPolicy checks that the pages of the control endpoint work under their policies, which
+// forbid scripts and styles of others. A violation is an entry in the log of the page, which
+// fails the test.
+func TestPolicy(t *testing.T) {
+	srv := fakeapi.Start(t)
+	_, err := srv.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "default"}})
+	require.NoError(t, err)
+	inject := `(() => {
+		document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.broken = true"><p id="styled" style="color: red">');
+		return new Promise((done) => setTimeout(() => done(Boolean(window.broken)), 100));
+	})()`
+	for _, row := range []struct {
+		path, shows, selector string
+	}{
+		{"/debug/fakeapi/story", "put configmaps default/a", ".event"},
+		{"/debug/fakeapi/", "GET story", "td"},
+	} {
+		t.Run(row.path, func(t *testing.T) {
+			p := openURL(t, srv.URL+row.path)
+			assert.Contains(t, strings.Join(p.texts(row.selector), "\n"), row.shows)
+			p.mu.Lock()
+			assert.Empty(t, p.troubles)
+			p.mu.Unlock()
+			assert.False(t, eval[bool](p, inject), "an inline handler does not run")
+			assert.NotEqual(t, "rgb(255, 0, 0)", eval[string](p, `getComputedStyle(document.getElementById("styled")).color`))
+			p.mu.Lock()
+			assert.NotEmpty(t, p.troubles, "the browser reports the violations")
+			p.troubles = nil
+			p.mu.Unlock()
+		})
+	}
+}

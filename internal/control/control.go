@@ -74,12 +74,15 @@ type Request struct {
 type Answer struct {
 	ContentType string
 	Body        []byte
+	// Policy is the Content-Security-Policy of a page; "" for an answer that is none.
+	Policy string
 }
 
 // A Document is an answer that is JSON, a page for a browser, and text for a client that
 // accepts text/plain by name.
 type Document interface {
 	WritePage(io.Writer) error
+	PagePolicy() string
 	Text(lines int) string
 }
 
@@ -115,9 +118,9 @@ func (c *Control) Serve(r Request) (Answer, error) {
 		case strings.Contains(r.Accept, "text/html"):
 			var html bytes.Buffer
 			err := d.WritePage(&html)
-			return Answer{"text/html; charset=utf-8", html.Bytes()}, err
+			return Answer{"text/html; charset=utf-8", html.Bytes(), d.PagePolicy()}, err
 		case strings.Contains(r.Accept, "text/plain"):
-			return Answer{"text/plain; charset=utf-8", []byte(d.Text(textLines))}, nil
+			return Answer{ContentType: "text/plain; charset=utf-8", Body: []byte(d.Text(textLines))}, nil
 		}
 	}
 	return jsonAnswer(out)
@@ -125,7 +128,7 @@ func (c *Control) Serve(r Request) (Answer, error) {
 
 func jsonAnswer(v any) (Answer, error) {
 	b, err := json.Marshal(v)
-	return Answer{"application/json", append(b, '\n')}, err
+	return Answer{ContentType: "application/json", Body: append(b, '\n')}, err
 }
 
 // checkContentType fails for a body that is not declared as JSON or YAML. A web page

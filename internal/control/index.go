@@ -8,6 +8,8 @@ import (
 	"html"
 	"net/http"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/csp"
 )
 
 // Operations are the requests of the endpoint: GET reads, POST acts, DELETE undoes.
@@ -118,11 +120,12 @@ func (c *Control) openAPI(*Request, none) (json.RawMessage, error) { return docu
 func (c *Control) index(r *Request) (Answer, error) {
 	switch {
 	case strings.Contains(r.Accept, "text/html"):
-		return Answer{"text/html; charset=utf-8", c.indexPage(r)}, nil
+		page := c.indexPage(r)
+		return Answer{"text/html; charset=utf-8", page, csp.Policy("", csp.Element(string(page), "style"))}, nil
 	case strings.Contains(r.Accept, "json"):
-		return Answer{"application/json", document}, nil
+		return Answer{ContentType: "application/json", Body: document}, nil
 	}
-	return Answer{"text/plain; charset=utf-8", c.indexText(r)}, nil
+	return Answer{ContentType: "text/plain; charset=utf-8", Body: c.indexText(r)}, nil
 }
 
 // state returns the state of the server in a line.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/csp"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -512,6 +513,9 @@ func (r *request) serveControl() error {
 	})
 	if err != nil {
 		return err
+	}
+	if answer.Policy != "" {
+		csp.SetHeaders(r.w.Header(), answer.Policy)
 	}
 	r.write(http.StatusOK, answer.ContentType, answer.Body)
 	return nil

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+
+	"github.com/kubefake/kubefake/internal/csp"
 )
 
 // page has the parts of the page: an HTML template, a style sheet and scripts. The
@@ -19,7 +21,7 @@ var page embed.FS
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{"data.js", "scale.js", "chart.js", "panels.js", "main.js"}
 
-// template is the page without the title and the story.
+// template is the page without the title, the policy and the story.
 var template = sync.OnceValue(func() string {
 	var all strings.Builder
 	for _, name := range scripts {
@@ -27,6 +29,13 @@ var template = sync.OnceValue(func() string {
 	}
 	return strings.NewReplacer("{{style}}", pageFile("page.css"), "{{script}}", all.String()).Replace(pageFile("page.html"))
 })
+
+var pagePolicy = sync.OnceValue(func() string {
+	return csp.Policy(csp.Element(template(), "script"), csp.Element(template(), "style"))
+})
+
+// PagePolicy returns the Content-Security-Policy of the page.
+func (s *Story) PagePolicy() string { return pagePolicy() }
 
 func pageFile(name string) string {
 	b, err := fs.ReadFile(page, "page/"+name)
@@ -46,6 +55,6 @@ func (s *Story) WritePage(w io.Writer) error {
 	if title == "" {
 		title = "fakeapi"
 	}
-	_, err = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{story}}", string(data)).WriteString(w, template())
+	_, err = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", pagePolicy(), "{{story}}", string(data)).WriteString(w, template())
 	return err
 }

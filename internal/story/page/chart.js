@@ -471,7 +471,7 @@ class Chart {
         const x = this.x(s.places[i]);
         const pause = i > 0 ? s.times[i] - s.times[i - 1] : 0, before = i > 0 ? this.x(s.places[i - 1]) : x;
         if (pause >= 1e6 && x - before > 30 && x - 6 - before > 24) {
-          out.push(`<text class="gap" text-anchor="middle" x="${((x + before) / 2).toFixed(1)}" y="22" style="font-size:10px">${span(pause)}</text>`);
+          out.push(`<text class="gap" text-anchor="middle" x="${((x + before) / 2).toFixed(1)}" y="22">${span(pause)}</text>`);
         }
         if (x < room || x > this.width - 60 || x < 0) continue;
         out.push(`<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="14" y2="23"/><text x="${(x + 3).toFixed(1)}" y="12">${offset(s.times[i])}</text>`);

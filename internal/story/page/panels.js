@@ -176,5 +176,5 @@ function showOverview() {
   for (const [kind, names] of Object.entries(notes)) tally(...names, events.filter((e) => e.note && e.note.kind === kind));
   details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`
     + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `<svg class="drawing" width="24" height="18" viewBox="-12 -9 24 18" aria-hidden="true"><g class="mark ${tone}">${glyphs[glyph]}</g></svg><span>${text}</span>`).join("")}</div>`
-    + '<p class="facts" style="margin-top:10px">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. Select a revision to see what it changed and who saw it when.</p>';
+    + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. Select a revision to see what it changed and who saw it when.</p>';
 }
