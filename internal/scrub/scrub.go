@@ -13,7 +13,6 @@ package scrub
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -108,12 +107,50 @@ func (s *Scrubber) Body(resource string, doc any) any {
 		return s.Raw(resource, text)
 	}
 	s.apply(resource, doc)
-	walk(doc, func(o map[string]any) {
-		if own := kinds[fmt.Sprint(o["apiVersion"], " ", o["kind"])]; own != "" && own != resource {
-			s.apply(own, o)
+	if has(doc, func(v any) bool { return resourceOf(v) != "" }) {
+		walk(doc, func(o map[string]any) {
+			if own := resourceOf(o); own != "" && own != resource {
+				s.apply(own, o)
+			}
+		})
+	}
+	if has(doc, func(v any) bool { text, ok := v.(string); return ok && mayHaveSecret(text) }) {
+		return s.texts(doc)
+	}
+	return doc
+}
+
+// resourceOf returns the resource of an object whose kind has default rules; "" for others.
+func resourceOf(v any) string {
+	o, _ := v.(map[string]any)
+	kind, _ := o["kind"].(string)
+	apiVersion, _ := o["apiVersion"].(string)
+	if kind == "" || apiVersion == "" {
+		return ""
+	}
+	return kinds[apiVersion+" "+kind]
+}
+
+// has reports whether a document has a value, or the name of a member, of which is is true.
+func has(v any, is func(any) bool) bool {
+	if is(v) {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if is(name) || has(e, is) {
+				return true
+			}
 		}
-	})
-	return s.texts(doc)
+	case []any:
+		for _, e := range v {
+			if has(e, is) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Raw returns a body that cannot be decoded without secrets: nothing of it, if objects of the

@@ -77,16 +77,30 @@ const minText = 7
 
 // Text returns a text without what looks like a secret in any text.
 func (s *Scrubber) Text(text string) string {
-	if s == nil || len(text) < minText {
+	if s == nil || !mayHaveSecret(text) {
 		return text
 	}
 	lower := strings.ToLower(text)
-	for i, p := range patterns {
-		if p.mayMatch(lower) {
-			text = s.replaceMatches(text, expressions()[i], &p)
+	for i := range patterns {
+		if p := &patterns[i]; p.mayMatch(lower) {
+			text = s.replaceMatches(text, expressions()[i], p)
 		}
 	}
 	return text
+}
+
+// mayHaveSecret reports whether a pattern may match a text. It is quick for most texts.
+func mayHaveSecret(text string) bool {
+	if len(text) < minText || !strings.ContainsAny(text, " :=") && !strings.Contains(text, "eyJ") {
+		return false // each pattern has one of these
+	}
+	lower := strings.ToLower(text)
+	for i := range patterns {
+		if patterns[i].mayMatch(lower) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayMatch reports whether a text, in lower case, has the words that the pattern needs.
