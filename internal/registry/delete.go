@@ -148,19 +148,47 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 	return result, err
 }
 
+// deletePage is how many objects DeleteCollection lists at once.
+const deletePage = 10_000
+
 // DeleteCollection deletes the objects that a list of the same query returns, and
 // returns that list and the revision of the last deletion, 0 if there was none.
-//
-// Differs from kube-apiserver: delete collection: kube-apiserver lists and
-// deletes in pages of 10,000. Here it is one list. Request: DELETE of a
-// collection of more than 10,000 objects.
+// Without a limit it lists and deletes in pages and returns all items, with the metadata of
+// the first page.
 func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Query, o *DeleteOptions) (*storage.Page, mvcc.Revision, error) {
 	op := g.operation(ctx, "deletecollection", r)
 	op.warnOrphaned(o)
-	page, err := g.List(ctx, r.Type, q)
-	if err != nil {
-		return nil, 0, err
+	limited := q.Limit > 0
+	if q.Limit == 0 {
+		q.Limit = deletePage
 	}
+	var first *storage.Page
+	var items []*storage.Object
+	for {
+		page, err := g.List(ctx, r.Type, q)
+		if err != nil {
+			return nil, op.revision, err
+		}
+		if err := op.deleteItems(page, o); err != nil {
+			return nil, op.revision, err
+		}
+		if first == nil && (limited || page.Continue == "") {
+			return page, op.revision, nil
+		}
+		if first == nil {
+			first = page
+		}
+		items = slices.AppendSeq(items, page.Items)
+		if page.Continue == "" {
+			first.Items = slices.Values(items)
+			return first, op.revision, nil
+		}
+		q.Continue, q.Version, q.Match = page.Continue, "", storage.MatchUnset
+	}
+}
+
+// deleteItems deletes the objects of a page, except for those that are gone.
+func (op *operation) deleteItems(page *storage.Page, o *DeleteOptions) error {
 	for obj := range page.Items {
 		_, _, err := op.deleteObject(op.Type.Key(obj.Namespace, obj.Name), o)
 		var st *status.Status
@@ -168,10 +196,10 @@ func (g *Registry) DeleteCollection(ctx context.Context, r Request, q storage.Qu
 			continue
 		}
 		if err != nil {
-			return nil, op.revision, err
+			return err
 		}
 	}
-	return page, op.revision, nil
+	return nil
 }
 
 // warnOrphaned warns of the dependents that a deletion without a propagation policy

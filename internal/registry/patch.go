@@ -274,7 +274,7 @@ func patchFailed(err error) error {
 	case errors.As(err, &malformed):
 		return status.BadRequest(malformed.Error())
 	case errors.As(err, &tooMany):
-		return status.Failure(http.StatusRequestEntityTooLarge, status.ReasonRequestEntityTooLarge, tooMany.Error(), nil)
+		return status.TooLarge(tooMany.Error())
 	case errors.As(err, &inapplicable):
 		// kube-apiserver does not report the cause.
 		return status.Failure(http.StatusUnprocessableEntity, status.ReasonInvalid, "the server rejected our request due to an error in our request", &status.Details{})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -394,6 +395,9 @@ func valueOf[T any](p *T) T {
 // maxBody is the longest body that is accepted: 3 MiB.
 const maxBody = 3 << 20
 
+// bodyTooLarge returns the error for a longer body.
+func bodyTooLarge() error { return status.TooLarge(fmt.Sprintf("limit is %d", maxBody)) }
+
 // readBody reads the whole body.
 func (r *request) readBody() ([]byte, error) {
 	defer r.bodyRead()
@@ -405,7 +409,7 @@ func (r *request) readBody() ([]byte, error) {
 	timer.Stop()
 	switch {
 	case len(body) > maxBody:
-		return nil, status.TooLarge(maxBody)
+		return nil, bodyTooLarge()
 	case err != nil:
 		return nil, r.unread(err)
 	}
@@ -417,7 +421,7 @@ func (r *request) unread(err error) error {
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
-		return status.TooLarge(maxBody)
+		return bodyTooLarge()
 	case r.timedOut():
 		return r.deadline.Err()
 	}

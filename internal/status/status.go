@@ -217,10 +217,9 @@ func UnroutedAccept(offered []string) *Status {
 		"406: Not Acceptable\n\nAvailable representations: "+strings.Join(offered, ", "), &Details{})
 }
 
-// TooLarge is returned for a body of more than limit bytes.
-func TooLarge(limit int) *Status {
-	return Failure(http.StatusRequestEntityTooLarge, ReasonRequestEntityTooLarge,
-		fmt.Sprintf("Request entity too large: limit is %d", limit), nil)
+// TooLarge is returned for a body that exceeds the limit that message names.
+func TooLarge(message string) *Status {
+	return Failure(http.StatusRequestEntityTooLarge, ReasonRequestEntityTooLarge, "Request entity too large: "+message, nil)
 }
 
 // Expired is returned for a compacted resource version.
