@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,6 +138,7 @@ func (r *request) answerMetrics(families ...metrics.Family) error {
 	if r.http.Method == http.MethodDelete {
 		return status.NotImplemented("reset of metrics")
 	}
+	r.w.Header().Set("Process-Start-Time-Unix", strconv.FormatInt(r.server.started.Unix(), 10))
 	r.write(http.StatusOK, metrics.ContentType(r.surface.Release().Minor()), metrics.Encode(families...))
 	return nil
 }

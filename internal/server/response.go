@@ -99,8 +99,9 @@ func document(write func(w *bufio.Writer) error) []byte {
 // writeJSON writes JSON whatever media type the client asks for.
 func (r *request) writeJSON(code int, body []byte) { r.write(code, "application/json", body) }
 
-// shortAnswer is the length of the longest answer whose Content-Length net/http sets, which takes
-// less than to set it here. A fault may send the answer in parts: then net/http does not know it.
+// shortAnswer is the length of the longest answer with a Content-Length, which net/http sets: a
+// longer one is sent in chunks, as kube-apiserver's are. A fault may send the answer in parts:
+// then net/http does not know it.
 const shortAnswer = 2 << 10
 
 // write writes an answer, compressed if it is long and the client accepts that.
@@ -118,7 +119,7 @@ func (r *request) write(code int, contentType string, body []byte) {
 		limited.end(err)
 		return
 	}
-	if len(body) > shortAnswer || r.w != &r.sent {
+	if len(body) <= shortAnswer && r.w != &r.sent {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	r.w.WriteHeader(code)
