@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -17,7 +16,7 @@ const compressThreshold = 128 << 10
 
 // A Compressor writes a response. It compresses a response of more than 128 KiB
 // if the client accepts gzip. It buffers the header and the body up to that
-// length. Close sends the buffer with its Content-Length; it must be called, also
+// length. Close sends the buffer; it must be called, also
 // after an error. A closed Compressor must not be used.
 type Compressor struct {
 	http.ResponseWriter
@@ -128,7 +127,6 @@ func (c *Compressor) Close() error {
 		c.gzip = nil
 		return err
 	case c.buffer != nil:
-		c.Header()["Content-Length"] = []string{strconv.Itoa(len(*c.buffer))}
 		return c.flushTo(c.ResponseWriter)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -75,9 +74,6 @@ func TestCompress(t *testing.T) {
 			} else {
 				assert.Empty(t, res.Header.Get("Content-Encoding"))
 				assert.Empty(t, res.Header.Get("Vary"))
-			}
-			if row.encoding == "gzip" && !row.compressed {
-				assert.Equal(t, strconv.Itoa(row.size), res.Header.Get("Content-Length"), "of the whole body in the buffer")
 			}
 			n, err := io.Copy(io.Discard, body)
 			assert.NoError(t, err)

@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -108,9 +109,14 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, old *state)
 	}
 	errs := validation.ObjectMeta(meta, true, validation.SubdomainName, metadataPath)
 	errs = append(errs, op.validateFinalizerNames(meta)...)
+	for _, e := range errs {
+		if !strings.HasPrefix(e.Field, "metadata.managedFields") {
+			e.Until(37) // the rest of the metadata is dropped
+		}
+	}
 	errs = append(errs, validation.NonNegative(replicas, validation.NewPath("spec", "replicas"))...)
-	if len(errs) > 0 {
-		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, op.released(errs))
+	if errs = op.released(errs); len(errs) > 0 {
+		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
 	}
 	if is, uid := old.stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
 		return status.Conflict(op.scaleResource(), op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))

@@ -20,6 +20,9 @@ func validateAutoscaler(obj, old map[string]any) validation.List {
 
 func validateAutoscalerStatus(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
+		for _, condition := range status.Each("conditions") {
+			status.AddList(validation.NonNegative(condition.Int("observedGeneration"), condition.At("observedGeneration")).Since(37))
+		}
 		status.NonNegative("currentReplicas", "desiredReplicas")
 	})
 }

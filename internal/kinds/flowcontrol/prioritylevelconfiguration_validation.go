@@ -29,7 +29,7 @@ func checkPriorityLevel(spec validation.View, name string) {
 	switch typ {
 	case "Exempt":
 		if spec.Has("limited") {
-			spec.Forbidden("limited", "must be nil if the type is not Limited")
+			spec.Add(validation.Forbidden(spec.At("limited"), "").DetailBefore(37, "must be nil if the type is not Limited"))
 		}
 		spec.IfPresent("exempt", func(exempt validation.View) {
 			checkNotBelowZero(exempt, "nominalConcurrencyShares", "")
@@ -37,12 +37,12 @@ func checkPriorityLevel(spec validation.View, name string) {
 		})
 	case "Limited":
 		if spec.Has("exempt") {
-			spec.Forbidden("exempt", "must be nil if the type is Limited")
+			spec.Add(validation.Forbidden(spec.At("exempt"), "").DetailBefore(37, "must be nil if the type is Limited"))
 		}
 		if limited, ok := spec.Lookup("limited"); ok {
 			checkLimitedPriorityLevel(limited)
 		} else {
-			spec.Required("limited", "must not be empty when type is Limited")
+			spec.Add(validation.Required(spec.At("limited"), "").DetailBefore(37, "must not be empty when type is Limited"))
 		}
 	default:
 		checkUnionType(spec, "limited", "Exempt", "Limited")

@@ -156,6 +156,11 @@ func checkAssignedFields(p validation.View, old map[string]any) {
 		}
 	}
 	if was := object.String(old, "providerID"); was != "" && p.String("providerID") != was {
-		p.Forbidden("providerID", `node updates may not change providerID except from "" to valid`)
+		change := "modified"
+		if !p.Has("providerID") {
+			change = "cleared"
+		}
+		p.Add(validation.Invalid(p.At("providerID"), nil, "field cannot be "+change+" once set").
+			Before(37, validation.Forbidden(p.At("providerID"), `node updates may not change providerID except from "" to valid`)))
 	}
 }

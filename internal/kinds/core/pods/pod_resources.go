@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release"
 )
 
 // defaultRequests sets the missing requests of a container to its limits.
@@ -103,11 +104,20 @@ const (
 	guaranteed = "Guaranteed" // limits for everything, equal to the requests
 )
 
-// qosClass returns the QoS class of a Pod. It uses the pod-level CPU and memory if
+// A qosRule says which resources determine the QoS class of a Pod.
+type qosRule struct {
+	ignoresEmpty bool // pod-level resources without a request and a limit do not count
+}
+
+func qosRuleIn(r *release.Release) qosRule {
+	return qosRule{ignoresEmpty: r.Enabled("PodLevelResourcesFixKubeletQOSClass")}
+}
+
+// class returns the QoS class of a Pod. It uses the pod-level CPU and memory if
 // the Pod has pod-level resources, and else those of its containers.
-func qosClass(spec map[string]any) string {
+func (q qosRule) class(spec map[string]any) string {
 	some, limited := false, true // limited: all have CPU and memory limits
-	for r := range requirements(spec) {
+	for r := range q.requirements(spec) {
 		limits := resources.CountCompute(object.Map(r, "limits"))
 		some = some || limits > 0 || resources.CountCompute(object.Map(r, "requests")) > 0
 		limited = limited && limits == resources.ComputeResourceCount
@@ -119,7 +129,7 @@ func qosClass(spec map[string]any) string {
 		return burstable
 	}
 	requests, limits := map[string]any{}, map[string]any{}
-	for r := range requirements(spec) {
+	for r := range q.requirements(spec) {
 		resources.AddCompute(requests, object.Map(r, "requests"))
 		resources.AddCompute(limits, object.Map(r, "limits"))
 	}
@@ -137,9 +147,10 @@ func qosClass(spec map[string]any) string {
 }
 
 // requirements iterates over the resource requirements of a Pod that determine its QoS class.
-func requirements(spec map[string]any) iter.Seq[map[string]any] {
+func (q qosRule) requirements(spec map[string]any) iter.Seq[map[string]any] {
 	return func(yield func(map[string]any) bool) {
-		if ofPod, ok := spec["resources"].(map[string]any); ok {
+		ofPod, ok := spec["resources"].(map[string]any)
+		if ok && !(q.ignoresEmpty && len(object.Map(ofPod, "requests")) == 0 && len(object.Map(ofPod, "limits")) == 0) {
 			yield(ofPod)
 			return
 		}
@@ -166,4 +177,4 @@ func TotalResources(spec map[string]any, field string) map[string]any {
 }
 
 // IsBestEffort reports whether the QoS class of a Pod is BestEffort.
-func IsBestEffort(spec map[string]any) bool { return qosClass(spec) == bestEffort }
+func IsBestEffort(spec map[string]any) bool { return qosRule{}.class(spec) == bestEffort }

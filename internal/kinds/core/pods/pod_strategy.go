@@ -15,12 +15,14 @@ import (
 type preparation struct {
 	mergesSpread bool // mergeMatchLabelKeys includes topologySpreadConstraints
 	annotates    bool // new Pods get AppArmor annotations for their profiles
+	qos          qosRule
 }
 
 func preparationIn(r *release.Release) preparation {
 	return preparation{
 		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
 		annotates:    r.Minor() < 34,
+		qos:          qosRuleIn(r),
 	}
 }
 
@@ -34,7 +36,7 @@ func (p preparation) prepare(pod, old map[string]any) {
 	}
 	class := object.String(pod, "status", "qosClass")
 	if class == "" {
-		class = qosClass(spec)
+		class = p.qos.class(spec)
 	}
 	status := map[string]any{"phase": "Pending", "qosClass": class}
 	pod["status"] = status

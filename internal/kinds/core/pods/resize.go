@@ -16,12 +16,14 @@ type resize struct {
 	minor    int
 	podLevel bool // the Pod's own resources can change
 	init     bool // init containers other than sidecars can change
+	qos      qosRule
 }
 
 func resizeIn(r *release.Release) resource.SubresourceStrategy {
 	z := resize{
 		minor:    r.Minor(),
 		podLevel: r.Enabled("InPlacePodLevelResourcesVerticalScaling"),
+		qos:      qosRuleIn(r),
 		init:     r.Enabled("InPlacePodVerticalScalingInitContainers"),
 	}
 	return resource.SubresourceStrategy{Prepare: z.prepare, Validate: z.validate}
@@ -98,9 +100,9 @@ func (z resize) check(p validation.View, old map[string]any) {
 	spec, was := p.Field("spec"), object.Map(old, "spec")
 	class := object.String(old, "status", "qosClass")
 	if class == "" {
-		class = qosClass(was)
+		class = z.qos.class(was)
 	}
-	if class != qosClass(spec.Obj) {
+	if class != z.qos.class(spec.Obj) {
 		p.Add(validation.Invalid(spec.Path, validation.NamedString(object.String(p.Obj, "status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !canResize(old) {
