@@ -82,10 +82,8 @@ var model = porcupine.Model{
 			return res.ok && res.rev == n.rev, n
 
 		case req.kind == "move" && exists:
-			n := s.next(func(items map[string]item, rev mvcc.Revision) {
-				delete(items, req.key)
-				items[req.other] = item{had.value, rev}
-			})
+			n := s.next(func(items map[string]item, _ mvcc.Revision) { delete(items, req.key) })
+			n = n.next(func(items map[string]item, rev mvcc.Revision) { items[req.other] = item{had.value, rev} })
 			return res.ok && res.rev == n.rev, n
 
 		default: // the key to delete or move does not exist
