@@ -3,6 +3,7 @@ package fakeapi_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,22 @@ func TestApplyInVersionsWithEmptyMaps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A PodTemplate warns about its template only if that changes.
+func TestPodTemplateWarnings(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const path = "/api/v1/namespaces/default/podtemplates/a?fieldManager=m"
+	warnings := func(image string) int {
+		req, err := http.NewRequest("PATCH", srv.URL+path, strings.NewReader(`{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"a"},"template":{"spec":{"nodeSelector":{"beta.kubernetes.io/os":"x"},"containers":[{"name":"c","image":"`+image+`"}]}}}`))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/apply-patch+yaml")
+		resp, err := srv.Client().Do(req)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		return len(resp.Header.Values("Warning"))
+	}
+	assert.Equal(t, 1, warnings("i"))
+	assert.Zero(t, warnings("i"), "nothing changes")
+	assert.Equal(t, 1, warnings("j"))
 }

@@ -19,7 +19,10 @@ func validatePodTemplate(obj, _ map[string]any) validation.List {
 	return pods.ValidatePodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
 }
 
-func warnPodTemplate(r validation.Release, obj, _ map[string]any) []string {
+func warnPodTemplate(r validation.Release, obj, old map[string]any) []string {
+	if old != nil && pods.SameGeneration(obj, old) {
+		return nil
+	}
 	return pods.WarnPodTemplate(r, object.Map(obj, "template"), validation.NewPath("template"))
 }
 
