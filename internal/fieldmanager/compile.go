@@ -15,6 +15,8 @@ import (
 var (
 	atomicName  = "__untyped_atomic_"
 	deducedName = "__untyped_deduced_"
+
+	quantityType = "__quantity_"
 )
 
 // untypedScalar is the type of any scalar. Schemas share it.
@@ -47,6 +49,7 @@ func compile(s *schema.Schema, partialKeys bool) *compiled {
 	root := c.typeRef(s, false)
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
+	c.define(quantityType, smd.Atom{Scalar: &untypedScalar})
 	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
 }
 
@@ -58,6 +61,7 @@ func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
 	r := resolver{p.Schema, map[string]*resolvedType{}, partialKeys}
 	root := r.resolve(p.TypeRef)
 	r.markKeyed()
+	r.markQuantities()
 	return &compiled{p, null, n, root}
 }
 
@@ -84,7 +88,7 @@ func (c *compiler) typeRef(s *schema.Schema, preserve bool) smd.TypeRef {
 	case s.Name == rawExtensionName:
 		return smd.TypeRef{NamedType: &atomicName}
 	case s.Name == quantityName:
-		return inlined(smd.Untyped)
+		return smd.TypeRef{NamedType: &quantityType}
 	case s.Name != "":
 		preserve = false
 	}

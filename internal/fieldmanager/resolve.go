@@ -18,6 +18,10 @@ type resolvedType struct {
 
 	// keyed is whether a value may have, at any depth, list elements that need keys.
 	keyed bool
+
+	// quantity is whether the values are quantities, and quantities whether a value may have a
+	// list, at any depth, that is owned as a whole and has quantities.
+	quantity, quantities bool
 }
 
 func (s *resolvedType) empty() bool { return s.scalar == nil && s.list == nil && s.object == nil }
@@ -141,6 +145,7 @@ func (r resolver) resolve(ref smd.TypeRef) *resolvedType {
 	out := &resolvedType{}
 	if ref.NamedType != nil {
 		r.named[*ref.NamedType] = out
+		out.quantity = *ref.NamedType == quantityType
 	}
 	atom, ok := r.schema.Resolve(ref)
 	if !ok {

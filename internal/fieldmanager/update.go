@@ -25,6 +25,10 @@ type Options struct {
 	// Context ends the write: Apply fails with its error, and the result of Update
 	// has no managedFields. nil does not end.
 	Context context.Context
+	// Sent returns the body of an update as generic values, nil if there is none. It is called
+	// where the texts of quantities matter, which objects have in canonical form. nil is a
+	// function that returns nil.
+	Sent func() any
 	// Members, unless nil, is the same for new objects of the type that have the same members
 	// beside their metadata: the search for their fields is limited to the metadata. It must be
 	// comparable.
@@ -217,12 +221,13 @@ type write struct {
 	to            *Type
 	before, after map[string]any
 	fields        *Filter
+	sent          func() any
 	versions      []*versionedDiff
 }
 
 // newWrite returns a write, whose caller calls release.
 func newWrite(t *Type, live, obj map[string]any, o Options) *write {
-	return &write{comparer: newComparer(&pacer{ctx: o.Context}), to: t, before: live, after: obj, fields: o.Fields}
+	return &write{comparer: newComparer(&pacer{ctx: o.Context}), to: t, before: live, after: obj, fields: o.Fields, sent: o.Sent}
 }
 
 // A versionedDiff is the diff of a write in one version of its objects. Its trees are
@@ -260,6 +265,9 @@ func (w *write) in(apiVersion string) (*versionedDiff, error) {
 	d, err := t.diff(before, after, w.comparer)
 	if err != nil {
 		return nil, err
+	}
+	if apiVersion == w.to.apiVersion {
+		w.addRewritten(t, before, after, d)
 	}
 	d.normalize(w.fields.at(apiVersion))
 	v := &versionedDiff{t, d}

@@ -214,7 +214,7 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 
 // fieldOptions returns the manager of a write and the fields that it can change.
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
-	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force}
+	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values}
 	if op.ctx != op.config.Context { // see ended
 		out.Context = op.ctx
 	}

@@ -41,13 +41,7 @@ func CanonicalQuantity(s string) (string, error) {
 		return "", err
 	}
 	if v, scale, ok := q.small(sfx); ok {
-		shifted := q.whole + q.fraction
-		switch {
-		case sfx.notation == binarySI:
-			if v != 0 && (q.unscaled()&7) != 0 {
-				return s, nil
-			}
-		case scale%3 == 0 && !strings.HasSuffix(shifted, "000") && shifted[0] != '0':
+		if q.keepsText(sfx, v, scale) {
 			return s, nil
 		}
 		if sfx.notation == binarySI {
@@ -66,6 +60,52 @@ func CanonicalQuantity(s string) (string, error) {
 		digits = "-" + digits
 	}
 	return formatDecimal(digits, int32(exponent), sfx.notation), nil
+}
+
+// keepsText reports whether the parser of kube-apiserver assumes that the text of q is canonical.
+// v and scale are what small returned.
+func (q *quantity) keepsText(sfx suffix, v int64, scale int32) bool {
+	if sfx.notation == binarySI {
+		return v != 0 && (q.unscaled()&7) != 0
+	}
+	shifted := q.whole + q.fraction
+	return scale%3 == 0 && !strings.HasSuffix(shifted, "000") && shifted[0] != '0'
+}
+
+// A QuantityForm is how the Go type Quantity holds a quantity that it has decoded. Two Quantities
+// of one value are deeply equal if they hold the same text, or both hold none and are small.
+type QuantityForm struct {
+	// KeepsText is whether it holds the text.
+	KeepsText bool
+	small     bool // whether it holds an integer and a power
+}
+
+// FormOf returns the form of a quantity, the zero value for what is none.
+func FormOf(s string) (f QuantityForm) {
+	s = strings.TrimSpace(s)
+	if s == "0" {
+		return QuantityForm{KeepsText: true, small: true}
+	}
+	q, err := splitQuantity(s)
+	if err != nil {
+		return f
+	}
+	sfx, err := parseSuffix(q.suffix)
+	if err != nil {
+		return f
+	}
+	v, scale, ok := q.small(sfx)
+	return QuantityForm{KeepsText: ok && q.keepsText(sfx, v, scale), small: ok}
+}
+
+// EqualQuantities reports whether the Quantities decoded from a text and from its canonical text
+// are deeply equal.
+func EqualQuantities(text, canonical string) bool {
+	if text == canonical {
+		return true
+	}
+	a, b := FormOf(text), FormOf(canonical)
+	return a == b && a.small && !a.KeepsText
 }
 
 // A quantity has the parts of the text of a resource quantity.
