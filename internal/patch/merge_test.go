@@ -53,6 +53,13 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// Objects that a merge does not change keep the order of their members, which errors show.
+func TestMergeKeepsOrder(t *testing.T) {
+	got, err := merge([]byte(`{"z":{"b":1,"a":2},"m":{"d":[{"y":1,"x":2}],"c":1}}`), []byte(`{"m":{"c":2,"e":{"h":1,"g":null,"f":2}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"m":{"c":2,"d":[{"y":1,"x":2}],"e":{"f":2,"h":1}},"z":{"b":1,"a":2}}`, string(got))
+}
+
 func TestParseMerge(t *testing.T) {
 	p, err := patch.ParseMerge([]byte(`{"a":{"b":1,"b":2},"l":[{"x":1,"x":1}],"a":{}}`), true)
 	require.NoError(t, err)

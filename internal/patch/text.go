@@ -36,7 +36,7 @@ func mergeText(doc, patch []byte) ([]byte, error) {
 type text struct {
 	members map[string]*text // of an object; otherwise nil
 	items   []*text          // of a list; otherwise nil
-	raw     []byte
+	raw     []byte           // nil for an object or a list that has been changed
 }
 
 // parseText parses valid JSON.
@@ -47,6 +47,7 @@ func parseText(valid []byte) *text {
 
 // merge changes an object.
 func (t *text) merge(changes *text) {
+	t.raw = nil
 	for name, change := range changes.members {
 		current := t.members[name]
 		switch {
@@ -65,6 +66,9 @@ func (t *text) merge(changes *text) {
 
 // prune removes the members that are null from the objects in a value.
 func (t *text) prune() {
+	if t.members != nil || t.items != nil {
+		t.raw = nil
+	}
 	for name, member := range t.members {
 		if member == nil {
 			delete(t.members, name)
@@ -79,11 +83,13 @@ func (t *text) prune() {
 	}
 }
 
-// append appends the JSON of a value.
+// append appends the JSON of a value. The members of objects that have been changed are sorted.
 func (t *text) append(b []byte) []byte {
 	switch {
 	case t == nil:
 		return append(b, "null"...)
+	case t.raw != nil:
+		return append(b, t.raw...)
 	case t.members != nil:
 		b = append(b, '{')
 		for i, name := range slices.Sorted(maps.Keys(t.members)) {
@@ -95,17 +101,15 @@ func (t *text) append(b []byte) []byte {
 			b = t.members[name].append(b)
 		}
 		return append(b, '}')
-	case t.items != nil:
-		b = append(b, '[')
-		for i, item := range t.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = item.append(b)
-		}
-		return append(b, ']')
 	}
-	return append(b, t.raw...)
+	b = append(b, '[')
+	for i, item := range t.items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = item.append(b)
+	}
+	return append(b, ']')
 }
 
 // A textParser parses valid JSON. rest begins with what is to be parsed.
