@@ -103,7 +103,7 @@ type patchVal struct {
 // ConvertToNative converts to map[string]any.
 func (v patchVal) ConvertToNative(to reflect.Type) (any, error) {
 	if to == reflect.TypeFor[map[string]any]() {
-		return generic(v)
+		return v.native()
 	}
 	return nil, fmt.Errorf("unable to convert to %v", to)
 }
@@ -160,83 +160,13 @@ func (v patchVal) IsSet(name ref.Val) ref.Val {
 // Type returns the patch's type.
 func (v patchVal) Type() ref.Type { return v.typ }
 
-// Value returns the patch as a generic value.
+// Value returns the members of the patch.
 func (v patchVal) Value() any {
-	m, err := generic(v)
+	m, err := v.native()
 	if err != nil {
 		return types.WrapErr(err)
 	}
 	return m
-}
-
-// Generic converts a CEL value to a decoded JSON value. It fails for a type that JSON
-// does not have, and for a field of an apply configuration whose type does not have
-// the name of its path.
-func Generic(v ref.Val) (any, error) {
-	if p, ok := v.(patchVal); ok && p.typ != jsonPatchType {
-		if err := checkPatchTypes(p, patchName); err != nil {
-			return nil, err
-		}
-	}
-	return generic(v)
-}
-
-func generic(v ref.Val) (any, error) {
-	switch v := v.(type) {
-	case types.String:
-		return string(v), nil
-	case types.Bool:
-		return bool(v), nil
-	case types.Int:
-		return int64(v), nil
-	case types.Uint:
-		return int64(v), nil
-	case types.Double:
-		return float64(v), nil
-	case types.Null:
-		return nil, nil
-	case *types.Optional:
-		if !v.HasValue() {
-			return nil, nil
-		}
-		return generic(v.GetValue())
-	case patchVal:
-		out := make(map[string]any, len(v.fields))
-		for name, field := range v.fields {
-			g, err := generic(field)
-			if err != nil {
-				return nil, fmt.Errorf("fail to convert field %q: %w", name, err)
-			}
-			out[name] = g
-		}
-		return out, nil
-	case traits.Lister:
-		out := []any{}
-		for e := range library.Elements(v) {
-			g, err := generic(e)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, g)
-		}
-		return out, nil
-	case traits.Mapper:
-		out := map[string]any{}
-		for it := v.Iterator(); it.HasNext() == types.True; {
-			key := it.Next()
-			name, ok := key.(types.String)
-			if !ok {
-				return nil, fmt.Errorf("map key %q is of type %T, not string", key, key)
-			}
-			g, err := generic(v.Get(key))
-			if err != nil {
-				return nil, err
-			}
-			out[string(name)] = g
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("unsupported type %v", v.Type())
 }
 
 // checkPatchTypes checks that the types in an apply configuration have the names of

@@ -3,10 +3,12 @@
 package cel
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/kubefake/kubefake/internal/cel/library"
 )
@@ -85,17 +87,27 @@ func TestPolicyBudget(t *testing.T) {
 
 func TestPatches(t *testing.T) {
 	vars := OptionalVariables{PatchTypes: true}
-	object := map[string]any{"metadata": map[string]any{"name": "a/b"}}
+	object := map[string]any{"metadata": map[string]any{"name": "a/b", "annotations": map[string]any{"a": nil}}}
 	for _, row := range []struct {
 		name, expression string
 		apply            bool
 		want             any
 		wantErr          string
 	}{
+		{"null in an apply configuration", `Object{spec: null}`, true, map[string]any{"spec": structpb.NullValue_NULL_VALUE}, ""},
+		{"null of the object", `Object{spec: object.metadata.annotations}`, true, map[string]any{"spec": map[string]any{"a": nil}}, ""},
 		{"apply configuration", `Object{spec: Object.spec{replicas: 3, names: [object.metadata.name]}}`, true, map[string]any{"spec": map[string]any{"replicas": int64(3), "names": []any{"a/b"}}}, ""},
-		{"type with the name of another field", `Object{spec: Object.status{replicas: 3}}`, true, nil, `unexpected type name "Object.status", expected "Object.spec", which matches field name path from root Object type`},
-		{"JSON patch", `[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey(object.metadata.name), value: "x"}]`, false, []any{map[string]any{"op": "add", "path": "/metadata/labels/a~1b", "value": "x"}}, ""},
-		{"JSON patch with an object value", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, []any{map[string]any{"op": "add", "path": "/spec", "value": map[string]any{"a": map[string]any{"b": 1.5}}}}, ""},
+		{"type with the name of another field", `Object{spec: Object.status{replicas: 3}}`, true, nil, `type mismatch: unexpected type name "Object.status", expected "Object.spec", which matches field name path from root Object type`},
+		{"JSON patch", `[JSONPatch{op: "add", path: "/metadata/labels/" + jsonpatch.escapeKey(object.metadata.name), value: "x"}]`, false, `[{"op":"add","path":"/metadata/labels/a~1b","value":"x"}]`, ""},
+		{"null in a JSON patch", `[JSONPatch{op: "add", path: "/a", value: {"a": [null]}}]`, false, `[{"op":"add","path":"/a","value":{"a":[null]}}]`, ""},
+		{"null in an Object", `[JSONPatch{op: "add", path: "/a", value: Object{a: null}}]`, false, nil, "proto: invalid type: structpb.NullValue"},
+		{"map in a map in an Object", `[JSONPatch{op: "add", path: "/a", value: Object{a: {"b": {"c": "d"}}}}]`, false, nil, "proto: invalid type: map[ref.Val]ref.Val"},
+		{"Object in a list", `[JSONPatch{op: "add", path: "/a", value: [Object.a{b: "c"}]}]`, false, nil, "an Object in a list or a map of a JSON patch: kube-apiserver crashes (kubernetes/kubernetes#139032)"},
+		{"Object in a map", `[JSONPatch{op: "add", path: "/a", value: {"x": Object.a{b: "c"}}}]`, false, nil, "an Object in a list or a map of a JSON patch: kube-apiserver crashes (kubernetes/kubernetes#139032)"},
+		{"Objects in an Object", `[JSONPatch{op: "add", path: "/a", value: Object{a: [Object.a{b: "c"}]}}]`, false, `[{"op":"add","path":"/a","value":{"a":[{"b":"c"}]}}]`, ""},
+		{"bytes", `[JSONPatch{op: "add", path: "/a", value: b"x"}]`, false, `[{"op":"add","path":"/a","value":"eA=="}]`, ""},
+		{"no value", `[JSONPatch{op: "add", path: "/a", value: optional.none()}]`, false, nil, "optional.none() dereference"},
+		{"JSON patch with an object value", `[JSONPatch{op: "add", path: "/spec", value: Object.spec{a: {"b": 1.5}}}]`, false, `[{"op":"add","path":"/spec","value":{"a":{"b":1.5}}}]`, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := NewPolicy(0, true)
@@ -107,12 +119,23 @@ func TestPatches(t *testing.T) {
 			require.NoError(t, err)
 			v, err := p.Evaluate(t.Context(), Inputs{Object: object}, Budget).Run(program)
 			require.NoError(t, err)
-			got, err := Generic(v)
+			var got any
+			if row.apply {
+				got, err = ApplyConfiguration(v)
+			} else {
+				got, err = JSONPatch(v)
+			}
 			if row.wantErr != "" {
 				require.EqualError(t, err, row.wantErr)
 				return
 			}
 			require.NoError(t, err)
+			if text, ok := row.want.(string); ok {
+				encoded, err := json.Marshal(got)
+				require.NoError(t, err)
+				require.JSONEq(t, text, string(encoded))
+				return
+			}
 			require.Equal(t, row.want, got)
 		})
 	}

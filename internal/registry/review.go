@@ -62,10 +62,8 @@ func (op *operation) createToken(body Body, o *WriteOptions) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.validate(obj, nil, o); err != nil {
-		return Result{}, err
-	}
-	if err := op.tokens.Request(obj, op.Namespace, op.Name); err != nil {
+	admit := func() error { return op.validate(obj, nil, o) }
+	if err := op.tokens.Request(obj, op.Namespace, op.Name, admit); err != nil {
 		return Result{}, err
 	}
 	return Result{Answer: &Answer{Object: obj, Codec: op.bodyCodec()}, Created: true}, nil

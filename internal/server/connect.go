@@ -71,9 +71,11 @@ func (r *request) connectOptions() map[string]any {
 		obj["command"] = object.FromStrings(q["command"])
 	}
 	var ports []any
-	for _, text := range q["ports"] {
-		if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-			ports = append(ports, n)
+	for _, list := range q["ports"] {
+		for _, text := range strings.Split(list, ",") {
+			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+				ports = append(ports, n)
+			}
 		}
 	}
 	if len(ports) > 0 {

@@ -95,6 +95,37 @@ func (d *denials) status(r *request) error {
 	return st
 }
 
+// A view is the object of a request in one version, as the policies that match this version
+// have changed it.
+type view struct {
+	target
+	versioned
+	isWritten bool // a mutation succeeded, even if it changed nothing
+}
+
+// views are the views of the versions that policies match. As in kube-apiserver, policies do
+// not see what those of another version change, and the request has the object of the view
+// that was used last.
+type views struct {
+	request *request
+	all     map[resource.Kind]*view
+	last    *view // of the last mutation; nil before
+}
+
+// of returns the view of a target.
+func (v *views) of(ctx context.Context, t target) (*view, error) {
+	if known := v.all[t.kind]; known != nil {
+		return known, nil
+	}
+	objects, err := v.request.in(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := &view{target: t, versioned: objects}
+	v.all[t.kind] = out
+	return out, nil
+}
+
 // mutateByPolicies lets mutating policies change the object of a request. It
 // selects all of them before the first one changes the object.
 func mutateByPolicies(ctx context.Context, policies []*boundPolicy, r *request, round *reinvocation) error {
@@ -104,12 +135,19 @@ func mutateByPolicies(ctx context.Context, policies []*boundPolicy, r *request, 
 		round.begin(r.Object)
 		defer func() { round.last = r.Object }()
 	}
+	views := &views{request: r, all: map[resource.Kind]*view{}}
 	for _, i := range invocations {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := i.run(ctx, r, &denied, round); err != nil {
+		if err := i.run(ctx, views, &denied, round); err != nil {
 			return err
+		}
+	}
+	if v := views.last; v != nil && v.isWritten {
+		round.changed()
+		if err := r.replace(ctx, v.target, v.object); err != nil {
+			return status.Internal(fmt.Sprintf("failed to convert object: %v", err))
 		}
 	}
 	return denied.status(r)
@@ -142,14 +180,15 @@ func selectInvocations(policies []*boundPolicy, r *request, denied *denials) (al
 	return all
 }
 
-// run evaluates the policy and changes the object of the request. Errors of the
-// policy are added to denied. An error that is returned ends the request.
-func (i *invocation) run(ctx context.Context, r *request, denied *denials, round *reinvocation) error {
-	objects, err := r.in(ctx, i.target)
+// run evaluates the policy and changes the object in the version that the policy matches.
+// Errors of the policy are added to denied. An error that is returned ends the request.
+func (i *invocation) run(ctx context.Context, views *views, denied *denials, round *reinvocation) error {
+	r := views.request
+	v, err := views.of(ctx, i.target)
 	if err != nil {
 		return status.Internal(err.Error())
 	}
-	in := r.inputs(i.target, objects)
+	in := r.inputs(i.target, v.versioned)
 	in.Params = i.param
 	matches, err := i.conditions().match(ctx, func() cel.Inputs { return in })
 	if err != nil {
@@ -160,11 +199,13 @@ func (i *invocation) run(ctx context.Context, r *request, denied *denials, round
 		return nil
 	}
 	in.Namespace = r.namespace()
-	mutations := i.mutations()
+	before, mutations := v.object, i.mutations()
 	for _, m := range mutations.list {
-		if in.Object == nil {
+		if v.object == nil {
 			break // a deletion has no object to change
 		}
+		views.last = v
+		in.Object = v.object
 		obj, err := m.apply(ctx, mutations.policy, in, i.target, r)
 		var st *status.Status
 		switch {
@@ -173,14 +214,11 @@ func (i *invocation) run(ctx context.Context, r *request, denied *denials, round
 		case err != nil:
 			denied.add(i.policy, i.binding, err, status.ReasonInvalid)
 		default:
-			in.Object = obj
+			v.object, v.isWritten = obj, true
 		}
 	}
-	if !validation.Equal(in.Object, objects.object) {
+	if !validation.Equal(v.object, before) {
 		round.changed()
-		if err := r.replace(ctx, i.target, in.Object); err != nil {
-			return status.Internal(fmt.Sprintf("failed to convert object: %v", err))
-		}
 	}
 	if i.reinvoke {
 		round.add(i.key())
@@ -195,15 +233,11 @@ func (m *mutation) apply(ctx context.Context, p *cel.Policy, in cel.Inputs, t ta
 	if err != nil {
 		return nil, err
 	}
-	value, err := cel.Generic(v)
-	if err != nil {
-		return nil, fmt.Errorf("type mismatch: %w", err)
-	}
 	var obj map[string]any
 	if m.isApply {
-		obj, err = applyConfiguration(value, v.Type(), in.Object, t, r.server)
+		obj, err = applyConfiguration(v, in.Object, t, r.server)
 	} else {
-		obj, err = applyJSONPatch(value, in.Object, r.codec(t))
+		obj, err = applyJSONPatch(v, in.Object, r.codec(t))
 	}
 	if err != nil {
 		return nil, err
@@ -211,10 +245,10 @@ func (m *mutation) apply(ctx context.Context, p *cel.Policy, in cel.Inputs, t ta
 	return t.setDefaults(obj), nil
 }
 
-func applyConfiguration(value any, typ ref.Type, obj map[string]any, t target, s Server) (map[string]any, error) {
-	applied, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("unsupported return type from ApplyConfiguration expression: %v", typ)
+func applyConfiguration(v ref.Val, obj map[string]any, t target, s Server) (map[string]any, error) {
+	applied, err := cel.ApplyConfiguration(v)
+	if err != nil {
+		return nil, err
 	}
 	applied["kind"], applied["apiVersion"] = obj["kind"], obj["apiVersion"]
 	if !object.All(applied, isFinite) {
@@ -230,16 +264,12 @@ func isFinite(_ string, v any) bool {
 }
 
 // applyJSONPatch returns obj itself if a test operation of the patch fails.
-func applyJSONPatch(value any, obj map[string]any, codec resource.Codec) (map[string]any, error) {
-	operations, _ := value.([]any)
-	for o := range object.Each(operations) {
-		for _, name := range []string{"op", "path"} {
-			if o[name] == nil {
-				o[name] = ""
-			}
-		}
+func applyJSONPatch(v ref.Val, obj map[string]any, codec resource.Codec) (map[string]any, error) {
+	operations, err := cel.JSONPatch(v)
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(operations)
 	}
-	text, err := json.Marshal(operations)
 	if err != nil {
 		return nil, fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
@@ -357,8 +359,8 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 	if err != nil || len(response.Patch) == 0 {
 		return false, nil, err
 	}
-	var operations []json.RawMessage
-	if err := json.Unmarshal(response.Patch, &operations); err != nil {
+	operations, err := jsonpatch.DecodePatch(response.Patch)
+	if err != nil {
 		if r.server.Minor() < patchErrors {
 			return false, nil, status.Internal(err.Error())
 		}
@@ -384,12 +386,9 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 	if err != nil {
 		return false, nil, status.Internal(err.Error())
 	}
-	obj = c.target.setDefaults(obj)
-	if validation.Equal(obj, c.object) {
-		return false, response.Patch, nil
-	}
-	if err := r.replace(ctx, c.target, obj); err != nil {
+	changed = !validation.Equal(obj, c.object)
+	if err := r.replace(ctx, c.target, c.target.setDefaults(obj)); err != nil {
 		return false, nil, status.Internal(err.Error())
 	}
-	return true, response.Patch, nil
+	return changed, response.Patch, nil
 }

@@ -42,11 +42,11 @@ func SetDefaults(obj map[string]any) {
 }
 
 // Request issues a token of the service account for a TokenRequest. It sets the
-// defaults, the metadata and the status of obj. Errors are of type
-// *status.Status.
+// defaults, the metadata and the status of obj. It calls admit with the status empty,
+// before it looks at the object to bind. Errors are of type *status.Status, or of admit.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
-func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
+func (t *Tokens) Request(obj map[string]any, namespace, name string, admit func() error) error {
 	meta := object.Meta(obj)
 	account, err := t.account(meta, namespace, name)
 	if err != nil {
@@ -62,6 +62,11 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 		return status.Invalid(requestKind, "", errs)
 	}
 	now := t.Now()
+	meta["creationTimestamp"] = clock.Timestamp(now)
+	obj["status"] = map[string]any{"token": "", "expirationTimestamp": nil}
+	if err := admit(); err != nil {
+		return err
+	}
 	c := &claims{
 		Audience: object.Strings(spec, "audiences"),
 		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: now.Unix() + expiration,
@@ -83,7 +88,6 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string) error {
 	if err != nil {
 		return status.Internal("failed to generate token: " + err.Error())
 	}
-	meta["creationTimestamp"] = clock.Timestamp(now)
 	obj["status"] = map[string]any{
 		"token":               token,
 		"expirationTimestamp": clock.Timestamp(now.Add(time.Duration(expiration) * time.Second)),

@@ -79,7 +79,7 @@ func TestRequestAndAuthenticate(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, store := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(obj, "ns", "a"))
+			require.NoError(t, tokens.Request(obj, "ns", "a", admitAll))
 			assert.Equal(t, map[string]any{"name": "a", "namespace": "ns", "uid": "ua", "creationTimestamp": "1970-01-01T00:16:40Z"}, obj["metadata"])
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
@@ -122,7 +122,7 @@ func TestRequestExpiration(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(obj, "ns", "a"))
+			require.NoError(t, tokens.Request(obj, "ns", "a", admitAll))
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
@@ -152,10 +152,12 @@ func TestRequestErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
-			assert.ErrorContains(t, tokens.Request(decode(t, tt.body), "ns", "a"), tt.err)
+			assert.ErrorContains(t, tokens.Request(decode(t, tt.body), "ns", "a", admitAll), tt.err)
 		})
 	}
 	now := time.Unix(1000, 0)
 	tokens, _ := newTokens(t, &now)
-	assert.EqualError(t, tokens.Request(decode(t, request("")), "ns", "b"), `serviceaccounts "b" not found`)
+	assert.EqualError(t, tokens.Request(decode(t, request("")), "ns", "b", admitAll), `serviceaccounts "b" not found`)
 }
+
+func admitAll() error { return nil }
