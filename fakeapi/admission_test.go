@@ -213,6 +213,7 @@ func TestAdmittedGracePeriod(t *testing.T) {
 func TestAdmittedRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	runPod(t, srv, "p", "True")
+	put(t, srv, fakeapi.Object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": "default", "namespace": "default"}})
 	put(t, srv, fakeapi.Object{
 		"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": map[string]any{"name": "w"},
 		"webhooks": []any{map[string]any{
