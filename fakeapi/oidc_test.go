@@ -33,6 +33,7 @@ type issuer struct {
 	ecdsa   *ecdsa.PrivateKey
 	down    atomic.Bool // documents fail with 503
 	fetched atomic.Int64
+	hang    chan struct{} // if not nil, documents wait until it is closed
 }
 
 func newIssuer(t testing.TB) *issuer {
@@ -44,6 +45,9 @@ func newIssuer(t testing.TB) *issuer {
 	require.NoError(t, err)
 	i.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.fetched.Add(1)
+		if i.hang != nil {
+			<-i.hang
+		}
 		if i.down.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -228,6 +232,24 @@ func TestOIDCFetchesKeys(t *testing.T) {
 	require.EqualValues(t, 4, idp.fetched.Load())
 	fork := srv.Fork(t)
 	require.Equal(t, user("jane"), userOf(t, fork, idp.token("RS256", nil)))
+}
+
+// Tokens of an issuer that does not answer are refused while one request for its keys waits.
+func TestOIDCIssuerHangs(t *testing.T) {
+	idp := newIssuer(t)
+	idp.hang = make(chan struct{})
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAuthentication(fakeapi.Authentication{
+		OIDC: &fakeapi.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"},
+	}))
+	begin := time.Now()
+	for range 10 {
+		require.Equal(t, "401", userOf(t, srv, idp.token("RS256", nil)))
+	}
+	assert.Less(t, time.Since(begin), 10*time.Second)
+	assert.EqualValues(t, 1, idp.fetched.Load())
+	close(idp.hang)
+	assert.Eventually(t, func() bool { return userOf(t, srv, idp.token("RS256", nil)) == user("jane") }, 10*time.Second, time.Millisecond)
+	assert.EqualValues(t, 2, idp.fetched.Load(), "the discovery document and the keys")
 }
 
 func TestAuthenticationConfig(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 const (
 	// fetchTimeout bounds one request to an issuer.
 	fetchTimeout = 30 * time.Second
+	// patience is how long, in real time, tokens wait for keys from when they are fetched.
+	patience = time.Second
 	// maxDocument is the maximum length of a document of an issuer in bytes.
 	maxDocument = 4 << 20
 	// renewBefore is how long before its end the lifetime of keys counts as over.
@@ -30,20 +33,27 @@ const (
 
 // A provider has the keys of an issuer. It is safe for concurrent use.
 //
-// Differs from kube-apiserver: when keys of an issuer are fetched: kube-apiserver fetches
-// the discovery document at its start, tries again every 10 seconds, and until then
-// answers 401. Here the first token of an issuer fetches it, and each further token after
-// a failure. Request: GET /api/v1/pods with a token of an issuer that starts after the
-// server.
+// Differs from kube-apiserver: when keys of an issuer are fetched: kube-apiserver fetches the
+// discovery document at its start, and tries again every 10 seconds. Here the first token of an
+// issuer begins to fetch it and the keys, and each further token after a failure. Tokens that
+// come within a second wait for that, later ones are answered 401. Request: GET /api/v1/pods
+// with a token of an issuer that starts after the server.
 type provider struct {
 	url       string // of the issuer
 	discovery string // URL of the discovery document
 	client    client
+	keysURL   string // of the goroutine that fetches; "" before the discovery document is fetched
 
-	// fetching has a value while a request fetches documents. It guards keysURL.
-	fetching chan struct{}
-	keysURL  string // "" before the discovery document is fetched
-	keys     atomic.Pointer[keySet]
+	mu      sync.Mutex // guards running, and the writes of keys
+	running *fetch     // nil without one
+	keys    atomic.Pointer[keySet]
+}
+
+// A fetch is a goroutine that fetches the keys of an issuer.
+type fetch struct {
+	late chan struct{} // closed when tokens no longer wait
+	done chan struct{} // closed at the end
+	err  error         // set before
 }
 
 // A keySet are the keys of an issuer. Until expires, no other keys are fetched for a
@@ -57,38 +67,73 @@ func newProvider(c client, url, discovery string) *provider {
 	if discovery == "" {
 		discovery = strings.TrimSuffix(url, "/") + "/.well-known/openid-configuration"
 	}
-	return &provider{url: url, discovery: discovery, client: c, fetching: make(chan struct{}, 1)}
+	return &provider{url: url, discovery: discovery, client: c}
 }
 
-// verify fails if no key of the issuer has signed the token.
+// verify fails if no key of the issuer has signed the token, or if the keys are not there.
 func (p *provider) verify(ctx context.Context, t *jwt.Token) error {
 	known := p.keys.Load()
 	if ok, err := p.check(known, t); ok || err != nil {
 		return err
 	}
+	f := p.fetchAfter(known)
 	select {
-	case p.fetching <- struct{}{}:
-		defer func() { <-p.fetching }()
+	case <-f.done:
+	case <-f.late:
+		return errNoKeys
 	case <-ctx.Done():
 		return fmt.Errorf("fetching keys %w", context.Cause(ctx))
 	}
-	if now := p.keys.Load(); now != known { // another request has fetched them
-		if ok, _ := p.check(now, t); ok {
-			return nil
-		}
+	if f.err != nil {
+		return f.err
 	}
-	fetched, err := p.fetch(ctx)
-	if err != nil {
-		return err
-	}
-	p.keys.Store(fetched)
-	if !fetched.signed(t) {
+	if !p.keys.Load().signed(t) {
 		return errSignature
 	}
 	return nil
 }
 
-var errSignature = errors.New("failed to verify id token signature")
+var (
+	errSignature = errors.New("failed to verify id token signature")
+	errNoKeys    = errors.New("oidc: authenticator not initialized")
+)
+
+// fetched is the end of a fetch of keys that another token has asked for.
+var fetched = &fetch{done: closedChannel()}
+
+func closedChannel() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
+
+// fetchAfter returns the fetch that runs, or begins one. It begins none if the keys are
+// newer than known.
+func (p *provider) fetchAfter(known *keySet) *fetch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.running != nil:
+		return p.running
+	case p.keys.Load() != known:
+		return fetched
+	}
+	f := &fetch{late: make(chan struct{}), done: make(chan struct{})}
+	p.running = f
+	patient := time.AfterFunc(patience, func() { close(f.late) })
+	go func() {
+		keys, err := p.fetch(p.client.server)
+		patient.Stop()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.running = nil; err == nil {
+			p.keys.Store(keys)
+		}
+		f.err = err
+		close(f.done)
+	}()
+	return f
+}
 
 // check reports whether one of the keys has signed the token. It fails if none has and
 // the keys have not expired.
