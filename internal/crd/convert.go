@@ -16,10 +16,14 @@ type convertFunc func(ctx context.Context, objs []map[string]any) ([]map[string]
 // converter returns the function that creates the convertFunc of a version for the
 // definition's conversion strategy.
 func (d *Definition) converter(o Options, all []*resource.Type) func(v *version) convertFunc {
-	if object.String(d.spec, "conversion", "strategy") == "Webhook" {
+	if d.hasConversionWebhook() {
 		return func(v *version) convertFunc { return v.convertWebhook(o) }
 	}
 	return func(v *version) convertFunc { return v.convertNone }
+}
+
+func (d *Definition) hasConversionWebhook() bool {
+	return object.String(d.spec, "conversion", "strategy") == "Webhook"
 }
 
 // convertNone implements the conversion strategy None: it changes apiVersion.

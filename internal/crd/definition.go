@@ -132,6 +132,8 @@ func (d *Definition) types(o Options) []*resource.Type {
 			Warnings:     v.warnings(versions),
 			EtcdFolder:   group + "/" + object.String(d.names, "plural"),
 			Since:        d.since,
+
+			HasConversionWebhook: d.hasConversionWebhook(),
 		}
 		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: v.keepsUnknown(), stored: v.name == storage}
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion

@@ -235,7 +235,7 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	if err := op.checkPreconditions(old, o); err != nil {
 		return nil, false, err
 	}
-	shown, err := old.In(op.ctx, t)
+	shown, err := old.ConvertAnew(op.ctx, t)
 	if err != nil {
 		return nil, false, err
 	}

@@ -26,7 +26,10 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 	}
 	obj, rev, err := cmp.Or(r.Store, g.store).Get(ctx, r.Type, r.objectNamespace(), r.Name, version)
 	switch {
-	case err != nil || obj != nil:
+	case err != nil:
+	case obj != nil && version == "":
+		obj, err = obj.ConvertAnew(ctx, r.Type)
+	case obj != nil:
 	case r.Subresource == "scale":
 		err = r.noScale(cmp.Or(r.Surface, g.Surface()).Release().Minor())
 	default:

@@ -92,6 +92,9 @@ type Type struct {
 	// type's. It takes ownership of objs. It is nil if Versions is. The result may
 	// have fields that this version does not have; see Prune.
 	Convert func(ctx context.Context, objs []map[string]any) ([]map[string]any, error)
+	// HasConversionWebhook is whether Convert calls a webhook, which may convert an object
+	// otherwise than it did before.
+	HasConversionWebhook bool
 
 	// Prune removes from a converted object the fields that this version does not
 	// have. It is nil if Convert leaves none.

@@ -126,14 +126,7 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		}
 		for i, obj := range converted {
 			from := objects[index[i]]
-			version := object.String(obj, "metadata", "resourceVersion")
-			made := New(t, obj, nil)
-			switch {
-			case from.Revision != 0:
-				made = made.At(from.Revision)
-			case version != "":
-				made = made.WithVersionText(version)
-			}
+			made := from.as(t, obj)
 			from.cache(t, made)
 			out[index[i]] = made
 		}
@@ -142,6 +135,41 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		return objects, nil
 	}
 	return out, nil
+}
+
+// ConvertAnew returns the object in t's version, as a read of etcd does: a webhook converts it
+// again if one has converted it before. It fails with a *ConversionError.
+func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, error) {
+	if !t.HasConversionWebhook || o.IsOf(t) {
+		return o.In(ctx, t)
+	}
+	obj, err := o.read(t)
+	if err != nil {
+		return nil, err
+	}
+	converted, err := convert(ctx, t, []map[string]any{obj})
+	var failed *ConversionError
+	switch {
+	case errors.As(err, &failed):
+		return nil, &ConversionError{Err: failed.Err, Stored: o}
+	case err != nil:
+		return nil, err
+	}
+	made := o.as(t, converted[0])
+	made.conversions.Store(&conversions{from: o.Unconverted()})
+	return made, nil
+}
+
+// as returns obj, which is o converted to t's version.
+func (o *Object) as(t *resource.Type, obj map[string]any) *Object {
+	out, version := New(t, obj, nil), object.String(obj, "metadata", "resourceVersion")
+	switch {
+	case o.Revision != 0:
+		return out.At(o.Revision)
+	case version != "":
+		return out.WithVersionText(version)
+	}
+	return out
 }
 
 // convert returns objects in t's version, without the fields that it does not have. It
