@@ -13,7 +13,7 @@ import (
 // control runs a step that has no answer.
 func (p *play) control(st *Step) error {
 	switch {
-	case len(st.Put)+len(st.Delete) > 0:
+	case len(st.Store)+len(st.Remove) > 0:
 		return p.change(st.Change)
 	case st.Compact != nil && p.Compact != nil:
 		return p.Compact()
@@ -38,9 +38,9 @@ func (p *play) control(st *Step) error {
 	return errors.New("unreachable: a step without an action") // Scenario.check rejects it
 }
 
-// change puts and deletes objects.
+// change stores and removes objects.
 func (p *play) change(c Change) error {
-	return p.post("objects", map[string][]map[string]any{"put": c.Put, "delete": c.Delete})
+	return p.post("objects", map[string][]map[string]any{"put": c.Store, "delete": c.Remove})
 }
 
 // post posts a request to the server's control endpoint.

@@ -64,13 +64,20 @@
 //	capture: {rv: 1.object.metadata.resourceVersion} # the path starts with the index of the event
 //	only: [type]               # of each event
 //
-// put and delete write objects directly, as fakeapi.Server.Put and Delete do: without
-// admission and finalizers. Both take an object or a list; each object is a separate
-// write, and put comes before delete. delete needs only kind, apiVersion, namespace
-// and name of an object:
+// apply and delete change objects as a user does with kubectl: apply is a server-side apply by
+// the field manager kubectl, with force, and delete a DELETE that leaves the rest to finalizers and
+// the garbage collector. Both take an object or a list; delete needs only kind, apiVersion,
+// namespace and name of an object. A refusal ends the scenario, unless the step has a want. They
+// can have user and headers, as do:
 //
-//	put: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}
+//	apply: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}
 //	delete: [...]
+//
+// store and remove write past the API, as fakeapi.Server.Put and Delete do: without admission and
+// finalizers, and with the status. store comes before remove:
+//
+//	store: {apiVersion: v1, kind: Node, metadata: {name: a}, status: {...}}
+//	remove: [...]
 //
 // Other actions change the server's history, time and behaviour. They take the same
 // values as the server's control endpoint, which docs/control-endpoint.md describes. A control
@@ -107,13 +114,13 @@
 // A history lists changes of objects by any client:
 //
 //	history:
-//	- put: {apiVersion: v1, kind: Node, metadata: {name: a}}
+//	- store: {apiVersion: v1, kind: Node, metadata: {name: a}}
 //	- at: 1.2s
-//	  put: [...]
+//	  store: [...]
 //	- at: 1.25s
-//	  delete: {apiVersion: v1, kind: Node, metadata: {name: a}}
+//	  remove: {apiVersion: v1, kind: Node, metadata: {name: a}}
 //
-// Each change is like a put and delete step. Changes must be sorted by their offsets.
+// Each change is like a step with store and remove. Changes must be sorted by their offsets.
 // While the steps run, each change is made at its time. The changes that remain after
 // the last step are made then, each at its time.
 //

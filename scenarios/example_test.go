@@ -19,7 +19,7 @@ func ExamplePlayer() {
 area: demo
 name: labels
 steps:
-- put: {apiVersion: v1, kind: Node, metadata: {name: a, labels: {zone: east}}}
+- store: {apiVersion: v1, kind: Node, metadata: {name: a, labels: {zone: east}}}
 - name: nodes of the west
   do: GET /api/v1/nodes?labelSelector=zone%3Dwest
   only: [items]
@@ -55,11 +55,11 @@ func ExamplePlayer_history() {
 	f, err := scenarios.Parse("example", []byte(`
 name: nodes come and go
 history:
-- put: {apiVersion: v1, kind: Node, metadata: {name: a}}
+- store: {apiVersion: v1, kind: Node, metadata: {name: a}}
 - at: 20m
-  put: {apiVersion: v1, kind: Node, metadata: {name: b}}
+  store: {apiVersion: v1, kind: Node, metadata: {name: b}}
 - at: 40m
-  delete: {apiVersion: v1, kind: Node, metadata: {name: a}}
+  remove: {apiVersion: v1, kind: Node, metadata: {name: a}}
 steps:
 - at: 30m
   do: GET /api/v1/nodes

@@ -3,7 +3,9 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 )
@@ -46,6 +48,19 @@ func Parse(name string, text []byte) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// StepPosition returns the file and the line of a step of one of its scenarios, such as "a.yaml:7". It
+// is the first line of the scenario if its steps are not a list in YAML block style.
+func (f *File) StepPosition(s *Scenario, step int) string {
+	doc := f.index[slices.Index(f.Scenarios, s)]
+	line := 1
+	for _, before := range f.documents[:doc] {
+		line += bytes.Count(before, []byte("\n"))
+	}
+	begin, _, _, _ := findStep(bytes.SplitAfter(f.documents[doc], []byte("\n")), step) // 0 if it is not found
+	line += begin
+	return fmt.Sprintf("%s:%d", f.Name, line)
 }
 
 // split splits a file into documents, separator lines included.

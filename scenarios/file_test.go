@@ -18,12 +18,12 @@ recorded: v1.36.3
 gates: [A]
 managedFields: true
 history:
-- put: {kind: Node, metadata: {name: a}}
+- store: {kind: Node, metadata: {name: a}}
 - at: 1.2s
-  put:
+  store:
   - {kind: Node, metadata: {name: a}}
   - {kind: Node, metadata: {name: b}}
-  delete: {kind: Node, metadata: {name: c}}
+  remove: {kind: Node, metadata: {name: c}}
 steps:
 - do: POST /api/v1/namespaces/${ns}/configmaps
   name: create
@@ -51,7 +51,7 @@ steps:
   ends: true
   want: {events: [{type: ADDED}]}
 - at: 2s
-  put: {kind: ConfigMap, metadata: {namespace: x, name: a}}
+  store: {kind: ConfigMap, metadata: {namespace: x, name: a}}
 - compact: true
 - compact: {watchCache: true}
 - pause: 150ms
@@ -72,7 +72,7 @@ func TestParse(t *testing.T) {
 	s := f.Scenarios[0]
 	assert.Equal(t, "demo/everything", s.String())
 	assert.Equal(t, Duration(1200*time.Millisecond), s.History[1].At)
-	assert.Equal(t, "put Node a, Node b, delete Node c", s.History[1].String())
+	assert.Equal(t, "store Node a, Node b, remove Node c", s.History[1].String())
 	assert.Equal(t, map[string]any{"data": map[string]any{"size": json.Number("1.5")}}, s.Steps[0].Body)
 	assert.Equal(t, &Compaction{}, s.Steps[6].Compact)
 	assert.Equal(t, &Compaction{WatchCache: true}, s.Steps[7].Compact)
@@ -82,7 +82,7 @@ func TestParse(t *testing.T) {
 		names = append(names, s.Steps[i].String())
 	}
 	assert.Equal(t, []string{
-		"create", "POST /a", "POST /b", "watch /api/v1/pods?watch=1", "events of pods", "put ConfigMap x/a",
+		"create", "POST /a", "POST /b", "watch /api/v1/pods?watch=1", "events of pods", "store ConfigMap x/a",
 		"compact", "compact", "pause 150ms", "advance 10m0s", "lag", "fault", "restart watches of pods", "upgrade to v1.36", "expect /api/v1/nodes/a",
 	}, names)
 
@@ -112,8 +112,8 @@ func TestParseErrors(t *testing.T) {
 		{"pause", "name: a\nsteps: [{pause: soon}]", `x: document 1: time: invalid duration "soon"`},
 		{"negative pause", "name: a\nsteps: [{pause: -1s}]", "x: document 1: the duration -1s is negative"},
 		{"compact", "name: a\nsteps: [{compact: {all: true}}]", `x: document 1: json: unknown field "all"`},
-		{"history out of order", "name: a\nhistory: [{at: 2s, put: {}}, {at: 1s, put: {}}]", "x: document 1: history: its changes must be sorted by their offsets"},
-		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: it has neither put nor delete"},
+		{"history out of order", "name: a\nhistory: [{at: 2s, store: {}}, {at: 1s, store: {}}]", "x: document 1: history: its changes must be sorted by their offsets"},
+		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: it has neither store nor remove"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Parse("x", []byte(row.text))

@@ -35,6 +35,8 @@ func (p *play) runStep(st *Step) (*Answer, []string, error) {
 	switch {
 	case st.Do != "":
 		got, err = p.request(st)
+	case len(st.Apply)+len(st.Delete) > 0:
+		got, err = p.changeAsUser(st)
 	case st.Watch != "":
 		got, err = p.watch(st)
 	case st.Events != "":

@@ -132,6 +132,19 @@ func (r *Result) Failed() bool {
 	return r.Err != nil
 }
 
+// FailedStep returns the index of the first step that failed, -1 if none did.
+func (r *Result) FailedStep() int {
+	for i, s := range r.Steps {
+		if len(s.Diffs) > 0 {
+			return i
+		}
+	}
+	if r.Err != nil && len(r.Steps) < len(r.Scenario.Steps) {
+		return len(r.Steps)
+	}
+	return -1
+}
+
 // String returns the scenario's name and the differences of each step.
 func (r *Result) String() string {
 	var out strings.Builder

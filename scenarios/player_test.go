@@ -131,9 +131,9 @@ func TestPlayWaitsForRunningClock(t *testing.T) {
 		s := &Scenario{
 			Name: "a",
 			History: []Change{
-				{At: Duration(time.Second), Put: Objects{configMap("a")}},
-				{At: Duration(2 * time.Second), Put: Objects{configMap("b")}},
-				{At: Duration(time.Hour), Put: Objects{configMap("c")}},
+				{At: Duration(time.Second), Store: Objects{configMap("a")}},
+				{At: Duration(2 * time.Second), Store: Objects{configMap("b")}},
+				{At: Duration(time.Hour), Store: Objects{configMap("c")}},
 			},
 			Steps: []Step{
 				{Watch: "/api/v1/namespaces/${ns}/configmaps?watch=1&resourceVersion=0", As: "w"},

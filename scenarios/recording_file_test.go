@@ -245,7 +245,7 @@ func TestAssembleChanges(t *testing.T) {
 	add := func(at string, name, revision string) {
 		var c Change
 		require.NoError(t, c.At.UnmarshalText([]byte(at)))
-		c.Put = Objects{{"kind": "Pod", "metadata": map[string]any{"name": name}}}
+		c.Store = Objects{{"kind": "Pod", "metadata": map[string]any{"name": name}}}
 		log.add("history", c, revision)
 	}
 	add("0s", "first", "0")
@@ -259,7 +259,7 @@ func TestAssembleChanges(t *testing.T) {
 		got = append(got, fmt.Sprint(c.(*Change).At, " ", c.(*Change)))
 		return nil
 	}))
-	assert.Equal(t, []string{"0s put Pod first", "1.1s put Pod b", "1.1s put Pod c, Pod c2", "20s put Pod late", "21s put Pod last"}, got)
+	assert.Equal(t, []string{"0s store Pod first", "1.1s store Pod b", "1.1s store Pod c, Pod c2", "20s store Pod late", "21s store Pod last"}, got)
 	failed := errors.New("failed")
 	assert.ErrorIs(t, assembleChanges(log.lines, func(any) error { return failed }), failed)
 }

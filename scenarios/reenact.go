@@ -184,12 +184,12 @@ func (r *Reenactment) apply(at Duration) error {
 func (r *Reenactment) applyNextLocked() error {
 	c := r.remaining[0]
 	r.remaining = r.remaining[1:]
-	for _, o := range c.Put {
+	for _, o := range c.Store {
 		if _, err := r.srv.Put(o); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}
 	}
-	for _, o := range c.Delete {
+	for _, o := range c.Remove {
 		if err := r.srv.DeleteObject(o); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}

@@ -146,12 +146,12 @@ func TestReenactRecording(t *testing.T) {
 		synctest.Wait()
 		s, err := r.Stop()
 		require.NoError(t, err)
-		assert.Equal(t, `0s put Namespace shop
-0s put ConfigMap shop/a, ConfigMap shop/b
-10s put ConfigMap shop/a
-30s put ConfigMap shop/c
-30s delete ConfigMap shop/b
-1m0s put ConfigMap shop/c
+		assert.Equal(t, `0s store Namespace shop
+0s store ConfigMap shop/a, ConfigMap shop/b
+10s store ConfigMap shop/a
+30s store ConfigMap shop/c
+30s remove ConfigMap shop/b
+1m0s store ConfigMap shop/c
 `, format(s))
 	})
 }
@@ -159,8 +159,8 @@ func TestReenactRecording(t *testing.T) {
 func TestReenactErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct{ name, history, want string }{
-		{"no such object", "- {at: 1s, delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: fakeapi: DeleteObject: not found: configmaps a"},
-		{"no such kind", "- {put: {apiVersion: v9, kind: Nothing, metadata: {name: a}}}", "history at 0s: fakeapi: Put: "},
+		{"no such object", "- {at: 1s, remove: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: fakeapi: DeleteObject: not found: configmaps a"},
+		{"no such kind", "- {store: {apiVersion: v9, kind: Nothing, metadata: {name: a}}}", "history at 0s: fakeapi: Put: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f, err := scenarios.Parse("x", []byte("name: a\nhistory:\n"+row.history))

@@ -42,12 +42,12 @@ func (s *Scenario) String() string {
 // admission, no finalizers.
 type Change struct {
 	At     Duration `json:"at,omitempty"`
-	Put    Objects  `json:"put,omitempty"`
-	Delete Objects  `json:"delete,omitempty"`
+	Store  Objects  `json:"store,omitempty"`
+	Remove Objects  `json:"remove,omitempty"`
 }
 
-// A Step is one action of a scenario. Exactly one of Do, Watch, Events, Put and
-// Delete, Compact, Pause, Advance, Lag, Fault, Restart, Upgrade and Expect is set, except
+// A Step is one action of a scenario. Exactly one of Do, Apply, Delete, Watch, Events, Store
+// and Remove, Compact, Pause, Advance, Lag, Fault, Restart, Upgrade and Expect is set, except
 // that a step with Do may have Advance too.
 type Step struct {
 	Name string `json:"name,omitempty"`
@@ -64,6 +64,9 @@ type Step struct {
 	Until   int               `json:"until,omitempty"`
 	Capture map[string]string `json:"capture,omitempty"`
 	Only    []string          `json:"only,omitempty"`
+
+	Apply  Objects `json:"apply,omitempty"`
+	Delete Objects `json:"delete,omitempty"`
 
 	Watch  string `json:"watch,omitempty"`
 	As     string `json:"as,omitempty"`
@@ -105,7 +108,9 @@ var actions = []struct {
 	{"do", func(s *Step) bool { return s.Do != "" }, func(s *Step) string { return s.Do }},
 	{"watch", func(s *Step) bool { return s.Watch != "" }, func(s *Step) string { return "watch " + s.Watch }},
 	{"events", func(s *Step) bool { return s.Events != "" }, func(s *Step) string { return "events of " + s.Events }},
-	{"put and delete", func(s *Step) bool { return len(s.Put)+len(s.Delete) > 0 }, func(s *Step) string { return s.Change.String() }},
+	{"apply", func(s *Step) bool { return len(s.Apply) > 0 }, func(s *Step) string { return "apply " + s.Apply.String() }},
+	{"delete", func(s *Step) bool { return len(s.Delete) > 0 }, func(s *Step) string { return "delete " + s.Delete.String() }},
+	{"store and remove", func(s *Step) bool { return len(s.Store)+len(s.Remove) > 0 }, func(s *Step) string { return s.Change.String() }},
 	{"compact", func(s *Step) bool { return s.Compact != nil }, func(*Step) string { return "compact" }},
 	{"pause", func(s *Step) bool { return s.Pause != 0 }, func(s *Step) string { return "pause " + s.Pause.String() }},
 	{"advance", func(s *Step) bool { return s.Advance != 0 && s.Do == "" }, func(s *Step) string { return "advance " + s.Advance.String() }},
@@ -129,14 +134,14 @@ func (s *Step) String() string {
 	return "nothing"
 }
 
-// String lists the objects that the change puts and deletes.
+// String lists the objects that the change stores and removes.
 func (c Change) String() string {
 	var parts []string
-	if len(c.Put) > 0 {
-		parts = append(parts, "put "+c.Put.String())
+	if len(c.Store) > 0 {
+		parts = append(parts, "store "+c.Store.String())
 	}
-	if len(c.Delete) > 0 {
-		parts = append(parts, "delete "+c.Delete.String())
+	if len(c.Remove) > 0 {
+		parts = append(parts, "remove "+c.Remove.String())
 	}
 	return strings.Join(parts, ", ")
 }
@@ -153,8 +158,8 @@ func (s *Scenario) check() error {
 		return errors.New("history: its changes must be sorted by their offsets")
 	}
 	for i, c := range s.History {
-		if len(c.Put)+len(c.Delete) == 0 {
-			return fmt.Errorf("history[%d]: it has neither put nor delete", i)
+		if len(c.Store)+len(c.Remove) == 0 {
+			return fmt.Errorf("history[%d]: it has neither store nor remove", i)
 		}
 	}
 	watches := map[string]bool{}
@@ -180,6 +185,8 @@ func (s *Step) check(watches map[string]bool) error {
 		return errors.New("it has no action, such as do")
 	case len(keys) > 1:
 		return fmt.Errorf("it has more than one action: %s", strings.Join(keys, ", "))
+	case s.Want != nil && len(s.Apply)+len(s.Delete) > 1:
+		return errors.New("want: it needs a step with one object")
 	case s.Do != "" && !strings.Contains(s.Do, " "):
 		return fmt.Errorf("do: %q is not METHOD /path", s.Do)
 	case s.Advance != 0 && s.Until != 0:

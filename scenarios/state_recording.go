@@ -215,8 +215,8 @@ func (r *StateRecording) addInitial(initial []observation) {
 		o.addTo(c, r.scrub)
 	}
 	for _, c := range []Change{first, rest} {
-		for put := range slices.Chunk(c.Put, maxInitial) {
-			r.log.add("history", Change{Put: put}, "0")
+		for put := range slices.Chunk(c.Store, maxInitial) {
+			r.log.add("history", Change{Store: put}, "0")
 		}
 	}
 }
@@ -255,7 +255,7 @@ func assembleChanges(lines func(func(line []byte, note string) error) error, yie
 			c := pending[0]
 			pending = pending[1:]
 			if last != nil && c.revision == last.revision && c.revision != 0 {
-				last.Put, last.Delete = append(last.Put, c.Put...), append(last.Delete, c.Delete...)
+				last.Store, last.Remove = append(last.Store, c.Store...), append(last.Remove, c.Remove...)
 				continue
 			}
 			if last != nil {
@@ -298,14 +298,14 @@ func assembleChanges(lines func(func(line []byte, note string) error) error, yie
 // addTo adds the observed write to a change.
 func (o observation) addTo(c *Change, s *scrub.Scrubber) {
 	if o.deleted {
-		c.Delete = append(c.Delete, identity(o.object))
+		c.Remove = append(c.Remove, identity(o.object))
 		return
 	}
 	if meta, ok := o.object["metadata"].(map[string]any); ok {
 		delete(meta, "resourceVersion")
 		delete(meta, "selfLink")
 	}
-	c.Put = append(c.Put, s.Body(o.typ.String(), o.object).(map[string]any))
+	c.Store = append(c.Store, s.Body(o.typ.String(), o.object).(map[string]any))
 }
 
 // identity returns an object with only the fields that identify it.

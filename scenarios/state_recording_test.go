@@ -80,13 +80,13 @@ func TestRecordState(t *testing.T) {
 		require.NoError(t, err)
 
 		assert.Equal(t, strings.TrimSpace(`
-0s put CustomResourceDefinition widgets.example.com, Namespace default
-0s put ConfigMap default/a, Widget default/w
-1.2s put ConfigMap default/b
-2.2s put ConfigMap default/a
-2.2s delete Widget default/w
-2.2s put Secret default/s`), strings.TrimSpace(format(s)))
-		meta := s.History[2].Put[0]["metadata"].(map[string]any)
+0s store CustomResourceDefinition widgets.example.com, Namespace default
+0s store ConfigMap default/a, Widget default/w
+1.2s store ConfigMap default/b
+2.2s store ConfigMap default/a
+2.2s remove Widget default/w
+2.2s store Secret default/s`), strings.TrimSpace(format(s)))
+		meta := s.History[2].Store[0]["metadata"].(map[string]any)
 		assert.NotEmpty(t, meta["uid"])
 		assert.NotContains(t, meta, "resourceVersion")
 
@@ -119,12 +119,12 @@ func TestRecordStateAfterBrokenWatches(t *testing.T) {
 
 		state := map[string]string{}
 		for _, c := range s.History {
-			for _, o := range c.Put {
+			for _, o := range c.Store {
 				data, _ := o["data"].(map[string]any)
 				value, _ := data["value"].(string)
 				state[o["metadata"].(map[string]any)["name"].(string)] = value
 			}
-			for _, o := range c.Delete {
+			for _, o := range c.Remove {
 				delete(state, o["metadata"].(map[string]any)["name"].(string))
 			}
 		}

@@ -161,11 +161,11 @@ steps: [{do: GET /healthz, want: {status: 200, headers: {Cache-Control: "no-cach
 func TestUpdateParts(t *testing.T) {
 	for _, row := range []struct{ name, before, after string }{
 		{"expect gets only the members that it mentions",
-			"name: a\nsteps:\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want: {body: {spec: {unschedulable: false}}}\n",
-			"name: a\nsteps:\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want:\n    body:\n      spec:\n        unschedulable: true\n    status: 200\n"},
+			"name: a\nsteps:\n- store: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want: {body: {spec: {unschedulable: false}}}\n",
+			"name: a\nsteps:\n- store: {kind: Node, apiVersion: v1, metadata: {name: a}, spec: {unschedulable: true}}\n- expect: /api/v1/nodes/a\n  want:\n    body:\n      spec:\n        unschedulable: true\n    status: 200\n"},
 		{"events",
-			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want: {events: [{type: DELETED, object.metadata.uid: <uid>}, {type: ADDED}]}\n",
-			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- put: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want:\n    events:\n    - object.metadata.resourceVersion: <rv:1>\n      object.metadata.uid: <uid>\n      type: ADDED\n"},
+			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- store: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want: {events: [{type: DELETED, object.metadata.uid: <uid>}, {type: ADDED}]}\n",
+			"name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- store: {kind: Node, apiVersion: v1, metadata: {name: a}}\n- events: w\n  count: 1\n  only: [type, object.metadata.resourceVersion, object.metadata.uid]\n  want:\n    events:\n    - object.metadata.resourceVersion: <rv:1>\n      object.metadata.uid: <uid>\n      type: ADDED\n"},
 		{"a longer list and a warning",
 			"name: a\nsteps:\n  - do: POST /api/v1/namespaces/${ns}/configmaps?fieldValidation=Warn\n    body: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [a/b, a/c]}, x: 1}\n    only: [metadata.finalizers]\n    want: {status: 201, body: {metadata.finalizers: [<any>]}}",
 			"name: a\nsteps:\n  - do: POST /api/v1/namespaces/${ns}/configmaps?fieldValidation=Warn\n    body: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: [a/b, a/c]}, x: 1}\n    only: [metadata.finalizers]\n    want:\n      body:\n        metadata.finalizers:\n        - <any>\n        - a/c\n      status: 201\n      warning:\n      - 299 - \"unknown field \\\"x\\\"\"\n"},
@@ -183,7 +183,7 @@ func TestUpdateErrors(t *testing.T) {
 		{"flow style", "name: a\nsteps: [{do: GET /healthz, want: {}}]", "a: step 0: the step is not in block style"},
 		{"a step in flow style", "name: a\nsteps:\n- {do: GET /healthz, want: {}}", "a: step 0: the step is not in block style"},
 		{"an event that did not come", "name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- events: w\n  count: 1\n  want: {events: [1]}\n", "a: step 1 (events of w): an event did not come in time"},
-		{"a step that failed", "name: a\nsteps:\n- delete: {kind: Node, apiVersion: v1, metadata: {name: a}}\n", "a: step 0 (delete Node a): objects: 404 delete[0]: not found: nodes a"},
+		{"a step that failed", "name: a\nsteps:\n- remove: {kind: Node, apiVersion: v1, metadata: {name: a}}\n", "a: step 0 (remove Node a): objects: 404 delete[0]: not found: nodes a"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := playAndUpdate(t, row.text)

@@ -49,7 +49,7 @@ func Run(t TB, s System) {
 	for _, f := range r.Findings {
 		t.Errorf("%s", f)
 	}
-	t.Logf("explore: %s", r)
+	t.Logf("explore: %s", r.coverageText())
 }
 
 // Find searches as Run does, and returns what it has found instead of failing the test. It

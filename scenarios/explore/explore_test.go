@@ -402,3 +402,42 @@ type failing struct {
 func (f *failing) run(what func()) { what() }
 
 func (f *failing) Fatalf(format string, args ...any) { f.fatal = fmt.Sprintf(format, args...) }
+
+// A step that fails without any fault is an error of the workload.
+func TestWrongWorkload(t *testing.T) {
+	for name, row := range map[string]struct{ step, want string }{
+		"an invalid object": {
+			"apply: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: A}}",
+			"w.yaml:4: a\n  step 1 (apply ConfigMap default/A): 422 ",
+		},
+		"a refused request": {"do: POST /api/v1/nothing\n  want: {status: 201}", "w.yaml:4: a\n  step 1 (POST /api/v1/nothing)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := systemOf(t, copier{})
+			s.Options = []fakeapi.Option{fakeapi.WithInMemory()}
+			s.Workload = explore.Scenario(workloadFile(t, "- pause: 1ms\n- "+row.step))
+			s.Pace = explore.Pace{Quiet: 10 * time.Millisecond, Hold: 10 * time.Millisecond}
+			_, err := explore.Search(context.Background(), s)
+			assert.ErrorContains(t, err, "explore: the workload fails without any fault: ")
+			assert.ErrorContains(t, err, row.want)
+		})
+	}
+}
+
+// A step that reads what the system has not written is a finding.
+func TestWorkloadThatExpects(t *testing.T) {
+	needsBubble(t)
+	s := systemOf(t, copier{})
+	s.Workload = explore.Scenario(workloadFile(t, "- pause: 5s\n- expect: /api/v1/namespaces/default/secrets/none\n  want: {body: {kind: Secret}}"))
+	r := explore.Find(t, s)
+	require.Len(t, r.Findings, 1)
+	assert.Equal(t, explore.Finishes, r.Findings[0].Oracle)
+	assert.Contains(t, r.Findings[0].Detail, "w.yaml:4: a\n  step 1 (expect ")
+}
+
+// workloadFile writes a scenario with steps.
+func workloadFile(t *testing.T, steps string) string {
+	file := filepath.Join(t.TempDir(), "w.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: a\nsteps:\n"+steps+"\n"), 0o666))
+	return file
+}

@@ -84,6 +84,12 @@ func (r *Report) String() string {
 	for i, f := range r.Findings {
 		fmt.Fprintf(&b, "finding %d: %s\n", i+1, f)
 	}
+	return b.String() + r.coverageText()
+}
+
+// coverageText returns the report without the findings.
+func (r *Report) coverageText() string {
+	var b strings.Builder
 	fmt.Fprintf(&b, "%d plans in %v; the reference run has %d writes, %d deliveries and %d lists",
 		r.Plans, r.Elapsed.Round(time.Millisecond), r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
 	for _, c := range r.Coverage {

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -67,6 +68,10 @@ func (s *search) reference() (usable bool, err error) {
 	}
 	if len(s.ref.points) == 0 {
 		return false, noRequest(s.ref)
+	}
+	var step *stepError
+	if errors.As(s.ref.workload, &step) && step.own {
+		return false, fmt.Errorf("explore: the workload fails without any fault: %w", step)
 	}
 	for _, q := range s.ref.requests {
 		if q.isWrite() && q.code >= http.StatusBadRequest && q.code != http.StatusConflict {
@@ -443,8 +448,10 @@ func (s *search) found(f *Finding, ref *outcome) error {
 		return nil
 	}
 	s.report.Findings = append(s.report.Findings, f)
-	s.system.logf("found after %d plans in %v: %s: %s, by %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject,
-		strings.ReplaceAll(f.Plan.String(), "\n", ", and "))
+	if s.system.All { // a search for one finding ends with its report
+		s.system.logf("found after %d plans in %v: %s: %s, by %s", s.report.Plans, time.Since(s.began).Round(time.Millisecond), f.Oracle, f.Subject,
+			strings.ReplaceAll(f.Plan.String(), "\n", ", and "))
+	}
 	if len(f.Plan) == 0 {
 		return s.files.saveStory(f)
 	}

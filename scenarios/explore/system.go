@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,8 +131,9 @@ func (p Pace) shortWatch() time.Duration { return p.Quiet / 60 }
 type Workload func(ctx context.Context, srv *fakeapi.Server) error
 
 // Scenario returns a workload that plays the scenarios of a file, one after the other. Its
-// pauses give the system time. A scenario whose answers differ fails the run. A scenario
-// that has only a history is reenacted, on the running clock.
+// pauses give the system time. A scenario whose answers differ fails the run. If the reference
+// run fails at a step that does not only read, the scenario is wrong, which ends the search. A
+// scenario that has only a history is reenacted, on the running clock.
 func Scenario(file string) Workload {
 	load := sync.OnceValues(func() (*scenarios.File, error) { return scenarios.Load(file) })
 	return func(ctx context.Context, srv *fakeapi.Server) error {
@@ -165,10 +167,28 @@ func playScenario(ctx context.Context, srv *fakeapi.Server, f *scenarios.File, s
 	if errors.Is(r.Err, errPaused) {
 		return errPaused
 	}
-	if r.Failed() {
+	if !r.Failed() {
+		return nil
+	}
+	i := r.FailedStep()
+	if i < 0 {
 		return errors.New(r.String())
 	}
-	return nil
+	return &stepError{text: fmt.Sprintf("%s: %s", f.StepPosition(s, i), r), own: !isRead(&s.Steps[i])}
+}
+
+// A stepError is the error of a step of a scenario.
+type stepError struct {
+	text string
+	own  bool // it does not depend on the system
+}
+
+// Error implements error.
+func (e *stepError) Error() string { return e.text }
+
+// isRead reports whether a step reads what the system may have written.
+func isRead(s *scenarios.Step) bool {
+	return s.Expect != "" || s.Watch != "" || s.Events != "" || strings.HasPrefix(s.Do, "GET ")
 }
 
 // stepTimeout is how long a step of a scenario waits: longer than a decision delays
