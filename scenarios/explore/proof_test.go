@@ -27,7 +27,7 @@ func (s shape) system(t *testing.T, options []fakeapi.Option) explore.System {
 		Start:    s.start,
 		Workload: s.users.workload(),
 		Dir:      t.TempDir(),
-		Plans:    15,
+		Plans:    10,
 		All:      true,
 	}
 }
