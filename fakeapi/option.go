@@ -217,6 +217,16 @@ func WithEventTTL(d time.Duration) Option {
 	return func(c *config) { c.server.EventTTL = d }
 }
 
+// WithPace makes a request that writes an object twice wait for d in between, on the server's
+// clock: a DELETE of a Pod that is not scheduled marks it, and then removes it. The default
+// is 0, microseconds: a controller that acts on the first event may find that the object is
+// gone. With kube-apiserver, and with the binaries of "fakeapi envtest", it takes some
+// milliseconds. In a testing/synctest bubble the time passes when all goroutines are blocked.
+// With WithManualClock no request waits.
+func WithPace(d time.Duration) Option {
+	return func(c *config) { c.server.Pace = d }
+}
+
 // WithCompaction compacts periodically, on the server's clock, in addition to
 // WithHistory. Each time it removes, as Server.Compact does, the versions that were
 // replaced more than keep before. If every is 0 it does nothing. Negative durations

@@ -77,6 +77,7 @@ func newKubeAPIServer(executable string) program {
 		c.serve = newServe()
 		c.serveFlags = c.serve.flagSet()
 		c.serve.inputs = inputFS{stdin}
+		c.serve.pace = defaultPace
 		served := releaseOf(executable)
 		c.serve.releaseName = served.Name()
 		fs := c.flags(served.Minor())
@@ -104,6 +105,10 @@ func newKubeAPIServer(executable string) program {
 		return 0
 	}
 }
+
+// defaultPace is about the time between the two writes of a DELETE of a Pod by kube-apiserver.
+// Suites rely on it without knowing: their controllers read what an event has shown.
+const defaultPace = 10 * time.Millisecond
 
 // folder matches the name of a folder of envtest binaries.
 var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)

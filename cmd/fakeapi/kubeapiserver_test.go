@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -207,6 +208,29 @@ func TestKubeAPIServer(t *testing.T) {
 	assert.Equal(t, "NamespaceList", list["kind"])
 	_, openID := c.get(t, "/.well-known/openid-configuration", "envtest", "system:masters")
 	assert.Equal(t, "https://127.0.0.1/", openID["issuer"])
+}
+
+// The two writes of a DELETE of a Pod are as far apart as those of kube-apiserver.
+func TestKubeAPIServerPace(t *testing.T) {
+	for _, row := range []struct {
+		name, flags string
+		atLeast     time.Duration
+	}{
+		{"default", "", defaultPace},
+		{"longer", "--pace 50ms", 50 * time.Millisecond},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Setenv(flagsVariable, row.flags)
+			c := startControlPlane(t)
+			const pods = "/api/v1/namespaces/default/pods"
+			code, _ := c.send(t, "POST", pods, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`, "envtest", "system:masters")
+			require.Equal(t, http.StatusCreated, code)
+			began := time.Now()
+			code, _ = c.send(t, "DELETE", pods+"/a", "", "envtest", "system:masters")
+			assert.Equal(t, http.StatusOK, code)
+			assert.GreaterOrEqual(t, time.Since(began), row.atLeast)
+		})
+	}
 }
 
 func TestKubeAPIServerFlagsOfEnvironment(t *testing.T) {

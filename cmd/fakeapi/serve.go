@@ -58,6 +58,7 @@ type serveCommand struct {
 	history          time.Duration
 	historyBytes     int64
 	eventTTL         time.Duration
+	pace             time.Duration
 	controllers      []string
 	stages           []string
 	compactEvery     time.Duration
@@ -257,6 +258,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.DurationVar(&c.history, "history", 5*time.Minute, "keep the history of objects for `DURATION`")
 			fs.Func("history-bytes", "keep at most `QUANTITY` of the history in memory, as in 512Mi: older watches and continue tokens get 410 (default 256Mi)", c.setHistoryBytes)
 			fs.DurationVar(&c.eventTTL, "event-ttl", time.Hour, "delete Events `DURATION` after their last write")
+			fs.DurationVar(&c.pace, "pace", 0, "wait for `DURATION` between the two writes of a request that marks an object as deleted and removes it, not on a manual clock")
 			fs.DurationVar(&c.compactEvery, "compact-every", 0, "compact the history every `DURATION`: older watches and continue tokens get 410")
 			fs.DurationVar(&c.compactKeep, "compact-keep", 0, "keep the last `DURATION` of the history in these compactions")
 			fs.Func("upgrade-after", "restart the server with another release after a time, as in `DURATION[=RELEASE]` (30s, 1m=v1.35); without a release, with "+release.Default+"; repeatable", c.setUpgrade)
@@ -327,6 +329,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithHistory(c.history),
 		fakeapi.WithHistoryBytes(c.historyBytes),
 		fakeapi.WithEventTTL(c.eventTTL),
+		fakeapi.WithPace(c.pace),
 		fakeapi.WithControllers(c.controllers...),
 		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
 	}
@@ -353,6 +356,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	if c.eventTTL <= 0 {
 		return nil, &usageError{errors.New("--event-ttl must be positive")}
+	}
+	if c.pace < 0 {
+		return nil, &usageError{errors.New("--pace must not be negative")}
 	}
 	if c.compactEvery < 0 || c.compactKeep < 0 {
 		return nil, &usageError{errors.New("--compact-every and --compact-keep must not be negative")}

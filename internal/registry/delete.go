@@ -307,15 +307,32 @@ func (op *operation) markTerminating(old, shown *storage.Object, obj, was map[st
 }
 
 // removeAfterMark removes an object that was marked as being deleted and waits for nothing.
-// Admission counts the removal as another deletion.
+// Admission counts the removal as another deletion. Clients see the marked object for the
+// pace of the server, as the two writes of kube-apiserver are some milliseconds apart.
 func (op *operation) removeAfterMark(marked *storage.Object, o *DeleteOptions) (*storage.Object, error) {
 	if o.dryRun() {
 		return marked, nil
 	}
+	op.pause()
 	if err := op.admitDelete(marked, o); err != nil {
 		return nil, err
 	}
 	return op.remove(marked, false)
+}
+
+// pause waits between two writes of one request. It does not wait on a manual clock, which
+// may be moved only after the answer.
+func (op *operation) pause() {
+	if op.config.Pace <= 0 || op.clock.Manual() {
+		return
+	}
+	timer := op.clock.After(op.config.Pace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-op.ctx.Done():
+	case <-op.config.Context.Done():
+	}
 }
 
 // checkPreconditions fails if a deletion was meant for another object, or for

@@ -93,6 +93,10 @@ type Config struct {
 	// EventTTL is how long an event lives after its last write; 0 is an hour, as
 	// in kube-apiserver.
 	EventTTL time.Duration
+
+	// Pace is the time between two writes of an object by one request; 0 is none. It is not
+	// kept on a manual clock.
+	Pace time.Duration
 }
 
 // Auth configures authentication and authorization. With the zero value every

@@ -41,14 +41,15 @@ type Config struct {
 	// random.
 	Seed uint64
 
-	// ServiceRanges, Port, KeepHistory, HistoryBytes, Compaction and EventTTL are
-	// those of registry.Config.
+	// ServiceRanges, Port, KeepHistory, HistoryBytes, Compaction, EventTTL and
+	// Pace are those of registry.Config.
 	ServiceRanges []netip.Prefix
 	Port          int
 	KeepHistory   time.Duration
 	HistoryBytes  int64
 	Compaction    registry.Compaction
 	EventTTL      time.Duration
+	Pace          time.Duration
 
 	// Auth configures authentication and authorization.
 	Auth registry.Auth
@@ -188,6 +189,7 @@ func New(c Config) (*Server, error) {
 		HistoryBytes:  c.HistoryBytes,
 		Compaction:    c.Compaction,
 		EventTTL:      c.EventTTL,
+		Pace:          c.Pace,
 		Changed:       s.changed,
 	})
 	if err != nil {
