@@ -30,6 +30,7 @@ func WithClientCA(ca []byte) Option {
 // rest.Config. It fails with ErrInvalidOption without WithTLS, for a user without a
 // name, and for a user with a UID or Extra, which the certificate does not have.
 func (s *Server) IssueClient(user User) (certPEM, keyPEM []byte, err error) {
+	s.api.ExpectClient()
 	switch {
 	case !s.config.http.TLS:
 		err = errors.New("client certificates need WithTLS")

@@ -131,11 +131,17 @@ func (s *Server) newFork(test string) (*Server, error) {
 }
 
 // Client returns an HTTP client that uses Transport.
-func (s *Server) Client() *http.Client { return s.http.Client() }
+func (s *Server) Client() *http.Client {
+	s.api.ExpectClient()
+	return s.http.Client()
+}
 
 // Transport returns a transport to the server that trusts its certificate. Use it
 // as the Transport of a rest.Config with Host: srv.URL.
-func (s *Server) Transport() http.RoundTripper { return s.http.Transport() }
+func (s *Server) Transport() http.RoundTripper {
+	s.api.ExpectClient()
+	return s.http.Transport()
+}
 
 // CACertificate returns the CA certificate of the server in PEM, nil without TLS.
 func (s *Server) CACertificate() []byte { return s.http.CACertificate() }
@@ -145,7 +151,10 @@ func (s *Server) InMemory() bool { return s.config.http.InMemory }
 
 // TokenFor returns a bearer token of a user, who must have a name. The server and its
 // forks accept it, beside the tokens of WithToken, until they are closed.
-func (s *Server) TokenFor(user User) string { return s.config.server.Auth.UserTokens.Issue(user) }
+func (s *Server) TokenFor(user User) string {
+	s.api.ExpectClient()
+	return s.config.server.Auth.UserTokens.Issue(user)
+}
 
 // Kubeconfig returns a kubeconfig file for the server. It has a bearer token, which the
 // server and its forks accept beside those of WithToken. Its user is admin, a member of

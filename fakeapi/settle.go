@@ -21,18 +21,25 @@ func Ahead(d time.Duration) SettleOption {
 	return func(o *control.Settlement) { o.Ahead = d }
 }
 
-// Quiet is how long clients with watches must ask for nothing and get no event. The
-// default is 50 ms. It is a time of the wall clock: in a testing/synctest bubble it passes
-// when all goroutines of the bubble are blocked, and costs nothing.
+// Quiet is how long clients must ask for nothing and get no event. The default is 50 ms. It
+// is a time of the wall clock: in a testing/synctest bubble it passes when all goroutines of
+// the bubble are blocked, and costs nothing.
 func Quiet(d time.Duration) SettleOption {
 	return func(o *control.Settlement) { o.Quiet = d }
 }
 
 // Settle waits until the server has settled: no controller has anything left to do at the
 // server's time, no request is in flight, every open watch has sent what its view shows,
-// and, if a watch is open, for a quiet time no client has asked for anything and no event was
-// sent. What waits for a later time, such as a back-off, remains; see Ahead. A client that
-// reacts later than the quiet time, or that polls without a watch, is not waited for.
+// and for a quiet time no client has asked for anything and no event was sent. A server
+// that never had a client settles at once.
+//
+// It waits longer for what it sees coming: 100 ms for a client that has not opened a watch
+// yet, 400 ms after a client has opened one, and for requests that clients are likely to make
+// again because they have failed. On a busy machine these times are longer. So a test can
+// start a manager of controller-runtime, create objects, and call Settle.
+//
+// What waits for a later time, such as a controller's RequeueAfter, remains; see Ahead. A
+// client that reacts later than the quiet time, or that polls, is not waited for.
 //
 // If ctx ends before, the error is an ErrUnsettled. It says what is left, and who wrote
 // which object again and again.

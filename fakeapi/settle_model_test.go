@@ -92,9 +92,15 @@ func newClockwork(seed uint64) *clockwork {
 // A span is a time from begin up to end, without end.
 type span struct{ begin, end time.Duration }
 
+const (
+	connectTime = 100 * time.Millisecond // without a watch, a client may be about to connect
+	startTime   = 400 * time.Millisecond // after a client has opened a watch, it may be about to start
+)
+
 // settled returns when the system has settled, according to the model: no request is in
-// flight, and, if a watch is open, for the quiet time no request has begun or ended, and no
-// event was written or sent.
+// flight, and, if there was a client, for the quiet time no request has begun or ended, and no
+// event was written or sent. The quiet time is longer without a watch, and after one was
+// opened.
 func (c *clockwork) settled() []span {
 	type step struct {
 		at time.Duration
@@ -106,12 +112,13 @@ func (c *clockwork) settled() []span {
 		steps = slices.Insert(steps, i, step{t, do})
 	}
 	var out []span
-	inFlight, watches, last := 0, 0, time.Duration(0)
+	inFlight, watches, last, opened := 0, 0, time.Duration(0), time.Duration(0)
+	connected := false
 	var committed []func(now time.Duration, object int)
 	write := func(t, flight time.Duration, object int) {
 		at(t, func(now time.Duration) {
 			inFlight++
-			last = now
+			last, connected = now, true
 			at(now+flight, func(now time.Duration) {
 				inFlight--
 				last = now
@@ -127,7 +134,7 @@ func (c *clockwork) settled() []span {
 	for _, r := range c.reactors {
 		left, free := r.times, time.Duration(0)
 		at(r.opens, func(now time.Duration) {
-			last = now
+			last, opened, connected = now, now, true
 			watches++
 			committed = append(committed, func(now time.Duration, object int) {
 				if object != r.watches {
@@ -154,8 +161,11 @@ func (c *clockwork) settled() []span {
 			next = min(next, steps[0].at)
 		}
 		begin := now
-		if watches > 0 {
-			begin = max(now, last+c.quiet)
+		switch {
+		case watches > 0:
+			begin = max(now, last+c.quiet, c.call+c.quiet, opened+max(c.quiet, startTime))
+		case connected:
+			begin = max(now, max(last, c.call)+max(c.quiet, connectTime))
 		}
 		if inFlight == 0 && begin < next {
 			out = append(out, span{begin, next})

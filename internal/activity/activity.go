@@ -1,6 +1,6 @@
 // Package activity knows what a server does for its clients at the moment: the calls
-// that it serves and the watches that have events to send. A server without activity
-// has settled.
+// that it serves, the watches that have events to send, and what it expects of clients
+// that start or fail. A server without activity has settled.
 package activity
 
 import (
@@ -15,10 +15,19 @@ import (
 // A Tracker has the activity of one server. Its zero value is ready to use. It is safe
 // for concurrent use.
 type Tracker struct {
-	mu      sync.Mutex // guards the fields below, and those of its calls
-	first   *Call      // of those in flight, the newest one
-	watches map[*Watch]struct{}
-	last    time.Time // of the last beginning or end of a call, or event of a watch
+	mu       sync.Mutex // guards the fields below, and those of its calls
+	first    *Call      // of those in flight, the newest one
+	watches  map[*Watch]struct{}
+	last     time.Time // of the last beginning or end of a call, or event of a watch
+	clients  bool      // there may be some
+	expected expectations
+}
+
+// Expect notes that there may be a client: one has what it needs to connect.
+func (t *Tracker) Expect() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clients = true
 }
 
 // A Call is a request that the server has to answer. It must not be copied.
@@ -36,13 +45,15 @@ func (t *Tracker) Begin(c *Call, r *http.Request, now time.Time) {
 		c.next.prev = c
 	}
 	t.first = c
-	t.last = now
+	t.last, t.clients = now, true
 }
 
-// End removes a call at a time of the wall clock. A second End of it does nothing.
-func (t *Tracker) End(c *Call, now time.Time) {
+// End removes a call at a time of the wall clock. Of a call that did not begin, and of one
+// that has ended, it only notes the answer.
+func (t *Tracker) End(c *Call, now time.Time, a Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.expected.note(a, now)
 	switch {
 	case c.request == nil:
 		return
@@ -63,13 +74,14 @@ type Watch struct {
 	tracker *Tracker
 	request *http.Request
 	idle    func() bool
+	opened  time.Time
 	working sync.Mutex // held while the watch works
 }
 
 // Open adds a watch, which works. idle reports, while the watch waits, whether there is
 // no event that it has to send. The caller must Close the watch.
 func (t *Tracker) Open(r *http.Request, idle func() bool) *Watch {
-	w := &Watch{tracker: t, request: r, idle: idle}
+	w := &Watch{tracker: t, request: r, idle: idle, opened: time.Now()}
 	w.working.Lock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,6 +89,7 @@ func (t *Tracker) Open(r *http.Request, idle func() bool) *Watch {
 		t.watches = map[*Watch]struct{}{}
 	}
 	t.watches[w] = struct{}{}
+	t.clients = true
 	return w
 }
 
@@ -119,23 +132,36 @@ func (w *Watch) isIdle() bool {
 type State struct {
 	// Busy describes the calls in flight and the watches with events to send.
 	Busy []string
+	// Clients reports whether there may be clients: something has connected, or has what
+	// it needs to connect.
+	Clients bool
 	// Watches is the number of open watches.
 	Watches int
 	// Last is when a call began or ended, or a watch sent events, the last time. It is a
 	// time of the wall clock.
 	Last time.Time
+	// Opened is when the newest of them was opened.
+	Opened time.Time
+	// Expected is when each request that clients are likely to make has been made, and
+	// Awaited describes those that have not been made yet.
+	Expected time.Time
+	Awaited  []string
 }
 
 // State returns the activity now.
 func (t *Tracker) State() State {
 	t.mu.Lock()
-	out := State{Watches: len(t.watches), Last: t.last}
+	out := State{Clients: t.clients, Watches: len(t.watches), Last: t.last}
+	out.Expected, out.Awaited = t.expected.after(time.Now())
 	for c := t.first; c != nil; c = c.next {
 		out.Busy = append(out.Busy, describe(c.request)+" has no answer yet")
 	}
 	watches := slices.Collect(maps.Keys(t.watches))
 	t.mu.Unlock()
 	for _, w := range watches {
+		if w.opened.After(out.Opened) {
+			out.Opened = w.opened
+		}
 		if !w.isIdle() {
 			out.Busy = append(out.Busy, describe(w.request)+" has not sent all of its events")
 		}

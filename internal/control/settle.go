@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/printable"
@@ -18,14 +19,23 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// DefaultQuiet is how long clients with watches must ask for nothing before a server has
-// settled.
+// DefaultQuiet is how long clients must ask for nothing before a server has settled.
 const DefaultQuiet = 50 * time.Millisecond
+
+const (
+	// connectTime is how long Settle waits for a client that has not opened a watch yet.
+	connectTime = 100 * time.Millisecond
+
+	// startTime is how long a client may ask for nothing after it has opened a watch. The
+	// informers of client-go and the sources of controller-runtime look every 100 ms whether
+	// they have synced, one after the other, and a controller works when all have.
+	startTime = 400 * time.Millisecond
+)
 
 // A Settlement says what Settle waits for.
 type Settlement struct {
-	// Quiet is how long no client must have asked for anything, if a watch is open. It
-	// is a time of the wall clock.
+	// Quiet is how long no client must have asked for anything. It is a time of the wall
+	// clock.
 	Quiet time.Duration
 	// Ahead is how far a manual clock is moved at most.
 	Ahead time.Duration
@@ -36,18 +46,19 @@ type Settlement struct {
 var ErrUnsettled = errors.New("the server has not settled")
 
 // Settle waits until the server has settled: no controller has anything left to do, no
-// request is in flight, every watch has sent what its view shows, and clients with
-// watches are quiet. On a manual clock it then moves the clock to the next time at which
+// request is in flight, every watch has sent what its view shows, and clients are quiet
+// and have nothing to do that the server expects. On a manual clock it then moves the clock to the next time at which
 // a controller has something to do, as long as that is at most Ahead after the time of
 // the call, and waits again.
 //
 // If ctx ends before, the error is an ErrUnsettled that says what is left, and who writes
 // again and again.
 func (c *Control) Settle(ctx context.Context, o Settlement) error {
+	asked := time.Now()
 	clock, before := c.registry.Clock(), c.registry.Store().Revision()
 	end := clock.Now().Add(o.Ahead)
 	for {
-		if err := c.settleNow(ctx, o.Quiet); err != nil {
+		if err := c.settleNow(ctx, o.Quiet, asked); err != nil {
 			return c.unsettled(err, before)
 		}
 		at, ok := c.manager.Next()
@@ -60,8 +71,10 @@ func (c *Control) Settle(ctx context.Context, o Settlement) error {
 	}
 }
 
-// settleNow waits until the server has settled at its present time.
-func (c *Control) settleNow(ctx context.Context, quiet time.Duration) error {
+// settleNow waits until the server has settled at its present time. asked is when the test
+// began to wait: a client that it has started just before may need time to connect.
+func (c *Control) settleNow(ctx context.Context, quiet time.Duration, asked time.Time) error {
+	var q quietTime
 	for {
 		revision := c.registry.Store().Revision()
 		if err := c.manager.RunContext(ctx); err != nil {
@@ -69,13 +82,12 @@ func (c *Control) settleNow(ctx context.Context, quiet time.Duration) error {
 		}
 		state := c.activity.State()
 		wait := pollInterval
-		if len(state.Busy) == 0 && revision == c.registry.Store().Revision() {
-			if state.Watches == 0 {
-				return nil
-			}
-			if wait = quiet - time.Since(state.Last); wait <= 0 {
-				return nil
-			}
+		if len(state.Busy) > 0 || revision != c.registry.Store().Revision() {
+			q = quietTime{}
+		} else if left := q.left(quietAt(state, quiet, asked), time.Now()); left <= 0 {
+			return nil
+		} else {
+			wait = q.next(left)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err
@@ -83,8 +95,75 @@ func (c *Control) settleNow(ctx context.Context, quiet time.Duration) error {
 	}
 }
 
-// pollInterval is the time between two looks at a server that is busy.
-const pollInterval = time.Millisecond
+// A quietTime is a time in which clients ask for nothing, in parts between which Settle looks
+// at the server. How much longer than asked for the parts take shows how busy the machine
+// is: clients that have something to do are late, too.
+type quietTime struct {
+	end   time.Time     // if nothing is late
+	need  time.Duration // to the end, when it was set
+	slept time.Duration // that was asked for since
+	late  time.Duration // in all parts
+	parts int
+	from  time.Time     // of the last part
+	part  time.Duration // that was asked for
+}
+
+// handoffs is about the number of goroutines that have to run, one after the other, between
+// an event and the request by which a controller reacts. Each may be as late as a part.
+const handoffs = 10
+
+// left returns how long to wait at a time for an end of the quiet time.
+func (q *quietTime) left(end, now time.Time) time.Duration {
+	if !end.Equal(q.end) || q.parts == 0 {
+		*q = quietTime{end: end, need: end.Sub(now), from: now}
+		return q.need
+	}
+	q.slept += q.part
+	q.late += now.Sub(q.from) - q.part
+	q.from = now
+	return q.need + handoffs*q.late/time.Duration(q.parts) - q.slept
+}
+
+// next returns the length of the next part, of what is left.
+func (q *quietTime) next(left time.Duration) time.Duration {
+	q.part = min(left, probeInterval)
+	q.parts++
+	return q.part
+}
+
+// quietAt returns when the clients have been quiet for long enough, if they ask for nothing
+// more.
+func quietAt(s activity.State, quiet time.Duration, asked time.Time) time.Time {
+	if !s.Clients {
+		return time.Time{}
+	}
+	alone := quiet
+	if s.Watches == 0 {
+		alone = max(quiet, connectTime)
+	}
+	return latest(
+		latest(asked, s.Last).Add(alone),
+		s.Opened.Add(max(quiet, startTime)),
+		s.Expected.Add(quiet),
+	)
+}
+
+func latest(first time.Time, others ...time.Time) time.Time {
+	for _, t := range others {
+		if t.After(first) {
+			first = t
+		}
+	}
+	return first
+}
+
+const (
+	// pollInterval is the time between two looks at a server that is busy.
+	pollInterval = time.Millisecond
+
+	// probeInterval is the time between two looks at a server that is quiet.
+	probeInterval = 10 * time.Millisecond
+)
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -100,7 +179,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // unsettled returns the error of Settle: cause, what is left, and the writers of what was
 // written most often since a revision.
 func (c *Control) unsettled(cause error, since mvcc.Revision) error {
-	reasons := append([]string{cause.Error()}, c.activity.State().Busy...)
+	state := c.activity.State()
+	reasons := slices.Concat([]string{cause.Error()}, state.Busy, state.Awaited)
 	s := c.scrubber(false)
 	for i, reason := range reasons {
 		reasons[i] = printable.Line(s.Text(reason))
@@ -180,7 +260,8 @@ type Settling struct {
 	// Ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead
 	// to each next time at which a controller has something to do. The default is 0s.
 	Ahead string `json:"ahead,omitempty"`
-	// Quiet is how long clients with watches must ask for nothing. The default is 50ms.
+	// Quiet is how long clients must ask for nothing. The default is 50ms. Clients that start
+	// or try again have longer.
 	Quiet string `json:"quiet,omitempty"`
 	// Timeout is how long to wait. The default is 30s. The server answers 504 then, and
 	// says what is left.

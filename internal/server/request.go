@@ -50,6 +50,7 @@ type request struct {
 	out          codec.Response // the form of the answer
 	deadline     deadline
 	call         activity.Call // of a request that is not long-running
+	lost         bool          // the server has ended the watch before its time
 
 	revision mvcc.Revision // that was read or written; 0 if none was
 }

@@ -46,7 +46,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	defer func() {
 		wall := time.Now()
-		s.activity.End(&r.call, wall)
+		s.activity.End(&r.call, wall, r.activityAnswer())
 		ended := s.config.Clock.NowAt(wall)
 		r.log(ended)
 		r.count(ended)

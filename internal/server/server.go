@@ -274,12 +274,15 @@ func (s *Server) addControl() {
 	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity, s.config.ShowSecrets)
 }
 
+// ExpectClient notes that a client may connect: something has its credentials.
+func (s *Server) ExpectClient() { s.activity.Expect() }
+
 // trackDo counts a request as activity: a watch while a fault's Do runs for it, and a check of
 // an aggregated API server.
 func (s *Server) trackDo(hr *http.Request) (done func()) {
 	call := &activity.Call{}
 	s.activity.Begin(call, hr, time.Now())
-	return func() { s.activity.End(call, time.Now()) }
+	return func() { s.activity.End(call, time.Now(), activity.Answer{}) }
 }
 
 // noteFault records a fault that hit a request.

@@ -77,7 +77,7 @@ func (r *request) watch() error {
 	case err != nil:
 		err = st.fail(err)
 	case valueOf(o.timeoutSeconds) < 0:
-		st.ended = "its time was up"
+		st.ended = timeUp
 	default:
 		err = st.run(initial)
 	}
@@ -93,6 +93,7 @@ func (st *watchStream) noteEnd() {
 	if st.ended == "" && context.Cause(st.ctx()) == fault.ErrEnded {
 		st.ended = fault.ErrEnded.Error()
 	}
+	st.lost = st.ended != "" && st.ended != timeUp
 	st.log.End(st.ended)
 }
 
@@ -292,6 +293,9 @@ func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wak
 	return false
 }
 
+// timeUp is why a watch ended whose client opens the next one at once.
+const timeUp = "its time was up"
+
 // whyOver says why a watch is over that could go on, "" if the client hung up.
 func (st *watchStream) whyOver() string {
 	switch {
@@ -300,7 +304,7 @@ func (st *watchStream) whyOver() string {
 	case st.ctx().Err() != nil:
 		return ""
 	}
-	return "its time was up"
+	return timeUp
 }
 
 // follow continues the watch from the watch caches that serve the client, which change

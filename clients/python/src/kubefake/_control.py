@@ -720,7 +720,8 @@ class Settling(TypedDict, total=False):
     # ahead is a duration, such as 90s or 10m. A manual clock moves up to that long ahead to each
     # next time at which a controller has something to do. The default is 0s.
     ahead: str
-    # quiet is how long clients with watches must ask for nothing. The default is 50ms.
+    # quiet is how long clients must ask for nothing. The default is 50ms. Clients that start or try
+    # again have longer.
     quiet: str
     # timeout is how long to wait. The default is 30s. The server answers 504 then, and says what is
     # left.
@@ -986,8 +987,8 @@ class Control:
         :param ahead: ahead is a duration, such as 90s or 10m. A manual clock moves up to that
             long ahead to each next time at which a controller has something to do. The default is
             0s.
-        :param quiet: quiet is how long clients with watches must ask for nothing. The default
-            is 50ms.
+        :param quiet: quiet is how long clients must ask for nothing. The default is 50ms.
+            Clients that start or try again have longer.
         :param timeout: timeout is how long to wait. The default is 30s. The server answers 504
             then, and says what is left.
         """
