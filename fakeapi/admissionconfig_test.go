@@ -174,8 +174,8 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"missing kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /nosuch/file}"), initFailed + `"MutatingAdmissionWebhook": stat /nosuch/file: no such file or directory`},
 		{"folder without the gate", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled`},
 		{"kind of another plugin", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration}"), initFailed + `"ValidatingAdmissionPolicy": unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration`},
-		{"wrong type of a field", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: ValidatingAdmissionPolicyConfiguration, staticManifestsDir: 1}"), initFailed + `"ValidatingAdmissionPolicy": json: cannot unmarshal number into Go struct field ValidatingAdmissionPolicyConfiguration.staticManifestsDir of type string`},
-		{"missing file of a plugin", head + "- {name: PodSecurity, path: /nosuch/file}", "Couldn't open admission plugin configuration /nosuch/file: open /nosuch/file: no such file or directory"},
+		{"wrong type of a field", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: ValidatingAdmissionPolicyConfiguration, staticManifestsDir: 1}"), `"ValidatingAdmissionPolicy": staticManifestsDir: expected a string, not a number`},
+		{"missing file of a plugin", head + "- {name: PodSecurity, path: /nosuch/file}", "Couldn't open admission plugin configuration /nosuch/file: /nosuch/file: no such file or directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", tt.text)))

@@ -316,7 +316,7 @@ func TestWithFaultFiles(t *testing.T) {
 	assert.Equal(t, []string{"own", "late", "1", "2"}, ids)
 
 	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.y"))
-	assert.EqualError(t, err, `fakeapi: bad.y: invalid fault: json: unknown field "resources"`)
+	assert.EqualError(t, err, `fakeapi: bad.y: invalid fault: unknown field "resources"; did you mean resource?`)
 	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml"), fakeapi.WithFaultFiles(files, "*.yaml"))
 	assert.EqualError(t, err, `fakeapi: invalid fault (get of configmaps: 504): id: another fault has the ID "late"`)
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)

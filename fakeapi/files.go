@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/filewatch"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/metrics"
 )
 
@@ -99,7 +99,7 @@ func (c *config) readWatched() error {
 	var err error
 	read := func(name string) (text []byte) {
 		if name != "" && err == nil {
-			text, err = os.ReadFile(name)
+			text, err = inputfile.Read(name)
 		}
 		return text
 	}
@@ -296,10 +296,10 @@ func (r *reloader) run(s *Server) {
 func (r *reloader) watchCertificate(certificate, key string) error {
 	if len(r.certs.Certificate) == 0 {
 		var err error
-		if r.certs.Certificate, err = os.ReadFile(certificate); err != nil {
+		if r.certs.Certificate, err = inputfile.Read(certificate); err != nil {
 			return err
 		}
-		if r.certs.Key, err = os.ReadFile(key); err != nil {
+		if r.certs.Key, err = inputfile.Read(key); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -131,6 +132,7 @@ func (d document) wrap(err error) error {
 	if _, causes, ok := strings.Cut(text, fmt.Sprintf(" %q is invalid: ", d.name)); ok {
 		text = causes
 	}
+	text = explain.Text(text)
 	if d.source != "" {
 		text += d.advice(err)
 	}
@@ -321,9 +323,9 @@ func expand(b []byte, source string) ([]document, error) {
 	if err := json.Unmarshal(b, &head); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) && wrong.Field == "" {
-			err = fmt.Errorf("not a Kubernetes object: a mapping with kind and apiVersion is expected, not a value of the type %s", wrong.Value)
+			return nil, in(source, fmt.Errorf("not a Kubernetes object: a mapping with kind and apiVersion is expected, not a value of the type %s", wrong.Value))
 		}
-		return nil, in(source, err)
+		return nil, in(source, explain.Error(b, &head, err))
 	}
 	kind, isList := strings.CutSuffix(head.Kind, "List")
 	if !isList || head.Items == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
@@ -431,17 +432,21 @@ func newConfig(options []Option) (*config, error) {
 	if err := c.readWatched(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
+	var watched Files
+	if c.watched != nil {
+		watched = *c.watched
+	}
 	if err := c.setAuthentication(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthenticationConfig, err))
 	}
 	if err := c.setAuthorization(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthorizationConfig, err))
 	}
 	if err := c.setTransportSecurity(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setClientCAs(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.ClientCA, err))
 	}
 	if err := c.readFaults(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)

@@ -1,9 +1,9 @@
 package fakeapi
 
 import (
-	"os"
 	"slices"
 
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/profile"
 )
 
@@ -23,7 +23,7 @@ func (c *config) readProfile() error {
 	if c.profile == "" {
 		return nil
 	}
-	text, err := os.ReadFile(c.profile)
+	text, err := inputfile.Read(c.profile)
 	if err != nil {
 		return err
 	}

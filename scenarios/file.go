@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // A File is a parsed scenario file.
@@ -24,7 +26,7 @@ type File struct {
 
 // Load reads and parses a file. A file with an error fails with a [ParseError].
 func Load(name string) (*File, error) {
-	text, err := os.ReadFile(name)
+	text, err := inputfile.Read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func split(text []byte) [][]byte {
 func parse(doc []byte) (*Scenario, error) {
 	b, err := yaml.YAMLToJSONStrict(doc)
 	if err != nil {
-		return nil, err
+		return nil, explain.Error(nil, nil, err)
 	}
 	if string(b) == "null" {
 		return nil, nil
@@ -103,7 +105,7 @@ func decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	d.DisallowUnknownFields()
-	return d.Decode(v)
+	return explain.Error(b, v, d.Decode(v))
 }
 
 // Format returns the text of a file with the given scenarios, which Parse reads.

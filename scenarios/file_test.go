@@ -95,7 +95,7 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
-		{"unknown key", "name: a\nstep: []", `x: document 1: json: unknown field "step"`},
+		{"unknown key", "name: a\nstep: []", `x: document 1: unknown field "step"; did you mean steps?`},
 		{"key twice", "name: a\nname: b", `x: document 1: yaml: unmarshal errors:
   line 2: key "name" already set in map`},
 		{"no name", "area: a", "x: document 1: no name"},
@@ -111,7 +111,7 @@ func TestParseErrors(t *testing.T) {
 		{"expect without want", "name: a\nsteps: [{expect: /a}]", "x: document 1: steps[0] (expect /a): expect: want is missing"},
 		{"pause", "name: a\nsteps: [{pause: soon}]", `x: document 1: time: invalid duration "soon"`},
 		{"negative pause", "name: a\nsteps: [{pause: -1s}]", "x: document 1: the duration -1s is negative"},
-		{"compact", "name: a\nsteps: [{compact: {all: true}}]", `x: document 1: json: unknown field "all"`},
+		{"compact", "name: a\nsteps: [{compact: {all: true}}]", `x: document 1: unknown field "all"`},
 		{"history out of order", "name: a\nhistory: [{at: 2s, store: {}}, {at: 1s, store: {}}]", "x: document 1: history: its changes must be sorted by their offsets"},
 		{"empty change", "name: a\nhistory: [{at: 2s}]", "x: document 1: history[0]: it has neither store nor remove"},
 	} {

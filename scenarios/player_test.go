@@ -57,7 +57,7 @@ func TestPlayReportsDifferences(t *testing.T) {
 
 	r = fakeTB{}
 	Play(&r, srv, "testdata/none.yaml")
-	assert.Equal(t, []string{"fatal: open testdata/none.yaml: no such file or directory"}, r.failures)
+	assert.Equal(t, []string{"fatal: testdata/none.yaml: no such file or directory"}, r.failures)
 }
 
 func TestPlayerWithoutNamespaces(t *testing.T) {

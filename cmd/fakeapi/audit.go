@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/internal/audit"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
@@ -197,9 +197,12 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 	if a.policy == "" {
 		return "", nil, nil
 	}
-	text, err := os.ReadFile(a.policy)
+	text, err := inputfile.Read(a.policy)
 	if err != nil {
 		return "", nil, fmt.Errorf("loading audit policy file: failed to read file path %q: %w", a.policy, err)
+	}
+	if _, err := audit.ParsePolicy(text); err != nil {
+		return "", nil, inputfile.Wrap(a.policy, fmt.Errorf("loading audit policy file: %w", err))
 	}
 	report := func(plugin string) func(int, error) {
 		return func(events int, err error) {

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/authn/oidc"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -90,6 +91,9 @@ func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasA
 	files := fileReader{}
 	if a.hasOIDC() {
 		a.oidc.CA = files.read(a.caFile)
+		if a.caFile != "" && files.err == nil && !x509.NewCertPool().AppendCertsFromPEM(a.oidc.CA) {
+			return inputfile.Wrap(a.caFile, errors.New("it has no certificate in PEM"))
+		}
 		out.OIDC = &a.oidc
 	}
 	if a.webhook.Kubeconfig != "" {
@@ -100,7 +104,7 @@ func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasA
 	if a.config == "" || files.err != nil {
 		return files.err
 	}
-	text, err := os.ReadFile(a.config)
+	text, err := inputfile.Read(a.config)
 	var parsed *oidc.Configuration
 	if err == nil {
 		parsed, err = oidc.Parse(text, minor)

@@ -11,13 +11,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // statePath is the path at which etcd keeps the state of a kube-apiserver that has
@@ -170,7 +170,7 @@ func (c *etcdClient) send(ctx context.Context, method string, body []byte) (*htt
 func (c *etcdClient) tls() (*tls.Config, error) {
 	config := &tls.Config{}
 	if c.caFile != "" {
-		text, err := os.ReadFile(c.caFile)
+		text, err := inputfile.Read(c.caFile)
 		if err != nil {
 			return nil, err
 		}

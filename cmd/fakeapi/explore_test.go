@@ -71,7 +71,7 @@ func TestExploreUsage(t *testing.T) {
 		"explore -- true":                                         "--workload is missing",
 		"explore --workload w.yaml -- /no/such/program":           "/no/such/program: no such file",
 		"explore --workload w.yaml -- " + os.Args[0]:              "w.yaml: no such file",
-		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: testdata/tokens.csv: ",
+		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: --workload: testdata/tokens.csv: ",
 		"explore --workload w.yaml --controllers nosuch -- true":  `"nosuch" is not in the list of known controllers: `,
 	} {
 		var out, errs bytes.Buffer

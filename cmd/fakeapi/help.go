@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,6 +132,60 @@ func flagErrorText(fs *pflag.FlagSet, err error) string {
 		text = "unknown flag: -" + name + similarFlags(fs, name)
 	}
 	return text
+}
+
+// withFlag returns the text of an error with the flag in front whose file the text begins with or
+// quotes: the value of the flag, or a file that the value stands for. A text that names the flag
+// stays as it is.
+func withFlag(fs *pflag.FlagSet, text string) string {
+	for _, isOf := range []func(text, value string) bool{names, namesPart} {
+		found := ""
+		fs.VisitAll(func(f *pflag.Flag) {
+			values := []string{f.Value.String()}
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				values = list.GetSlice()
+			}
+			if found == "" && f.Changed && isOfFile(f) && slices.ContainsFunc(values, func(v string) bool { return v != "" && isOf(text, v) }) {
+				found = "--" + f.Name
+			}
+		})
+		switch {
+		case found != "" && strings.Contains(text, found):
+			return text
+		case found != "":
+			return found + ": " + text
+		}
+	}
+	return text
+}
+
+// isOfFile reports whether the value of a flag is a file or a directory.
+func isOfFile(f *pflag.Flag) bool {
+	value, _ := pflag.UnquoteUsage(f)
+	if annotated := f.Annotations[valueKey]; annotated != nil {
+		value = annotated[0]
+	}
+	// The flags of kube-apiserver have no name of their value.
+	return value == "FILE" || value == "DIR" || strings.HasSuffix(f.Name, "-file") || strings.HasSuffix(f.Name, "-config")
+}
+
+// names reports whether a text begins with the name of a file, or quotes it.
+func names(text, file string) bool {
+	if file == "-" {
+		file = stdinName
+	}
+	before, after, ok := strings.Cut(text, file)
+	quoted := strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
+	inWords := strings.HasSuffix(before, " ") && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, ","))
+	return ok && (before == "" && strings.HasPrefix(after, ":") || quoted || inWords)
+}
+
+// namesPart reports whether a text begins with the name of a file in a directory, or of one that a
+// pattern matches.
+func namesPart(text, value string) bool {
+	name, _, _ := strings.Cut(text, ": ")
+	matches, _ := filepath.Match(value, name) // a value that is no pattern matches nothing
+	return matches || filepath.Dir(name) == filepath.Clean(value)
 }
 
 // otherNames are what flags are called elsewhere.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -49,7 +50,7 @@ func namesOf(value string) ([]string, error) {
 	case err == nil:
 		return []string{value}, nil
 	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(value, "*?["):
-		return nil, err
+		return nil, inputfile.Wrap(value, err)
 	}
 	names, err := filepath.Glob(value)
 	if err != nil {
@@ -78,7 +79,7 @@ func filesIn(dir string) ([]string, error) {
 		}
 	}
 	if out == nil {
-		return nil, fmt.Errorf("no .yaml, .yml or .json file in %s", dir)
+		return nil, inputfile.Wrap(dir, errors.New("the directory has no .yaml, .yml or .json file"))
 	}
 	return out, nil
 }
@@ -100,9 +101,10 @@ func (inputFS) Glob(name string) ([]string, error) { return []string{name}, nil 
 // ReadFile returns the text of a file or of the standard input.
 func (f inputFS) ReadFile(name string) ([]byte, error) {
 	if name == stdinName {
-		return io.ReadAll(f.stdin)
+		text, err := inputfile.ReadAll(f.stdin)
+		return text, inputfile.Wrap(name, err)
 	}
-	return os.ReadFile(name)
+	return inputfile.Read(name)
 }
 
 // loadScenarios reads a scenario file.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/flags"
@@ -99,7 +100,7 @@ func newKubeAPIServer(executable string) program {
 			return 0
 		}
 		if err := c.run(ctx, stdout, stderr); err != nil {
-			fmt.Fprintf(stderr, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), message(err))
+			fmt.Fprintf(stderr, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), withFlag(c.serveFlags, withFlag(fs, message(err))))
 			return 1
 		}
 		return 0
@@ -473,7 +474,7 @@ func (r *fileReader) read(name string) []byte {
 		return nil
 	}
 	var text []byte
-	text, r.err = os.ReadFile(name)
+	text, r.err = inputfile.Read(name)
 	return text
 }
 

@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "%s: %v\n\"%s --help\" lists the %s.\n", cmd.CommandPath(), err, about.CommandPath(), contents(about))
 		return 2
 	}
-	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), message(err))
+	fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), withFlag(cmd.Flags(), message(err)))
 	return 1
 }
 

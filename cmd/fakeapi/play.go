@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -146,7 +147,7 @@ func (c *playCommand) player(ctx context.Context) (*scenarios.Player, error) {
 	}
 	config := &tls.Config{InsecureSkipVerify: c.insecure}
 	if c.ca != "" {
-		pem, err := os.ReadFile(c.ca)
+		pem, err := inputfile.Read(c.ca)
 		if err != nil {
 			return nil, err
 		}

@@ -5,11 +5,13 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // signalProcess sends a signal to the process whose ID is in a file.
 func signalProcess(file string, s os.Signal) error {
-	text, err := os.ReadFile(file)
+	text, err := inputfile.Read(file)
 	if err != nil {
 		return err
 	}

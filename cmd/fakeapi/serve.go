@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
@@ -448,7 +449,7 @@ func (c *serveCommand) checkRelease() error {
 
 // profileRelease returns the release of a profile, nil if the file cannot be read.
 func profileRelease(file string) *release.Release {
-	text, err := os.ReadFile(file)
+	text, err := inputfile.Read(file)
 	if err != nil {
 		return nil
 	}

@@ -424,7 +424,7 @@ func TestServeObjectsFromBrokenInput(t *testing.T) {
 	var stderr strings.Builder
 	code := run(t.Context(), []string{"serve", "--listen", "127.0.0.1:0", "--objects", "-"}, strings.NewReader("kind: X"), io.Discard, &stderr)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr.String(), "fakeapi serve: <stdin>: ")
+	assert.Contains(t, stderr.String(), "fakeapi serve: --objects: <stdin>: ")
 }
 
 // A server without users that other machines can reach says so.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -73,7 +74,7 @@ type GroupResources struct {
 func ParsePolicy(text []byte) (*Policy, error) {
 	p := &Policy{}
 	if err := yaml.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("failed decoding: %w", err)
+		return nil, fmt.Errorf("failed decoding: %w", explain.Error(nil, p, err))
 	}
 	switch {
 	case p.APIVersion != "audit.k8s.io/v1" || p.Kind != "Policy":

@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // ABAC is the mode ABAC: a request is allowed if a policy of a file matches it. It is
@@ -39,7 +40,7 @@ const (
 // ReadABAC reads a policy file: a Policy in JSON on each line. Empty lines and lines that begin
 // with # have no effect. The errors are those of kube-apiserver, which name the line.
 func ReadABAC(name string) (*ABAC, error) {
-	file, err := os.Open(name)
+	file, err := inputfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -53,12 +54,12 @@ func ReadABAC(name string) (*ABAC, error) {
 		}
 		p, err := parseABAC([]byte(text))
 		if err != nil {
-			return nil, fmt.Errorf("error reading policy file %s, line %d: %s: %w", name, n, lines.Text(), err)
+			return nil, inputfile.Wrap(name, fmt.Errorf("error reading policy file %s, line %d: %s: %w", name, n, lines.Text(), err))
 		}
 		out.policies = append(out.policies, p)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("error reading policy file %s: %w", name, err)
+		return nil, inputfile.Wrap(name, fmt.Errorf("error reading policy file %s: %w", name, err))
 	}
 	return out, nil
 }
@@ -67,7 +68,7 @@ func ReadABAC(name string) (*ABAC, error) {
 func parseABAC(line []byte) (p abacPolicy, err error) {
 	var meta struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(line, &meta); err != nil {
-		return p, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+		return p, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(line, &p, err))
 	}
 	group, version, _ := strings.Cut(meta.APIVersion, "/")
 	isPolicy := group == abacGroup && meta.Kind == abacKind
@@ -92,7 +93,7 @@ func parseABAC(line []byte) (p abacPolicy, err error) {
 	if p.User == all || p.Group == all { // that is who has credentials
 		p.User, p.Group = "", authn.AuthenticatedGroup
 	}
-	return p, err
+	return p, explain.Error(line, &p, err)
 }
 
 // convertV0 turns a policy without apiVersion into one of v1beta1: there, what is not set

@@ -90,7 +90,7 @@ func TestABAC(t *testing.T) {
 func TestABACErrors(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"{}\n\nno", "line 3: no: couldn't get version/kind; json parse error: "},
-		{`{"user":1}`, "json: cannot unmarshal number"},
+		{`{"user":1}`, "user: expected a string, not a number"},
 		{`{"apiVersion":"abac.authorization.kubernetes.io/v2","kind":"Policy"}`, `no kind "Policy" is registered for version "abac.authorization.kubernetes.io/v2"`},
 		{`{"apiVersion":"abac.authorization.kubernetes.io/v1beta1"}`, "Object 'Kind' is missing in"},
 		{`{"kind":"Role"}`, `no kind "Role" is registered for version "abac.authorization.kubernetes.io/v0"`},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
 )
 
 // Group is the API group of most files.
@@ -40,11 +42,11 @@ func DecodeAny(text []byte, kinds []Kind, out any) error {
 		body, err = yaml.YAMLToJSON(text)
 	}
 	if err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+		return fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(nil, out, err))
 	}
 	var meta Kind
 	if err := json.Unmarshal(body, &meta); err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
+		return fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, out, err))
 	}
 	switch {
 	case meta.Kind == "":
@@ -55,7 +57,7 @@ func DecodeAny(text []byte, kinds []Kind, out any) error {
 		return fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return err
+		return explain.Error(body, out, err)
 	}
 	var generic any
 	if err := json.Unmarshal(body, &generic); err != nil {
@@ -127,7 +129,7 @@ type Duration struct{ time.Duration }
 func (d *Duration) UnmarshalJSON(text []byte) error {
 	var s string
 	if err := json.Unmarshal(text, &s); err != nil {
-		return err
+		return fmt.Errorf("expected a duration, such as \"30s\", not %s", text)
 	}
 	var err error
 	d.Duration, err = time.ParseDuration(s)

@@ -18,12 +18,12 @@ func TestDecode(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"YAML", head + "items: [{name: a, wait: 3s}]", ""},
 		{"JSON", `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"File","items":[{"name":"a","wait":"3s"}]}`, ""},
-		{"a flow mapping is no JSON", `{apiVersion: apiserver.config.k8s.io/v1, kind: File}`, "couldn't get version/kind; json parse error: invalid character 'a' looking for beginning of object key string"},
+		{"a flow mapping is no JSON", `{apiVersion: apiserver.config.k8s.io/v1, kind: File}`, "couldn't get version/kind; json parse error: line 1, column 2: invalid character 'a' looking for beginning of object key string"},
 		{"no kind", "apiVersion: v1", "Object 'Kind' is missing in 'apiVersion: v1'"},
 		{"another kind", "apiVersion: apiserver.config.k8s.io/v1\nkind: Other", `no kind "Other" is registered for version "apiserver.config.k8s.io/v1"`},
 		{"another version", "apiVersion: apiserver.config.k8s.io/v2\nkind: File", `no kind "File" is registered for version "apiserver.config.k8s.io/v2"`},
 		{"unknown fields", head + "foo: 1\nitems: [{bar: 2}]", `strict decoding error: unknown field "foo", unknown field "items[0].bar"`},
-		{"duration", head + "items: [{wait: 3}]", "cannot unmarshal number"},
+		{"duration", head + "items: [{wait: 3}]", "expected a duration, such as \"30s\", not 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out file

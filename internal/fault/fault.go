@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
 )
 
 // ErrInvalid is returned for a fault that does not make sense, for a resource by its
@@ -405,7 +407,7 @@ func (f *Fault) UnmarshalJSON(b []byte) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&w); err != nil {
-		return err
+		return explain.Error(b, &w, err)
 	}
 	durations := f.durations()
 	for name, text := range w.durations() {
@@ -425,7 +427,7 @@ func (f *Fault) UnmarshalJSON(b []byte) error {
 func Parse(text []byte) ([]Fault, error) {
 	b, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, explain.Error(nil, nil, err))
 	}
 	var faults []Fault
 	switch {
@@ -436,7 +438,7 @@ func Parse(text []byte) ([]Fault, error) {
 		err = json.Unmarshal(b, &faults[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, explain.Error(b, &faults, err))
 	}
 	for i := range faults {
 		if err := faults[i].check(); err != nil {

@@ -87,12 +87,12 @@ func TestParse(t *testing.T) {
 - watch: close
   eventDelay: 1s
 `},
-		{name: "an unknown field", text: "{verbs: update, code: 409}", err: `invalid fault: json: unknown field "verbs"`},
+		{name: "an unknown field", text: "{verbs: update, code: 409}", err: `invalid fault: unknown field "verbs"; did you mean verb?`},
 		{name: "duplicate field", text: "{code: 409, code: 500}", err: `invalid fault: yaml: unmarshal errors:
   line 1: key "code" already set in map`},
 		{name: "not a duration", text: "{delay: soon}", err: `invalid fault: delay: "soon" is not a duration, such as 90s`},
 		{name: "failed check", text: "[{code: 500}, {code: 200}]", err: "invalid fault 2 (anything: 200): code: 200 is not between 400 and 599"},
-		{name: "not a mapping", text: "late", err: "invalid fault: json: cannot unmarshal string into Go value of type fault.wireFault"},
+		{name: "not a mapping", text: "late", err: "invalid fault: expected an object, not a string"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := Parse([]byte(row.text))

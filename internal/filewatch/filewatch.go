@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // Interval is the time between two looks at the files. It is of the wall clock: files change in
@@ -114,7 +116,7 @@ func (g *group) poll(now time.Time) {
 	contents := make([][]byte, len(names))
 	for i, name := range names {
 		var err error
-		if contents[i], err = os.ReadFile(name); err != nil {
+		if contents[i], err = inputfile.Read(name); err != nil {
 			g.failed(err)
 			return
 		}

@@ -12,11 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // A Cluster is a server and the credentials for it.
@@ -59,13 +61,13 @@ func newTransport() *http.Transport {
 // context if name is "". It supports users with certificates, tokens, passwords and
 // exec plugins. It runs a plugin once, with ctx.
 func Load(ctx context.Context, path, name string) (*Cluster, error) {
-	text, err := os.ReadFile(path)
+	text, err := inputfile.Read(path)
 	if err != nil {
 		return nil, err
 	}
 	c, err := load(ctx, text, filepath.Dir(path), name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, inputfile.Wrap(path, err)
 	}
 	return c, nil
 }
@@ -113,7 +115,7 @@ type user struct {
 func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) {
 	var f config
 	if err := yaml.Unmarshal(text, &f); err != nil {
-		return nil, err
+		return nil, explain.Error(nil, &f, err)
 	}
 	c, u, err := f.find(name)
 	if err != nil {
@@ -234,7 +236,7 @@ type Users struct {
 
 // LoadUsers reads the users of a file.
 func LoadUsers(path string) (*Users, error) {
-	text, err := os.ReadFile(path)
+	text, err := inputfile.Read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +299,7 @@ func content(dir, path string, data []byte) ([]byte, error) {
 	if len(data) > 0 || path == "" {
 		return data, nil
 	}
-	return os.ReadFile(resolve(dir, path))
+	return inputfile.Read(resolve(dir, path))
 }
 
 // resolve returns a path in a file of dir, relative to the working directory.
@@ -316,7 +318,7 @@ func (u *user) authorization(dir string) (func(*http.Request) error, error) {
 	case u.TokenFile != "":
 		// The file is read for each request, because the token may be renewed.
 		return func(r *http.Request) error {
-			token, err := os.ReadFile(resolve(dir, u.TokenFile))
+			token, err := inputfile.Read(resolve(dir, u.TokenFile))
 			if err == nil {
 				r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -25,7 +26,11 @@ type plugin struct {
 func (p *plugin) run(ctx context.Context, dir string, u *user) error {
 	command := p.Command
 	if strings.ContainsRune(command, os.PathSeparator) {
-		command = resolve(dir, command)
+		// Absolute, since "plugin" for "./plugin" would be looked up in PATH.
+		var err error
+		if command, err = filepath.Abs(resolve(dir, command)); err != nil {
+			return err
+		}
 	}
 	request, err := json.Marshal(map[string]any{
 		"apiVersion": p.APIVersion, "kind": "ExecCredential", "spec": map[string]any{"interactive": false},

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -44,7 +45,7 @@ type Profile struct {
 func Parse(text []byte) (*Profile, error) {
 	p := &Profile{}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {
-		return nil, err
+		return nil, explain.Error(nil, p, err)
 	}
 	if p.Format != format {
 		return nil, errors.New("it is not a profile of fakeapi record --profile of this version")

@@ -12,6 +12,9 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // planFiles are the files of findings in a directory. Without a directory there are
@@ -72,7 +75,7 @@ func ReadPlan(name string) (Plan, error) {
 }
 
 func readPlan(name string) (*planFile, error) {
-	text, err := os.ReadFile(name)
+	text, err := inputfile.Read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func readPlan(name string) (*planFile, error) {
 func parsePlan(text []byte) (*planFile, error) {
 	f := &planFile{}
 	if err := yaml.UnmarshalStrict(text, f); err != nil {
-		return nil, err
+		return nil, explain.Error(nil, f, err)
 	}
 	if f.Version != 1 {
 		return nil, fmt.Errorf("unsupported version %d of the format", f.Version)

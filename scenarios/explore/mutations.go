@@ -9,13 +9,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // Mutations returns a workload for a custom resource. It creates the sample object, and
@@ -67,7 +67,7 @@ func newMutator(srv *fakeapi.Server, crd, sample string) (*mutator, error) {
 	var d definition
 	m := &mutator{srv: srv}
 	for name, v := range map[string]any{crd: &d, sample: &m.sample} {
-		text, err := os.ReadFile(name)
+		text, err := inputfile.Read(name)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -83,7 +84,7 @@ func (s Source) Load() (*Set, error) {
 	l := loader{Source: s, seen: map[key]string{}}
 	var contents [][]byte
 	for _, name := range names {
-		text, err := os.ReadFile(name)
+		text, err := inputfile.Read(name)
 		if err != nil {
 			return nil, fmt.Errorf("failed to read file %q: %w", name, err)
 		}

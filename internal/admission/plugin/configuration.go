@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/configfile"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -77,7 +77,7 @@ type admissionConfiguration struct {
 func readConfiguration(file string, enabled func(name string) bool, r validation.Release, types *resource.Types) (c configuration, err error) {
 	c.release, c.types = r, types
 	var all admissionConfiguration
-	text, err := os.ReadFile(file)
+	text, err := inputfile.Read(file)
 	if err != nil {
 		return c, fmt.Errorf("failed to apply admission: failed to read plugin config: unable to read admission control configuration from %q [%w]", file, err)
 	}
@@ -94,7 +94,7 @@ func readConfiguration(file string, enabled func(name string) bool, r validation
 			if !filepath.IsAbs(p.Path) {
 				p.Path = filepath.Join(filepath.Dir(file), p.Path)
 			}
-			if body, err = os.ReadFile(p.Path); err != nil {
+			if body, err = inputfile.Read(p.Path); err != nil {
 				return c, fmt.Errorf("Couldn't open admission plugin configuration %s: %w", p.Path, err)
 			}
 		}
@@ -144,10 +144,10 @@ func (c *configuration) setWebhooks(name string, body []byte) (initErr, err erro
 		var older struct {
 			KubeConfigFile string `json:"kubeConfigFile"`
 		}
-		err = decode(body, webhookKinds, "WebhookAdmission", &older)
+		err = configfile.DecodeAny(body, webhookKinds, &older)
 		config.KubeConfigFile = older.KubeConfigFile
 	} else {
-		err = decode(body, webhookKinds, "WebhookAdmission", &config)
+		err = configfile.DecodeAny(body, webhookKinds, &config)
 	}
 	if err != nil {
 		return nil, err
@@ -162,16 +162,6 @@ func (c *configuration) setWebhooks(name string, body []byte) (initErr, err erro
 		return nil, err
 	}
 	return c.loadManifests(name, config.StaticManifestsDir), nil
-}
-
-// decode is DecodeAny with the name of kube-apiserver's Go type in errors about types.
-func decode(body []byte, kinds []configfile.Kind, goType string, out any) error {
-	err := configfile.DecodeAny(body, kinds, out)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		wrong.Struct = goType
-	}
-	return err
 }
 
 func (c *configuration) setCredentials(name, file string) error {
@@ -202,7 +192,7 @@ func (c *configuration) setPolicies(name string, body []byte) (initErr, err erro
 		Kind               string `json:"kind"`
 		StaticManifestsDir string `json:"staticManifestsDir"`
 	}
-	if err := decode(body, policyKinds, name+"Configuration", &config); err != nil {
+	if err := configfile.DecodeAny(body, policyKinds, &config); err != nil {
 		return nil, err
 	}
 	if config.Kind != name+"Configuration" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/suggest"
@@ -96,7 +97,7 @@ func (s Selection) Chain(r validation.Release, types *resource.Types) (*Chain, e
 	}
 	config, err := readConfiguration(s.ConfigFile, enabled, r, types)
 	if err != nil {
-		return nil, err
+		return nil, inputfile.Wrap(s.ConfigFile, err)
 	}
 	return newChain(enabled, config), nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/patch"
 )
 
@@ -310,7 +311,7 @@ func Parse(file []byte) ([]*Stage, error) {
 	for _, doc := range documents(file) {
 		var w wireStage
 		if err := yaml.UnmarshalStrict(doc, &w); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrStage, err)
+			return nil, fmt.Errorf("%w: %w", ErrStage, explain.Error(nil, &w, err))
 		}
 		if w.Kind == "" && w.APIVersion == "" {
 			continue // only comments
