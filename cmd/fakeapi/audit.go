@@ -158,6 +158,20 @@ func (a *auditFlags) validateBatches() error {
 	return nil
 }
 
+// A reportingWriter reports the events that its writer loses.
+type reportingWriter struct {
+	io.Writer
+	report func(events int, err error)
+}
+
+func (w reportingWriter) Write(event []byte) (int, error) {
+	n, err := w.Writer.Write(event)
+	if err != nil {
+		w.report(1, err)
+	}
+	return n, err
+}
+
 // auditWriters writes events to several writers. Errors of one do not keep an event from
 // the others.
 type auditWriters struct {
@@ -183,6 +197,9 @@ func (w *auditWriters) Close() (err error) {
 func (w *auditWriters) add(b auditBackend, to io.Writer, report func(plugin string) func(int, error)) {
 	if c, ok := to.(io.Closer); ok {
 		w.closers = append(w.closers, c)
+	}
+	if b.name == "log" { // the webhook reports by itself
+		to = reportingWriter{to, report(b.name)}
 	}
 	if b.truncate {
 		to = audit.Truncation{Writer: to, Max: b.maxEventSize, Report: report("truncate")}

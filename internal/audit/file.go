@@ -35,9 +35,17 @@ type File struct {
 	path     string
 	rotation Rotation
 
-	mu   sync.Mutex // guards what follows
-	file *os.File
-	size int64
+	mu     sync.Mutex // guards what follows
+	file   logFile    // nil if it could not be opened after a rotation, and when the log is closed
+	size   int64
+	cut    bool // the file ends within a line
+	closed bool
+}
+
+// A logFile is what a File needs of an *os.File.
+type logFile interface {
+	io.WriteCloser
+	Truncate(size int64) error
 }
 
 // OpenFile opens a log file for appending, and creates it and its folder if they do not
@@ -64,20 +72,37 @@ func (f *File) open() error {
 }
 
 // Write implements [io.Writer]. It begins a new file before the size would exceed the
-// limit.
+// limit. If that fails, the log goes on in the present one. An event that cannot be written
+// whole, as on a full disk, leaves nothing in the file, or if that cannot be, a line of its own.
 func (f *File) Write(b []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.file == nil {
+	switch {
+	case f.closed:
 		return 0, os.ErrClosed
+	case f.file == nil:
+		if err := f.open(); err != nil {
+			return 0, err
+		}
 	}
 	if limit := f.rotation.MaxSize; limit > 0 && f.size > 0 && f.size+int64(len(b)) > limit {
 		if err := f.rotate(); err != nil {
 			return 0, err
 		}
 	}
+	if f.cut {
+		if _, err := f.file.Write([]byte("\n")); err != nil {
+			return 0, err
+		}
+		f.size++
+		f.cut = false
+	}
 	n, err := f.file.Write(b)
+	if err != nil && n > 0 && f.file.Truncate(f.size) == nil {
+		return 0, err
+	}
 	f.size += int64(n)
+	f.cut = err != nil && n > 0
 	return n, err
 }
 
@@ -85,6 +110,7 @@ func (f *File) Write(b []byte) (int, error) {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closed = true
 	if f.file == nil {
 		return nil
 	}
@@ -99,21 +125,24 @@ const (
 	compressed = ".gz"
 )
 
-// rotate renames the file and opens a new one. Errors with old files do not fail a
-// write.
+// rotate renames the file and opens a new one, or the same one if it cannot be renamed. Errors
+// with old files do not fail a write.
 func (f *File) rotate() error {
-	if err := f.file.Close(); err != nil {
+	err := f.file.Close()
+	f.file = nil
+	if err != nil {
 		return err
 	}
-	f.file = nil
 	prefix, suffix := f.parts()
 	old := prefix + f.rotation.Now().UTC().Format(backupTime) + suffix
-	if err := os.Rename(f.path, old); err != nil {
-		return err
-	}
+	renameErr := os.Rename(f.path, old)
 	if err := f.open(); err != nil {
 		return err
 	}
+	if renameErr != nil {
+		return nil // the log goes on in the same file
+	}
+	f.cut = false
 	if f.rotation.Compress {
 		_ = compress(old)
 	}

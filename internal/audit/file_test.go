@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,4 +74,73 @@ func TestFile(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "abc\ndef\n", string(text))
+}
+
+// A fullDisk is a file that takes a limited number of bytes more.
+type fullDisk struct {
+	*os.File
+	left       int
+	noTruncate bool
+}
+
+func (d *fullDisk) Write(b []byte) (int, error) {
+	n, err := d.File.Write(b[:min(len(b), d.left)])
+	if d.left -= n; err == nil && n < len(b) {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+func (d *fullDisk) Truncate(size int64) error {
+	if d.noTruncate {
+		return syscall.EIO
+	}
+	return d.File.Truncate(size)
+}
+
+// An event that does not fit leaves no part of it, or a line of its own, and the log goes on when
+// there is room again.
+func TestFileOnFullDisk(t *testing.T) {
+	for _, tt := range []struct {
+		noTruncate bool
+		want       string
+	}{{false, "event 1\nevent 3\n"}, {true, "event 1\neven\nevent 3\n"}} {
+		path := filepath.Join(t.TempDir(), "audit.log")
+		f, err := OpenFile(path, Rotation{Now: time.Now})
+		require.NoError(t, err)
+		disk := &fullDisk{File: f.file.(*os.File), left: 12, noTruncate: tt.noTruncate}
+		f.file = disk
+		_, err = f.Write([]byte("event 1\n"))
+		require.NoError(t, err)
+		_, err = f.Write([]byte("event 2\n"))
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		_, err = f.Write([]byte("event 2\n"))
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		disk.left = 100
+		_, err = f.Write([]byte("event 3\n"))
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, string(text))
+	}
+}
+
+// A rotation that fails does not end the log.
+func TestFileRotationFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.log")
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.NoError(t, os.MkdirAll(filepath.Join(filepath.Dir(path), "audit-2030-01-02T03-04-05.000.log", "x"), 0o700))
+	f, err := OpenFile(path, Rotation{MaxSize: 10, Now: func() time.Time { return now }})
+	require.NoError(t, err)
+	for _, event := range []string{"event 1\n", "event 2\n", "event 3\n"} {
+		_, err := f.Write([]byte(event))
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Close())
+	_, err = f.Write([]byte("late\n"))
+	require.ErrorIs(t, err, os.ErrClosed)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "event 1\nevent 2\nevent 3\n", string(text))
 }
