@@ -30,6 +30,7 @@ type RecordingFile struct {
 	file  partialFile
 	size  int64
 	key   string // of the scenario's list: steps or history; "" before the first item
+	items int    // of the list
 	err   error  // the first error of a write
 	ended bool   // by Finish or Discard
 }
@@ -113,7 +114,16 @@ func (f *RecordingFile) add(key string, item any, note string) {
 	if err != nil {
 		f.err = fmt.Errorf("%w; the recording until then is in %s", err, f.file.Name())
 		close(f.failed)
+		return
 	}
+	f.items++
+}
+
+// Len returns the number of exchanges or changes that are recorded.
+func (f *RecordingFile) Len() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.items
 }
 
 // write appends b, or nothing if that fails. f.mu must be held.

@@ -110,7 +110,27 @@ func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error
 	if finishErr := out.Finish(why); finishErr != nil {
 		return finishErr
 	}
+	what := "exchanges"
+	if c.state != "" {
+		what = "changes"
+	}
+	fmt.Fprintf(stderr, "wrote %s; %s: %d\n", c.out, what, out.Len())
 	return err
+}
+
+// checkReachable fails if no server answers, with whatever it answers.
+func checkReachable(ctx context.Context, cluster *kubeconfig.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.URL+"/version", nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Transport: cluster.Transport}).Do(req)
+	if err != nil {
+		return fmt.Errorf("the server to record does not answer: %w", err)
+	}
+	return resp.Body.Close()
 }
 
 func (c *recordCommand) flags() []flagGroup {
@@ -189,6 +209,9 @@ func (c *recordCommand) recordState(ctx context.Context, out *scenarios.Recordin
 func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.RecordingFile, stdout, stderr io.Writer) (started bool, err error) {
 	cluster, err := kubeconfig.Load(ctx, c.kubeconfig, c.context)
 	if err != nil {
+		return false, err
+	}
+	if err := checkReachable(ctx, cluster); err != nil {
 		return false, err
 	}
 	handler, err := proxy(cluster)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -160,18 +161,25 @@ func TestRecordState(t *testing.T) {
 	assert.Equal(t, map[string]any{"key": "scrubbed-1"}, got["data"])
 }
 
-// The proxy answers 502 if the server is unreachable.
+// The proxy does not start before a server that does not answer, and answers 502 when the server
+// is gone. At its end it says what it has written.
 func TestRecordWithoutServer(t *testing.T) {
 	dir := t.TempDir()
 	config, out := filepath.Join(dir, "config"), filepath.Join(dir, "out.yaml")
 	stopped := start(t, "--kubeconfig", config)
+	s, do := startProxy(t, config, out)
 	stopped.cancel()
 	require.Equal(t, 0, <-stopped.code)
-	s, do := startProxy(t, config, out)
+	var stderr bytes.Buffer
+	code := run(t.Context(), []string{"record", "--kubeconfig", config, "--proxy-kubeconfig", filepath.Join(dir, "none"), "--out", filepath.Join(dir, "none.yaml")}, nil, io.Discard, &stderr)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr.String(), "fakeapi record: the server to record does not answer: ")
+	assert.NoFileExists(t, filepath.Join(dir, "none"))
 	assert.Equal(t, http.StatusBadGateway, do("GET", "/api", ""))
 	got := s.finish(t, out)
 	assert.Equal(t, http.StatusBadGateway, got.Steps[0].Want.Status)
 	assert.Contains(t, got.Steps[0].Want.Body, "message", "a Status, which clients print")
+	assert.Contains(t, s.stderr.String(), "wrote "+out+"; exchanges: 1\n")
 }
 
 // A recording of changes ends when its server is gone. It says so, and the file does.
