@@ -178,6 +178,6 @@ func Forbidden(err error) *status.Status {
 // Refuse answers with a Status in JSON.
 func Refuse(w http.ResponseWriter, s *status.Status) {
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(s.Code)
+	w.WriteHeader(int(s.Code))
 	w.Write(s.JSON())
 }

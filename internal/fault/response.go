@@ -281,7 +281,7 @@ func (h handler) Fail(w http.ResponseWriter, r *http.Request, st *status.Status)
 	out := codec.Offer{}.NegotiateError(r)
 	t, _ := wire.ForKind("meta.k8s.io", "v1", "Status")
 	w.Header().Set("Content-Type", out.ContentType())
-	w.WriteHeader(st.Code)
+	w.WriteHeader(int(st.Code))
 	w.Write(out.Append(nil, st.JSON(), t))
 }
 

@@ -189,7 +189,7 @@ func (r *request) auditStart() {
 // auditedStatus returns the status of the answer.
 func (r *request) auditedStatus() *audit.ResponseStatus {
 	if f := r.w.failure; f != nil {
-		return &audit.ResponseStatus{Status: f.Status, Message: f.Message, Reason: f.Reason, Details: f.Details, Code: f.Code}
+		return &audit.ResponseStatus{Status: f.Status, Message: f.Message, Reason: f.Reason, Details: f.Details, Code: int(f.Code)}
 	}
 	if r.w.code == 0 {
 		return &audit.ResponseStatus{Status: "Success", Message: "Connection closed early", Code: http.StatusOK}

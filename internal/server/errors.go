@@ -126,7 +126,7 @@ func (r *request) fail(err error) {
 	if out.Format != codec.JSON || out.Pretty {
 		doc = encode(out, doc, metaType("Status"))
 	}
-	r.write(st.Code, out.ContentType(), doc)
+	r.write(int(st.Code), out.ContentType(), doc)
 }
 
 // An internalError is the failure of an authorizer, which is answered as text.

@@ -137,8 +137,8 @@ func (r *request) answerResult(code int, result registry.Result) error {
 		return r.answerJSON(code, append(c.Append(nil, normal), '\n'), c.Wire())
 	}
 	st := status.Success(nil)
-	st.Code = code
-	return r.answerStatus(st.Code, st)
+	st.Code = int32(code)
+	return r.answerStatus(code, st)
 }
 
 // patchTypes are the media types of patches.

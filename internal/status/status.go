@@ -23,7 +23,7 @@ type Status struct {
 	Message    string   `json:"message,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 	Details    *Details `json:"details,omitempty"`
-	Code       int      `json:"code,omitempty"`
+	Code       int32    `json:"code,omitempty"`
 }
 
 // ListMeta is the metadata of a Status. Only an expired continue token sets it.
@@ -109,7 +109,7 @@ func (s *Status) JSON() []byte {
 
 // Failure returns a failed Status. details may be nil.
 func Failure(code int, reason, message string, details *Details) *Status {
-	return &Status{Kind: "Status", APIVersion: "v1", Status: "Failure", Message: message, Reason: reason, Details: details, Code: code}
+	return &Status{Kind: "Status", APIVersion: "v1", Status: "Failure", Message: message, Reason: reason, Details: details, Code: int32(code)}
 }
 
 // Success returns the response to a deletion that does not return the object.

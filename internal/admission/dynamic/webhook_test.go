@@ -37,6 +37,8 @@ func TestValidatingWebhooks(t *testing.T) {
 		{name: "allowed", answer: response(`"allowed":true,"warnings":["careful"]`), warnings: []string{"careful"}},
 		{name: "denied", answer: response(`"status":{"code":409,"reason":"Conflict","message":"no"}`), want: by + ": no", code: 409},
 		{name: "denied with a reason", answer: response(`"allowed":false,"status":{"reason":"Because"}`), want: by + ": Because", code: 400},
+		{name: "denied with a code that is no int32", answer: response(`"allowed":false,"status":{"code":99999999999}`),
+			want: failed + "failed to call webhook: json: cannot unmarshal number 99999999999 into Go struct field Status.response.status.code of type int32", code: 500},
 		{name: "denied without explanation", answer: response(`"allowed":false`), want: by + " without explanation", code: 400},
 		{name: "other uid", answer: func(map[string]any) string {
 			return `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"x"}}`

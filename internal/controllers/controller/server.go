@@ -278,7 +278,7 @@ func outcome(verb string, err error) (code int, message string) {
 	case err == nil:
 		return http.StatusOK, ""
 	case errors.As(err, &st):
-		return st.Code, st.Message
+		return int(st.Code), st.Message
 	}
 	return 0, err.Error()
 }
