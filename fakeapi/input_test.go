@@ -30,7 +30,7 @@ func TestInvalidRequests(t *testing.T) {
 		{"incomplete JSON", "POST", all, `{"metadata":{"name":"b"`, 400, "unexpected end of JSON input"},
 		{"an array", "POST", all, `[]`, 400, "ConfigMap"},
 		{"null", "POST", all, `null`, 422, "name or generateName is required"},
-		{"wrong type", "POST", all, `{"metadata":{"name":3}}`, 400, "expected a duration, such as \"30s\", not 3"},
+		{"wrong type", "POST", all, `{"metadata":{"name":3}}`, 400, "cannot unmarshal number"},
 		{"other kind", "POST", all, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"}}`, 400, "cannot be handled as a ConfigMap"},
 		{"unregistered kind", "POST", all, `{"apiVersion":"v9","kind":"Pod","metadata":{"name":"b"}}`, 400, `no kind "Pod" is registered`},
 		{"other namespace", "POST", all, `{"metadata":{"name":"b","namespace":"c"}}`, 400, "does not match the namespace sent on the request"},
