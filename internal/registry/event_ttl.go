@@ -34,6 +34,7 @@ type expiries struct {
 	mu     sync.Mutex // guards the fields below
 	queue  []expiry
 	timer  *clock.Timer // of the first expiry; nil without one
+	paused bool         // in a fork, until Resume
 	closed bool
 }
 
@@ -72,7 +73,7 @@ func (g *Registry) expireSince(rev mvcc.Revision) {
 
 func (g *Registry) startExpiryTimerLocked() {
 	e := &g.expiries
-	if len(e.queue) > 0 && e.timer == nil && !e.closed {
+	if len(e.queue) > 0 && e.timer == nil && !e.paused && !e.closed {
 		e.timer = g.clock.AfterFunc(e.queue[0].at.Sub(g.clock.Now()), g.expire)
 	}
 }
@@ -112,14 +113,22 @@ func (g *Registry) takeExpired() (due []expiry) {
 	return due
 }
 
-// copyExpiries lets the objects of a fork expire like those of its parent.
+// copyExpiries lets the objects of a fork expire like those of its parent, after Resume.
 func (g *Registry) copyExpiries(parent *Registry) {
 	parent.expiries.mu.Lock()
 	queue := parent.expiries.queue[:len(parent.expiries.queue):len(parent.expiries.queue)]
 	parent.expiries.mu.Unlock()
 	g.expiries.mu.Lock()
 	defer g.expiries.mu.Unlock()
-	g.expiries.queue = queue
+	g.expiries.queue, g.expiries.paused = queue, true
+}
+
+// Resume starts what a fork does by itself, which is the expiry of objects. Config.Changed may be
+// called from then on.
+func (g *Registry) Resume() {
+	g.expiries.mu.Lock()
+	defer g.expiries.mu.Unlock()
+	g.expiries.paused = false
 	g.startExpiryTimerLocked()
 }
 

@@ -280,7 +280,8 @@ type Forked struct {
 }
 
 // Fork returns a Registry of the same state, history and configuration. The two
-// share nothing that changes. It takes constant time.
+// share nothing that changes. It takes constant time. The fork does nothing by itself
+// before Resume.
 func (g *Registry) Fork(of Forked) *Registry {
 	config, c := g.config, of.Clock
 	config.Context, config.Clock, config.Journal, config.Webhooks, config.Changed = of.Context, c, of.Journal, of.Webhooks, of.Changed

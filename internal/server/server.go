@@ -315,6 +315,7 @@ func (s *Server) Fork(name string) (*Server, error) {
 		out.Close()
 		return nil, err
 	}
+	out.registry.Resume()
 	return out, nil
 }
 
