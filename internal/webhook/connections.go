@@ -61,8 +61,8 @@ type Connections struct {
 	closed bool
 }
 
-// Closed reports whether c is closed.
-func (c *Connections) Closed() bool {
+// isClosed reports whether c is closed.
+func (c *Connections) isClosed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.closed
@@ -153,10 +153,10 @@ func isEnd(err error) bool {
 	return strings.Contains(err.Error(), "http2: ") || strings.Contains(err.Error(), "server closed idle connection")
 }
 
-// InBubble reports whether the calling goroutine is in a testing/synctest bubble. There, no
+// inBubble reports whether the calling goroutine is in a testing/synctest bubble. There, no
 // connection may be kept: a goroutine waits for its socket, so that the time of the bubble
 // would not pass.
-func InBubble() bool {
+func inBubble() bool {
 	var stack [64]byte
 	header, _, _ := bytes.Cut(stack[:runtime.Stack(stack[:], false)], []byte("\n"))
 	return bytes.Contains(header, []byte("synctest"))

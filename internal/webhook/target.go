@@ -47,7 +47,7 @@ func (c *Client) target(ctx context.Context, key targetKey, create func() (*targ
 	if err != nil || t.sockets == nil {
 		return t, err
 	}
-	if c.connections.Closed() || InBubble() {
+	if c.connections.isClosed() || inBubble() {
 		t.sockets.DialContext = dialFunc(t.sockets.DialContext).until(ctx)
 		t.sockets.DisableKeepAlives = true
 		return t, nil

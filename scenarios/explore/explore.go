@@ -39,7 +39,8 @@ var (
 // search. See the package documentation.
 //
 // These flags of go test replace fields of the System: -explore.for 5m, -explore.plans
-// 2000, -explore.all, -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the plan of a file is run.
+// 2000, -explore.all, -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the
+// plan of a file is run.
 func Run(t TB, s System) {
 	t.Helper()
 	r := Find(t, s)
