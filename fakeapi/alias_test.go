@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // go doc shows no fields of an alias, so the comments of aliases list them. This
@@ -40,9 +41,9 @@ func TestAliasDocs(t *testing.T) {
 		}
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[fakeapi.Fault](), reflect.TypeFor[fakeapi.Request](), reflect.TypeFor[fakeapi.Write](),
+		reflect.TypeFor[faults.Fault](), reflect.TypeFor[fakeapi.Request](), reflect.TypeFor[fakeapi.Write](),
 		reflect.TypeFor[fakeapi.Writer](), reflect.TypeFor[fakeapi.Change](), reflect.TypeFor[fakeapi.User](),
-		reflect.TypeFor[fakeapi.Point](), reflect.TypeFor[fakeapi.Action](),
+		reflect.TypeFor[faults.Point](), reflect.TypeFor[faults.Action](),
 	} {
 		doc, ok := docs[typ.Name()]
 		require.True(t, ok, "there is no alias %s", typ.Name())

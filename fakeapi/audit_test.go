@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // The events are those of kube-apiserver v1.36.3 for the same requests.
@@ -109,14 +110,14 @@ func TestAuditLogWithFaults(t *testing.T) {
 	const deleted = `"responseStatus":{"metadata":{},"status":"Success","details":{"name":"a","kind":"configmaps","uid":"`
 	for _, row := range []struct {
 		name           string
-		fault          fakeapi.Fault
+		fault          faults.Fault
 		create, delete string // parts of the events
 	}{
-		{"of another resource", fakeapi.Fault{Resource: "secrets", Code: 500}, `"code":201},"requestObject":{`, deleted},
-		{"delay", fakeapi.Fault{Delay: 1, ServeFirst: true}, `"responseObject":{"kind":"ConfigMap"`, deleted},
-		{"another answer", fakeapi.Fault{Code: 500, Message: "no", ServeFirst: true}, `"responseObject":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no"`,
+		{"of another resource", faults.Fault{Resource: "secrets", Code: 500}, `"code":201},"requestObject":{`, deleted},
+		{"delay", faults.Fault{Delay: 1, ServeFirst: true}, `"responseObject":{"kind":"ConfigMap"`, deleted},
+		{"another answer", faults.Fault{Code: 500, Message: "no", ServeFirst: true}, `"responseObject":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"no"`,
 			`"responseStatus":{"metadata":{},"status":"Failure","message":"no","code":500}`},
-		{"another answer in plain text", fakeapi.Fault{Code: 429, ServeFirst: true}, `"responseStatus":{"metadata":{},"code":429}`, `"responseStatus":{"metadata":{},"code":429}`},
+		{"another answer in plain text", faults.Fault{Code: 429, ServeFirst: true}, `"responseStatus":{"metadata":{},"code":429}`, `"responseStatus":{"metadata":{},"code":429}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var log bytes.Buffer

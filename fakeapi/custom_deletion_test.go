@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A definition whose objects cannot be converted stays, and goes when they can be.
@@ -34,7 +35,7 @@ func TestCustomResourceDeletionFails(t *testing.T) {
 	require.Equal(t, 201, code(t, srv, "POST", definitionsPath, definition("v1")))
 	require.Equal(t, 201, code(t, srv, "POST", toys, `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"a"}}`))
 	require.Equal(t, 200, code(t, srv, "PATCH", path, definition("v2")))
-	down := inject(t, srv, fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	down := inject(t, srv, faults.Fault{Webhook: "*/convert", Code: 503})
 	require.Equal(t, 200, code(t, srv, "DELETE", path, ""))
 
 	c, obj := do(t, srv, "GET", path, "")

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // slowHooks returns two webhooks, each of which is called for 30 s and then ignored.
@@ -58,7 +59,7 @@ func TestRequestTimeout(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(slowHooks()))
-				inject(t, srv, fakeapi.SlowWebhook("*", time.Hour))
+				inject(t, srv, faults.SlowWebhook("*", time.Hour))
 				start := time.Now()
 				code, answer := do(t, srv, row.method, row.path, row.body)
 				assert.Equal(t, row.took, time.Since(start))
@@ -99,7 +100,7 @@ func TestSlowBody(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory())
-				inject(t, srv, fakeapi.Fault{Delay: max(row.delay, 1)})
+				inject(t, srv, faults.Fault{Delay: max(row.delay, 1)})
 				body, client := io.Pipe()
 				defer client.Close()
 				start := time.Now()

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -34,7 +34,7 @@ var (
 	// ErrInvalidFault is returned for a fault that does not make sense, for a resource by its
 	// singular, kind or short name, for an ID that another fault has, and for text that is
 	// not a list of faults.
-	ErrInvalidFault = fault.ErrInvalid
+	ErrInvalidFault = faults.ErrInvalid
 
 	// ErrInvalidLag is returned for a negative lag, for one longer than history is
 	// kept, for a resource without a watch cache, and for a revision older than

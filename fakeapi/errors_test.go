@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // Every error that a method documents can be found by errors.Is.
@@ -34,11 +35,11 @@ func TestErrors(t *testing.T) {
 		}
 		return err
 	}
-	inject := func(f fakeapi.Fault) error {
+	inject := func(f faults.Fault) error {
 		_, err := srv.Inject(f)
 		return err
 	}
-	_, unparsed := fakeapi.ParseFaults([]byte("{"))
+	_, unparsed := faults.Parse([]byte("{"))
 	files := fstest.MapFS{"pod.yaml": {Data: []byte("{apiVersion: v1, kind: Pod, metadata: {name: p}}")}, "text": {Data: []byte("text")}}
 	for _, row := range []struct {
 		name      string
@@ -54,7 +55,7 @@ func TestErrors(t *testing.T) {
 		{"Delete of an unknown resource", srv.Delete("none", "default", "none"), fakeapi.ErrNotFound},
 		{"DeleteObject", srv.DeleteObject("{apiVersion: v1, kind: Pod, metadata: {name: none}}"), fakeapi.ErrNotFound},
 		{"DeleteObject of text", srv.DeleteObject("text"), fakeapi.ErrInvalidObject},
-		{"Inject", inject(fakeapi.Fault{}), fakeapi.ErrInvalidFault},
+		{"Inject", inject(faults.Fault{}), fakeapi.ErrInvalidFault},
 		{"ParseFaults", unparsed, fakeapi.ErrInvalidFault},
 		{"FreezeAt", srv.FreezeAt("pods", 1), fakeapi.ErrInvalidLag},
 		{"New with an unknown release", start(fakeapi.WithRelease("v0.1")), fakeapi.ErrInvalidOption},
@@ -62,7 +63,7 @@ func TestErrors(t *testing.T) {
 		{"New with a service range", start(fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/31"))), fakeapi.ErrInvalidOption},
 		{"New with a negative compaction", start(fakeapi.WithCompaction(-time.Second, 0)), fakeapi.ErrInvalidOption},
 		{"New with a negative history", start(fakeapi.WithHistoryBytes(-1)), fakeapi.ErrInvalidOption},
-		{"New with a fault", start(fakeapi.WithFaults(fakeapi.Fault{})), fakeapi.ErrInvalidFault},
+		{"New with a fault", start(fakeapi.WithFaults(faults.Fault{})), fakeapi.ErrInvalidFault},
 		{"New with fault files", start(fakeapi.WithFaultFiles(files, "text")), fakeapi.ErrInvalidFault},
 		{"New with an object", start(fakeapi.WithObjects("{apiVersion: v1, kind: None, metadata: {name: a}}")), fakeapi.ErrNotFound},
 		{"New with an invalid object", start(fakeapi.WithObjects("text")), fakeapi.ErrInvalidObject},

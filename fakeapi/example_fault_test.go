@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A client whose connection is reset cannot know whether its request was served.
@@ -14,7 +14,7 @@ import (
 func ExampleServer_Inject() {
 	srv := example()
 	defer srv.Close()
-	lost, err := srv.Inject(fakeapi.LoseResponse("create", "configmaps"))
+	lost, err := srv.Inject(faults.LoseResponse("create", "configmaps"))
 	if err != nil {
 		panic(err)
 	}
@@ -41,7 +41,7 @@ func ExampleServer_Inject() {
 func ExampleFault() {
 	srv := example()
 	defer srv.Close()
-	_, err := srv.Inject(fakeapi.Fault{
+	_, err := srv.Inject(faults.Fault{
 		Verb: "get,list", Resource: "secrets", UserAgent: "shop/*", // matcher
 		Skip: 1, Times: 2, // trigger
 		Code: http.StatusServiceUnavailable, RetryAfter: 5 * time.Second, // effect
@@ -65,38 +65,4 @@ func ExampleFault() {
 	// 503 Service Unavailable [5]
 	// 503 Service Unavailable [5]
 	// 200 OK []
-}
-
-func ExampleParseFaults() {
-	faults, err := fakeapi.ParseFaults([]byte(`
-- {verb: update, resource: deployments.apps, times: 1, code: 409}
-- {resource: pods, watch: expire, watches: new}
-- {webhook: "*/validate", delay: 9s, probability: 0.5}
-`))
-	if err != nil {
-		panic(err)
-	}
-	for _, f := range faults {
-		fmt.Println(f)
-	}
-	// Output:
-	// update of deployments.apps: 409, once
-	// watch of pods: expire, new watches only
-	// webhook */validate: delay of 9s, 50%
-}
-
-func ExampleChaos() {
-	srv := example()
-	defer srv.Close()
-	chaos, err := srv.Inject(fakeapi.Chaos(7)...)
-	if err != nil {
-		panic(err)
-	}
-	// Run a controller here. Then the faults with their hits are:
-	lines := strings.Split(chaos.String(), "\n")
-	fmt.Println(lines[5])
-	fmt.Println(lines[9])
-	// Output:
-	// anything: reset, 2%: hit 0 of 0
-	// create,update,patch,delete,deletecollection of anything: reset after serving, 2%: hit 0 of 0
 }

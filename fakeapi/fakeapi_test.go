@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A recorder is a TB that records its calls.
@@ -67,7 +68,7 @@ func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
 }
 
 // inject injects valid faults.
-func inject(t testing.TB, srv *fakeapi.Server, faults ...fakeapi.Fault) *fakeapi.Injection {
+func inject(t testing.TB, srv *fakeapi.Server, faults ...faults.Fault) *fakeapi.Injection {
 	t.Helper()
 	i, err := srv.Inject(faults...)
 	require.NoError(t, err)

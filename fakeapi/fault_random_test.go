@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // randomFault returns a random fault of ConfigMaps. It can be invalid.
-func randomFault(r *rand.Rand) fakeapi.Fault {
+func randomFault(r *rand.Rand) faults.Fault {
 	rarely := func() bool { return r.IntN(4) == 0 }
-	f := fakeapi.Fault{Resource: "configmaps", Skip: r.IntN(2), Times: r.IntN(3), Seed: r.Uint64()}
+	f := faults.Fault{Resource: "configmaps", Skip: r.IntN(2), Times: r.IntN(3), Seed: r.Uint64()}
 	if rarely() {
 		f.Probability = r.Float64()
 	}
@@ -31,8 +32,8 @@ func randomFault(r *rand.Rand) fakeapi.Fault {
 		f.Verb = []string{"get", "list", "create", "update", "watch", "*e"}[r.IntN(6)]
 	}
 	if r.IntN(2) == 0 {
-		f.Watch = []fakeapi.WatchEffect{"", fakeapi.CloseWatch, fakeapi.ResetWatch, fakeapi.ExpireWatch, fakeapi.PauseWatch}[r.IntN(5)]
-		f.Watches = []fakeapi.WatchSelection{"", fakeapi.OpenWatches, fakeapi.NewWatches}[r.IntN(3)]
+		f.Watch = []faults.WatchEffect{"", faults.CloseWatch, faults.ResetWatch, faults.ExpireWatch, faults.PauseWatch}[r.IntN(5)]
+		f.Watches = []faults.WatchSelection{"", faults.OpenWatches, faults.NewWatches}[r.IntN(3)]
 		f.AfterEvents = r.IntN(3)
 		f.EventDelay = time.Duration(r.IntN(3)) * time.Second
 		f.EventRate = float64(r.IntN(3))

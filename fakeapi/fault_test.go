@@ -17,11 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 func TestConflictOnce(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	conflict := inject(t, srv, fakeapi.ConflictOnce("configmaps"))
+	conflict := inject(t, srv, faults.ConflictOnce("configmaps"))
 	update := func() (int, fakeapi.Object) {
 		return do(t, srv, "PUT", configMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"value":"2"}}`)
 	}
@@ -49,11 +50,11 @@ func TestFaultOfUnknownResource(t *testing.T) {
 		{"subresource", "pod/status", "pods/status"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			_, err := srv.Inject(fakeapi.ConflictOnce(row.resource))
+			_, err := srv.Inject(faults.ConflictOnce(row.resource))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 			message := `resource: no resource "` + row.resource + `"; did you mean "` + row.meant + `"?`
 			assert.ErrorContains(t, err, message)
-			_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.ConflictOnce(row.resource)))
+			_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(faults.ConflictOnce(row.resource)))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 			code, answer := do(t, srv, "POST", "/debug/fakeapi/faults", `{"resource":"`+row.resource+`","code":409}`)
 			assert.Equal(t, http.StatusBadRequest, code)
@@ -61,7 +62,7 @@ func TestFaultOfUnknownResource(t *testing.T) {
 		})
 	}
 	for _, resource := range []string{"pods", "tokenreviews", "pods/status", "events.", "*", "dep*"} {
-		assert.NotContains(t, inject(t, srv, fakeapi.ConflictOnce(resource)).String(), "no resource")
+		assert.NotContains(t, inject(t, srv, faults.ConflictOnce(resource)).String(), "no resource")
 	}
 	_, err := srv.Get("deployment.apps", "default", "a")
 	assert.EqualError(t, err, "not found: resource deployment.apps; did you mean deployments.apps?")
@@ -70,8 +71,8 @@ func TestFaultOfUnknownResource(t *testing.T) {
 // A fault may be injected before the resource is defined. Until then it has a warning.
 func TestFaultBeforeDefinition(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	early := inject(t, srv, fakeapi.ConflictOnce("widgets"))
-	singular := inject(t, srv, fakeapi.ConflictOnce("widget"))
+	early := inject(t, srv, faults.ConflictOnce("widgets"))
+	singular := inject(t, srv, faults.ConflictOnce("widget"))
 	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0 (no resource \"widgets\")\n", early.String())
 	code, answer := do(t, srv, "GET", "/debug/fakeapi/faults", "")
 	require.Equal(t, http.StatusOK, code)
@@ -83,7 +84,7 @@ schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: t
 	require.NoError(t, err)
 	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0\n", early.String())
 	assert.Contains(t, singular.String(), `(no resource "widget"; did you mean "widgets"?)`)
-	_, err = srv.Inject(fakeapi.ConflictOnce("widget"))
+	_, err = srv.Inject(faults.ConflictOnce("widget"))
 	require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 	assert.Len(t, srv.Fork(t).Injections(), 2, "a fork has the faults of its origin")
 	code, _ = do(t, srv, "PATCH", "/apis/x.io/v1/namespaces/default/widgets/a", `{}`)
@@ -95,7 +96,7 @@ func TestLoseResponse(t *testing.T) {
 	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {
 		t.Run(name, func(t *testing.T) {
 			srv := fakeapi.Start(t, option)
-			lost := inject(t, srv, fakeapi.LoseResponse("create", "configmaps"))
+			lost := inject(t, srv, faults.LoseResponse("create", "configmaps"))
 			create := func() (*http.Response, error) {
 				return srv.Client().Post(srv.URL+configMapsPath, "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
 			}
@@ -118,25 +119,25 @@ func TestWatchFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	inject(t, srv, fakeapi.ExpireOpenWatches("configmaps"))
+	inject(t, srv, faults.ExpireOpenWatches("configmaps"))
 	gone := w.expect("ERROR")
 	assert.Equal(t, "The resourceVersion for the provided watch is too old.", gone["message"])
 	_, more := w.next()
 	assert.False(t, more)
 
-	next := inject(t, srv, fakeapi.ExpireNextWatch("configmaps"))
+	next := inject(t, srv, faults.ExpireNextWatch("configmaps"))
 	assert.Equal(t, float64(http.StatusGone), watch(t, srv, "").expect("ERROR")["code"])
 	assert.Equal(t, 1, next.Hits())
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	inject(t, srv, fakeapi.DropWatches("configmaps"))
+	inject(t, srv, faults.DropWatches("configmaps"))
 	_, err := io.ReadAll(w.body)
 	assert.ErrorIs(t, err, syscall.ECONNRESET)
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	paused := inject(t, srv, fakeapi.PauseWatches("configmaps"))
+	paused := inject(t, srv, faults.PauseWatches("configmaps"))
 	put(t, srv, configMap("a", "2"))
 	paused.Remove()
 	assert.Equal(t, map[string]any{"key": "2"}, w.expect("MODIFIED")["data"])
@@ -144,7 +145,7 @@ func TestWatchFaults(t *testing.T) {
 
 func TestExpireContinue(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
-	inject(t, srv, fakeapi.ExpireContinue("configmaps"))
+	inject(t, srv, faults.ExpireContinue("configmaps"))
 	token := func(o fakeapi.Object) string {
 		token, _ := o["metadata"].(map[string]any)["continue"].(string)
 		return token
@@ -167,7 +168,7 @@ func TestExpireContinue(t *testing.T) {
 func TestSlowWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
-		slow := inject(t, srv, fakeapi.SlowWatches("configmaps", time.Minute), fakeapi.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
+		slow := inject(t, srv, faults.SlowWatches("configmaps", time.Minute), faults.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
 		w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
 		start := time.Now()
 		put(t, srv, configMap("a", "1"))
@@ -186,16 +187,16 @@ func TestWebhookFaults(t *testing.T) {
 	const hook = "https://hook.example/validate"
 	for _, row := range []struct {
 		name, policy string
-		fault        fakeapi.Fault
+		fault        faults.Fault
 		code         int
 		message      string // a part of it
 		took         time.Duration
 	}{
-		{"slow", "Fail", fakeapi.SlowWebhook("*/validate", time.Minute), 500, "context deadline exceeded", 7 * time.Second},
-		{"slow, ignored", "Ignore", fakeapi.SlowWebhook("*/validate", time.Minute), 201, "", 7 * time.Second},
-		{"reset", "Fail", fakeapi.FailWebhook(hook), 500, "connection reset by peer", 0},
-		{"reset, ignored", "Ignore", fakeapi.FailWebhook(hook), 201, "", 0},
-		{"code", "Fail", fakeapi.Fault{Webhook: hook, Code: 503}, 500, "the server is currently unable to handle the request", 0},
+		{"slow", "Fail", faults.SlowWebhook("*/validate", time.Minute), 500, "context deadline exceeded", 7 * time.Second},
+		{"slow, ignored", "Ignore", faults.SlowWebhook("*/validate", time.Minute), 201, "", 7 * time.Second},
+		{"reset", "Fail", faults.FailWebhook(hook), 500, "connection reset by peer", 0},
+		{"reset, ignored", "Ignore", faults.FailWebhook(hook), 201, "", 0},
+		{"code", "Fail", faults.Fault{Webhook: hook, Code: 503}, 500, "the server is currently unable to handle the request", 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -228,7 +229,7 @@ webhooks:
 
 func TestResetRemovesFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	inject(t, srv, fakeapi.Fault{Resource: "*", Code: 500})
+	inject(t, srv, faults.Fault{Resource: "*", Code: 500})
 	require.NoError(t, srv.Reset())
 	code, _ := do(t, srv, "GET", configMapsPath, "")
 	assert.Equal(t, http.StatusOK, code)
@@ -238,7 +239,7 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, "")
-		outage := inject(t, srv, fakeapi.Outage(time.Minute)...)
+		outage := inject(t, srv, faults.Outage(time.Minute)...)
 		_, err := io.ReadAll(w.body)
 		assert.ErrorIs(t, err, syscall.ECONNRESET)
 		for _, path := range []string{"/healthz", "/apis", configMapsPath} {
@@ -257,7 +258,7 @@ func TestOutage(t *testing.T) {
 // A fork has the faults of its parent, with counts of its own.
 func TestFaultsOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	parents := inject(t, srv, fakeapi.TooManyRequests("configmaps", 2, time.Second))
+	parents := inject(t, srv, faults.TooManyRequests("configmaps", 2, time.Second))
 	do(t, srv, "GET", configMapsPath, "")
 	fork := srv.Fork(t)
 	for _, want := range []int{429, 429, 200} {
@@ -287,10 +288,10 @@ spec:
 ---
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: default}}
 `))
-	parents := inject(t, srv, fakeapi.Fault{Webhook: "*", Code: 418})
+	parents := inject(t, srv, faults.Fault{Webhook: "*", Code: 418})
 	fork := srv.Fork(t)
 	fork.Injections()[0].Remove()
-	own := inject(t, fork, fakeapi.Fault{Webhook: "*/convert", Code: 503})
+	own := inject(t, fork, faults.Fault{Webhook: "*/convert", Code: 503})
 	code, answer := do(t, fork, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, answer["message"], "the server is currently unable to handle the request")
@@ -306,7 +307,7 @@ func TestWithFaultFiles(t *testing.T) {
 		"b.json": {Data: []byte(`{"code":503,"resource":"pods"}`)},
 		"bad.y":  {Data: []byte(`{"code":503,"resources":"pods"}`)},
 	}
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml", "*.json"), fakeapi.WithFaults(fakeapi.Fault{ID: "own", Code: 500, Path: "/readyz"}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml", "*.json"), fakeapi.WithFaults(faults.Fault{ID: "own", Code: 500, Path: "/readyz"}))
 	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
 	assert.Equal(t, http.StatusGatewayTimeout, code)
 	var ids []string
@@ -321,10 +322,10 @@ func TestWithFaultFiles(t *testing.T) {
 	assert.EqualError(t, err, `fakeapi: invalid fault (get of configmaps: 504): id: another fault has the ID "late"`)
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 
-	_, err = fakeapi.ParseFaults([]byte("{code: 200}"))
+	_, err = faults.Parse([]byte("{code: 200}"))
 	assert.EqualError(t, err, "fakeapi: invalid fault 1 (anything: 200): code: 200 is not between 400 and 599")
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
-	_, err = srv.Inject(fakeapi.Fault{Verb: "put", Reset: true})
+	_, err = srv.Inject(faults.Fault{Verb: "put", Reset: true})
 	assert.EqualError(t, err, `fakeapi: invalid fault (put of anything: reset): verb: "put" is not one of get, list, watch, create, update, patch, delete, deletecollection`)
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 }
@@ -377,7 +378,7 @@ func TestChaos(t *testing.T) {
 	outcomes := func(seed uint64) (codes []int) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
-			chaos := inject(t, srv, fakeapi.Chaos(seed)...)
+			chaos := inject(t, srv, faults.Chaos(seed)...)
 			for range 300 {
 				resp, err := srv.Client().Get(srv.URL + configMapsPath)
 				code := 0

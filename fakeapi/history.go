@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -39,7 +40,7 @@ func (s *Server) CompactTo(revision int64) error {
 // list again. It returns the number of watches that it has ended.
 func (s *Server) Expire() int {
 	s.Compact()
-	i, err := s.Inject(ExpireOpenWatches("*"))
+	i, err := s.Inject(faults.ExpireOpenWatches("*"))
 	if err != nil {
 		panic(err.Error()) // unreachable: the fault is valid
 	}

@@ -3,6 +3,7 @@ package fakeapi
 import (
 	"fmt"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/printable"
 )
@@ -16,7 +17,7 @@ type Injection struct{ rules []*fault.Rule }
 // serves may be defined later; String names it.
 //
 // Without faults, requests cost nothing more.
-func (s *Server) Inject(faults ...Fault) (*Injection, error) {
+func (s *Server) Inject(faults ...faults.Fault) (*Injection, error) {
 	rules, err := s.api.Faults().Inject(faults...)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
@@ -53,8 +54,8 @@ func (i *Injection) Remove() {
 }
 
 // Faults returns the injected faults. Their ID and Seed are set.
-func (i *Injection) Faults() []Fault {
-	out := make([]Fault, len(i.rules))
+func (i *Injection) Faults() []faults.Fault {
+	out := make([]faults.Fault, len(i.rules))
 	for n, r := range i.rules {
 		out[n] = r.Fault()
 	}
@@ -75,3 +76,12 @@ func (i *Injection) String() string {
 	}
 	return printable.Text(text)
 }
+
+// Disconnect breaks the connections of the clients whose User-Agent header matches a
+// pattern, such as "manager/*": those of their open watches, and those of their requests
+// that wait in a fault. Other requests in flight are answered, and later ones are
+// served. It returns the number of connections.
+//
+// It does to a client in this process what the end of a process does: cancel the
+// client's context first.
+func (s *Server) Disconnect(userAgent string) int { return s.api.Control().Disconnect(userAgent) }

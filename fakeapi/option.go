@@ -14,13 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
-	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
@@ -377,7 +377,7 @@ func WithWebhookService(namespace, name, addr string) Option {
 }
 
 // WithFaults injects faults before New returns, as Server.Inject does.
-func WithFaults(faults ...Fault) Option {
+func WithFaults(faults ...faults.Fault) Option {
 	return func(c *config) { c.server.Faults = append(c.server.Faults, faults...) }
 }
 
@@ -459,7 +459,7 @@ func newConfig(options []Option) (*config, error) {
 func (c *config) readFaults() error {
 	for _, f := range c.faults {
 		err := f.each(func(name string, text []byte) error {
-			faults, err := fault.Parse(text)
+			faults, err := faults.Parse(text)
 			if err != nil {
 				return in(name, err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // What a failed test logs has no byte that a terminal acts on, whatever names, data, messages
@@ -35,9 +36,9 @@ func TestLogsArePrintable(t *testing.T) {
 		resp.Body.Close()
 	}
 	const configMaps = "/api/v1/namespaces/default/configmaps"
-	injection, err := srv.Inject(fakeapi.Fault{Resource: "secrets", Name: hostile, UserAgent: hostile, Code: 409, Message: hostile})
+	injection, err := srv.Inject(faults.Fault{Resource: "secrets", Name: hostile, UserAgent: hostile, Code: 409, Message: hostile})
 	require.NoError(t, err)
-	conflict, err := srv.Inject(fakeapi.Fault{Resource: "services", Code: 409, Message: hostile + "\nline"})
+	conflict, err := srv.Inject(faults.Fault{Resource: "services", Code: 409, Message: hostile + "\nline"})
 	require.NoError(t, err)
 	send("POST", configMaps, `{"metadata":{"name":"a"}}`)
 	change := func() {
@@ -56,7 +57,7 @@ func TestLogsArePrintable(t *testing.T) {
 	fakeapi.Start(failed, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"},"data":{"k":`+string(quoted)+`}}`))
 	failed.failed = true
 	failed.end()
-	_, err = srv.Inject(fakeapi.Fault{Resource: "nodes", Delay: time.Hour})
+	_, err = srv.Inject(faults.Fault{Resource: "nodes", Delay: time.Hour})
 	require.NoError(t, err)
 	go func() {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/api/v1/nodes", nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/control"
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/printable"
 )
 
@@ -217,7 +217,7 @@ func (b *balancer) update(f func([]move) []move) {
 func (b *balancer) server(userAgent string) *Server {
 	if moves := b.moves.Load(); moves != nil {
 		for _, m := range *moves {
-			if fault.Glob(m.userAgent, userAgent) {
+			if glob.Match(m.userAgent, userAgent) {
 				return m.to
 			}
 		}

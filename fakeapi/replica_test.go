@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // names returns the names in a list that the watch cache answers.
@@ -35,7 +36,7 @@ func TestReplica(t *testing.T) {
 		third := second.Replica(t)
 		require.NoError(t, srv.Freeze("configmaps"))
 		require.NoError(t, third.Lag("configmaps", time.Minute))
-		injectAll(t, third, fakeapi.Fault{Verb: "create", Code: 503})
+		injectAll(t, third, faults.Fault{Verb: "create", Code: 503})
 		var watches [3]log
 		for i, s := range []*fakeapi.Server{srv, second, third} {
 			agent{s, "manager/1.0", t.Context()}.watch(t, &watches[i])

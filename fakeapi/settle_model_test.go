@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 var settleSystems = flag.Int("settle.systems", 200, "compare Settle with its model for this number of random systems")
@@ -194,7 +195,7 @@ func (c *clockwork) run(t *testing.T, base *fakeapi.Server) (at time.Duration, e
 		start := time.Now()
 		for i, w := range c.writers {
 			agent := fmt.Sprintf("writer-%d", i)
-			injectIf(t, srv, w.flight, fakeapi.Fault{UserAgent: agent, Delay: w.flight, Verb: "patch"})
+			injectIf(t, srv, w.flight, faults.Fault{UserAgent: agent, Delay: w.flight, Verb: "patch"})
 			running.Go(func() {
 				if sleepUntil(ctx, start.Add(w.at)) {
 					patch(srv, agent, fmt.Sprint("o", w.object), fmt.Sprintf(`{"data":{"by-%s":"x"}}`, agent))
@@ -203,7 +204,7 @@ func (c *clockwork) run(t *testing.T, base *fakeapi.Server) (at time.Duration, e
 		}
 		for i, r := range c.reactors {
 			agent := fmt.Sprintf("reactor-%d", i)
-			injectIf(t, srv, r.slow, fakeapi.Fault{UserAgent: agent, EventDelay: r.slow})
+			injectIf(t, srv, r.slow, faults.Fault{UserAgent: agent, EventDelay: r.slow})
 			if r.lag > 0 {
 				require.NoError(t, srv.LagFor(agent, "configmaps", r.lag))
 			}
@@ -224,7 +225,7 @@ func (c *clockwork) run(t *testing.T, base *fakeapi.Server) (at time.Duration, e
 }
 
 // injectIf injects a fault if its delay is positive.
-func injectIf(t *testing.T, srv *fakeapi.Server, delay time.Duration, f fakeapi.Fault) {
+func injectIf(t *testing.T, srv *fakeapi.Server, delay time.Duration, f faults.Fault) {
 	t.Helper()
 	if delay > 0 {
 		_, err := srv.Inject(f)

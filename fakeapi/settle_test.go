@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A copier is a controller that watches the ConfigMap "in", and writes the number of its
@@ -106,7 +107,7 @@ func TestSettleWaitsForClients(t *testing.T) {
 // A request in flight keeps the server from settling.
 func TestSettleWaitsForRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.Fault{Verb: "list", Delay: time.Minute}))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(faults.Fault{Verb: "list", Delay: time.Minute}))
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A story has writers, changes, sightings and notes, also of compacted revisions.
@@ -166,7 +167,7 @@ func TestStoryOfSlowWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-		inject(t, srv, fakeapi.SlowWatches("configmaps", 3*time.Second))
+		inject(t, srv, faults.SlowWatches("configmaps", 3*time.Second))
 		put(t, srv, configMap("a", "1"))
 		time.Sleep(2 * time.Second)
 		assert.Contains(t, srv.Story().String(), "not seen by Go-http-client's watch of configmaps")

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // An agent is a client with a User-Agent.
@@ -95,7 +96,7 @@ func inBubble(t *testing.T, test func(t *testing.T, srv *fakeapi.Server, client 
 	})
 }
 
-func injectAll(t *testing.T, srv *fakeapi.Server, faults ...fakeapi.Fault) *fakeapi.Injection {
+func injectAll(t *testing.T, srv *fakeapi.Server, faults ...faults.Fault) *fakeapi.Injection {
 	t.Helper()
 	i, err := srv.Inject(faults...)
 	require.NoError(t, err)
@@ -105,7 +106,7 @@ func injectAll(t *testing.T, srv *fakeapi.Server, faults ...fakeapi.Fault) *fake
 func TestEveryPoint(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		var l log
-		injectAll(t, srv, fakeapi.EveryPoint(func(p *fakeapi.Point) {
+		injectAll(t, srv, faults.EveryPoint(func(p *faults.Point) {
 			l.add(fmt.Sprintf("%s %d %s", p, p.Code, p.ResourceVersion))
 		})...)
 		client.watch(t, &l)
@@ -129,19 +130,19 @@ func TestEveryPoint(t *testing.T) {
 func TestDoAtRequest(t *testing.T) {
 	for _, row := range []struct {
 		name  string
-		fault fakeapi.Fault
+		fault faults.Fault
 		want  []int // answers to the creation of a, b and c
 		left  []bool
 	}{
-		{"fail before", fakeapi.Fault{Verb: "create", Skip: 1, Times: 1, Do: func(p *fakeapi.Point) { p.Fail(500) }}, []int{201, 500, 201}, []bool{true, false, true}},
-		{"lose the answer", fakeapi.Fault{Verb: "create", At: fakeapi.AfterCommit, Times: 1, Do: func(p *fakeapi.Point) { p.Reset() }}, []int{0, 201, 201}, []bool{true, true, true}},
-		{"fail after", fakeapi.Fault{Verb: "create", At: fakeapi.AfterCommit, Skip: 2, Do: func(p *fakeapi.Point) { p.Fail(504) }}, []int{201, 201, 504}, []bool{true, true, true}},
-		{"by name", fakeapi.Fault{Verb: "create", Do: func(p *fakeapi.Point) {
+		{"fail before", faults.Fault{Verb: "create", Skip: 1, Times: 1, Do: func(p *faults.Point) { p.Fail(500) }}, []int{201, 500, 201}, []bool{true, false, true}},
+		{"lose the answer", faults.Fault{Verb: "create", At: faults.AfterCommit, Times: 1, Do: func(p *faults.Point) { p.Reset() }}, []int{0, 201, 201}, []bool{true, true, true}},
+		{"fail after", faults.Fault{Verb: "create", At: faults.AfterCommit, Skip: 2, Do: func(p *faults.Point) { p.Fail(504) }}, []int{201, 201, 504}, []bool{true, true, true}},
+		{"by name", faults.Fault{Verb: "create", Do: func(p *faults.Point) {
 			if p.Name == "b" {
-				p.Respond(fakeapi.Fault{Code: 409, Message: "taken"})
+				p.Respond(faults.Fault{Code: 409, Message: "taken"})
 			}
 		}}, []int{201, 409, 201}, []bool{true, false, true}},
-		{"does not respond", fakeapi.Fault{Verb: "create", ServeFirst: true, Do: func(*fakeapi.Point) {}}, []int{201, 201, 201}, []bool{true, true, true}},
+		{"does not respond", faults.Fault{Verb: "create", ServeFirst: true, Do: func(*faults.Point) {}}, []int{201, 201, 201}, []bool{true, true, true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
@@ -166,11 +167,11 @@ func TestDoUsesServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		other := agent{srv, "other", t.Context()}
 		var inner *fakeapi.Injection
-		injectAll(t, srv, fakeapi.Fault{Verb: "create", UserAgent: "manager/*", Times: 1, At: fakeapi.AfterCommit, Do: func(p *fakeapi.Point) {
+		injectAll(t, srv, faults.Fault{Verb: "create", UserAgent: "manager/*", Times: 1, At: faults.AfterCommit, Do: func(p *faults.Point) {
 			assert.Equal(t, "a", p.Name)
 			assert.Equal(t, 201, other.create("b"))
 			require.NoError(t, srv.Freeze("configmaps"))
-			inner = injectAll(t, srv, fakeapi.Fault{Resource: "configmaps", Code: 503})
+			inner = injectAll(t, srv, faults.Fault{Resource: "configmaps", Code: 503})
 			require.NoError(t, srv.Clock().Advance(time.Hour))
 			srv.Compact()
 			p.Note("the decision")
@@ -186,13 +187,13 @@ func TestDoUsesServer(t *testing.T) {
 func TestCrash(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		at     fakeapi.Moment
+		at     faults.Moment
 		stored bool
 	}{
-		{"before the write", fakeapi.BeforeRequest, false},
-		{"after the write", fakeapi.AfterCommit, true},
-		{"before the delivery", fakeapi.BeforeDelivery, true},
-		{"after the delivery", fakeapi.AfterDelivery, true},
+		{"before the write", faults.BeforeRequest, false},
+		{"after the write", faults.AfterCommit, true},
+		{"before the delivery", faults.BeforeDelivery, true},
+		{"after the delivery", faults.AfterDelivery, true},
 	} {
 		for _, cancels := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, the context ends: %t", row.name, cancels), func(t *testing.T) {
@@ -201,13 +202,13 @@ func TestCrash(t *testing.T) {
 					client.ctx, cancel = context.WithCancel(client.ctx)
 					var received log
 					client.watch(t, &received)
-					f := fakeapi.Fault{At: row.at, Resource: "configmaps", Times: 1, Do: func(*fakeapi.Point) {
+					f := faults.Fault{At: row.at, Resource: "configmaps", Times: 1, Do: func(*faults.Point) {
 						if cancels {
 							cancel()
 						}
 						srv.Disconnect("manager/*")
 					}}
-					if row.at == fakeapi.BeforeRequest || row.at == fakeapi.AfterCommit {
+					if row.at == faults.BeforeRequest || row.at == faults.AfterCommit {
 						f.Verb = "create"
 					}
 					injectAll(t, srv, f)
@@ -222,14 +223,14 @@ func TestCrash(t *testing.T) {
 					_, err := srv.Get("configmaps", "default", "a")
 					assert.Equal(t, row.stored, err == nil)
 					want := []string{"end"}
-					if row.at == fakeapi.AfterDelivery && !cancels {
+					if row.at == faults.AfterDelivery && !cancels {
 						want = []string{"received ADDED a", "end"}
 					}
 					got := received.take()
 					if cancels { // what was sent may be read or not
 						got, want = got[len(got)-1:], []string{"end"}
 					}
-					if row.at != fakeapi.AfterCommit { // the event may be sent before the response
+					if row.at != faults.AfterCommit { // the event may be sent before the response
 						assert.Equal(t, want, got)
 					}
 					cancel()
@@ -248,9 +249,9 @@ func TestHold(t *testing.T) {
 		client.watch(t, &stale)
 		other.watch(t, &fresh)
 		release := func() {}
-		i := injectAll(t, srv, fakeapi.Fault{
-			At: fakeapi.BeforeDelivery, Event: "DELETED", Resource: "configmaps", Name: "a", UserAgent: "manager/*",
-			Do: func(p *fakeapi.Point) { release = p.Hold() },
+		i := injectAll(t, srv, faults.Fault{
+			At: faults.BeforeDelivery, Event: "DELETED", Resource: "configmaps", Name: "a", UserAgent: "manager/*",
+			Do: func(p *faults.Point) { release = p.Hold() },
 		})
 		for _, name := range []string{"a", "b"} {
 			require.Equal(t, 201, other.create(name))
@@ -281,7 +282,7 @@ func TestHold(t *testing.T) {
 func TestDoOutlivesItsClient(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		release := make(chan struct{})
-		injectAll(t, srv, fakeapi.Fault{Verb: "create", Times: 1, Do: func(*fakeapi.Point) { <-release }})
+		injectAll(t, srv, faults.Fault{Verb: "create", Times: 1, Do: func(*faults.Point) { <-release }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		assert.Zero(t, agent{srv, "manager", ctx}.create("a"), "the client gives up")
@@ -293,12 +294,12 @@ func TestDoOutlivesItsClient(t *testing.T) {
 
 // A Do that waits keeps the server from settling.
 func TestSettleWaitsForDo(t *testing.T) {
-	for _, at := range []fakeapi.Moment{fakeapi.BeforeRequest, fakeapi.AfterCommit, fakeapi.BeforeDelivery, fakeapi.AfterDelivery} {
+	for _, at := range []faults.Moment{faults.BeforeRequest, faults.AfterCommit, faults.BeforeDelivery, faults.AfterDelivery} {
 		t.Run(string(at), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 				var received log
 				client.watch(t, &received)
-				injectAll(t, srv, fakeapi.Fault{At: at, Resource: "configmaps", Do: func(p *fakeapi.Point) {
+				injectAll(t, srv, faults.Fault{At: at, Resource: "configmaps", Do: func(p *faults.Point) {
 					select {
 					case <-time.After(10 * time.Second):
 					case <-p.Context().Done():
@@ -333,7 +334,7 @@ func TestPointContext(t *testing.T) {
 				client.ctx, cancel = context.WithCancel(client.ctx)
 				defer cancel()
 				var l log
-				i := injectAll(t, srv, fakeapi.Fault{Verb: "create", Do: func(p *fakeapi.Point) {
+				i := injectAll(t, srv, faults.Fault{Verb: "create", Do: func(p *faults.Point) {
 					<-p.Context().Done()
 					l.add("ended")
 				}})
@@ -352,7 +353,7 @@ func TestPointContext(t *testing.T) {
 func TestDoOfController(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)), fakeapi.WithControllers("serviceaccount-controller"))
 	var l log
-	injectAll(t, srv, fakeapi.Fault{Verb: "create", Resource: "serviceaccounts", At: fakeapi.AfterCommit, Times: 1, Do: func(p *fakeapi.Point) {
+	injectAll(t, srv, faults.Fault{Verb: "create", Resource: "serviceaccounts", At: faults.AfterCommit, Times: 1, Do: func(p *faults.Point) {
 		l.add(p.UserAgent[:strings.Index(p.UserAgent, "/")])
 		require.NoError(t, srv.Clock().Advance(time.Minute))
 	}})
@@ -364,7 +365,7 @@ func TestDoOfController(t *testing.T) {
 // Actions are requests to the control endpoint, which faults in files make.
 func TestActions(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
-		faults, err := fakeapi.ParseFaults([]byte(`
+		faults, err := faults.Parse([]byte(`
 - verb: create
   resource: configmaps
   at: afterCommit
@@ -414,7 +415,7 @@ func TestInvalidActions(t *testing.T) {
 		{`{at: beforeDelivery, event: GONE, watch: close}`, `event: "GONE" is not one of ADDED`},
 		{`{at: beforeDelivery, watch: close, afterEvents: 2}`, "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches"},
 	} {
-		faults, err := fakeapi.ParseFaults([]byte(row.fault))
+		faults, err := faults.Parse([]byte(row.fault))
 		if err == nil {
 			_, err = srv.Inject(faults...)
 		}
@@ -427,14 +428,14 @@ func TestInvalidActions(t *testing.T) {
 func TestWatchFaultAtDelivery(t *testing.T) {
 	for _, row := range []struct {
 		name  string
-		fault fakeapi.Fault
+		fault faults.Fault
 		want  []string
 	}{
-		{"reset before", fakeapi.Fault{At: fakeapi.BeforeDelivery, Name: "b", Watch: fakeapi.ResetWatch}, []string{"received ADDED a", "end"}},
-		{"close after", fakeapi.Fault{At: fakeapi.AfterDelivery, Name: "b", Watch: fakeapi.CloseWatch}, []string{"received ADDED a", "received ADDED b", "end"}},
-		{"pause before", fakeapi.Fault{At: fakeapi.BeforeDelivery, Name: "b", Watch: fakeapi.PauseWatch}, []string{"received ADDED a"}},
-		{"pause after", fakeapi.Fault{At: fakeapi.AfterDelivery, Name: "b", Watch: fakeapi.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
-		{"skip", fakeapi.Fault{At: fakeapi.BeforeDelivery, Skip: 2, Watch: fakeapi.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
+		{"reset before", faults.Fault{At: faults.BeforeDelivery, Name: "b", Watch: faults.ResetWatch}, []string{"received ADDED a", "end"}},
+		{"close after", faults.Fault{At: faults.AfterDelivery, Name: "b", Watch: faults.CloseWatch}, []string{"received ADDED a", "received ADDED b", "end"}},
+		{"pause before", faults.Fault{At: faults.BeforeDelivery, Name: "b", Watch: faults.PauseWatch}, []string{"received ADDED a"}},
+		{"pause after", faults.Fault{At: faults.AfterDelivery, Name: "b", Watch: faults.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
+		{"skip", faults.Fault{At: faults.BeforeDelivery, Skip: 2, Watch: faults.PauseWatch}, []string{"received ADDED a", "received ADDED b"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
@@ -448,7 +449,7 @@ func TestWatchFaultAtDelivery(t *testing.T) {
 				assert.Equal(t, row.want, received.take())
 				i.Remove()
 				synctest.Wait()
-				if row.fault.Watch == fakeapi.PauseWatch {
+				if row.fault.Watch == faults.PauseWatch {
 					assert.Equal(t, 3, len(row.want)+len(received.take()))
 				}
 			})
@@ -460,7 +461,7 @@ func TestPartition(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		var received log
 		client.watch(t, &received)
-		i := injectAll(t, srv, fakeapi.Partition("manager/*")...)
+		i := injectAll(t, srv, faults.Partition("manager/*")...)
 		assert.Equal(t, 0, client.create("a"))
 		assert.Equal(t, 201, agent{srv, "other", t.Context()}.create("a"))
 		synctest.Wait()

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // hookConfiguration is a webhook configuration of the Service shop/hooks.
@@ -115,7 +116,7 @@ func TestInstallWebhooks(t *testing.T) {
 func TestInstallWebhooksInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), hooked())
-		slow, err := srv.Inject(fakeapi.SlowWebhook("https://hooks.shop.svc*", time.Second))
+		slow, err := srv.Inject(faults.SlowWebhook("https://hooks.shop.svc*", time.Second))
 		require.NoError(t, err)
 		_, err = srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(admit), Convert: []string{"toys.example.com"}})
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -156,7 +157,7 @@ func (b *breaker) cut() {
 
 // An unavailable API group does not prevent recording resources of other groups.
 func TestRecordStateWithUnavailableGroup(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(fakeapi.Fault{Path: "/apis/apps/v1", Code: http.StatusServiceUnavailable}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(faults.Fault{Path: "/apis/apps/v1", Code: http.StatusServiceUnavailable}))
 	record := func(resource string) error {
 		r, err := scenarios.RecordState(t.Context(), scenarios.StateOptions{URL: srv.URL, Transport: srv.Transport(), Resources: []string{resource}})
 		if err == nil {

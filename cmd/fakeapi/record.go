@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/crossorigin"
@@ -289,7 +290,7 @@ func (c *recordCommand) injectFaults(set *fault.Set) error {
 		if err != nil {
 			return err
 		}
-		faults, err := fault.Parse(text)
+		faults, err := faults.Parse(text)
 		if err == nil {
 			_, err = set.Inject(faults...)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/inputfile"
@@ -390,7 +391,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		options = append(options, fakeapi.WithSecretsShown())
 	}
 	if c.chaos != 0 {
-		options = append(options, fakeapi.WithFaults(fakeapi.Chaos(c.chaos)...))
+		options = append(options, fakeapi.WithFaults(faults.Chaos(c.chaos)...))
 	}
 	if c.tokens != "" {
 		users, err := readTokens(c.tokens)

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
@@ -39,7 +40,7 @@ const (
 )
 
 // TestChaos runs a controller-runtime manager, an informer and a pager under the
-// faults of fakeapi.Chaos for an hour. At the end the manager must have reconciled
+// faults of faults.Chaos for an hour. At the end the manager must have reconciled
 // all objects, and the informer and the pager must have the server's state.
 func TestChaos(t *testing.T) {
 	// The other default handler reads the time of the last error, which was before
@@ -57,7 +58,7 @@ func TestChaos(t *testing.T) {
 			})
 		}
 	}
-	for _, f := range fakeapi.Chaos(1) {
+	for _, f := range faults.Chaos(1) {
 		assert.Positive(t, hits[f.ID], "no request was hit by %s", f)
 	}
 }
@@ -69,7 +70,7 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	direct := restconfig.For(srv)
 	troubled := rest.CopyConfig(direct)
 	troubled.UserAgent = "troubled"
-	faults := fakeapi.Chaos(seed)
+	faults := faults.Chaos(seed)
 	for i := range faults {
 		faults[i].UserAgent = troubled.UserAgent
 	}

@@ -31,6 +31,7 @@ var imports = map[string]string{
 	"errors":                  "errors",
 	"explore":                 "github.com/kubefake/kubefake/scenarios/explore",
 	"fakeapi":                 "github.com/kubefake/kubefake/fakeapi",
+	"faults":                  "github.com/kubefake/kubefake/fakeapi/faults",
 	"fmt":                     "fmt",
 	"http":                    "net/http",
 	"httptest":                "net/http/httptest",

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 const deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -77,7 +78,7 @@ func incident(t *testing.T) *fakeapi.Server {
 	require.NoError(t, err)
 	w.as("dashboard/v1", "GET", "/api/v1/configmaps?resourceVersion=0", "")
 	w.as("kubectl/v1.36.0", "PUT", deployments+"/shop", `{"metadata":{"name":"shop","resourceVersion":"1"}}`)
-	_, err = w.Inject(fakeapi.ConflictOnce("deployments"))
+	_, err = w.Inject(faults.ConflictOnce("deployments"))
 	require.NoError(t, err)
 	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":6}}`)
 	w.as("kubectl/v1.36.0", "GET", deployments+"/shop", "")

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/examples/expiredwatch"
 	"github.com/kubefake/kubefake/examples/internal/rig"
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // The watch ends. Before the mirror watches again, the ConfigMap changes and the server
@@ -25,7 +26,7 @@ func controllerTest(relist bool) rig.Test {
 		run(t, m)
 		require.Equal(t, "before", m.Data("settings")["color"])
 
-		_, err := srv.Inject(fakeapi.DropWatches("configmaps"))
+		_, err := srv.Inject(faults.DropWatches("configmaps"))
 		require.NoError(t, err)
 		put(t, srv, "between")
 		put(t, srv, "after")

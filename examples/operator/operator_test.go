@@ -24,6 +24,7 @@ import (
 
 	"github.com/kubefake/kubefake/examples/operator"
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
@@ -139,7 +140,7 @@ func testWebhooks(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan s
 	require.NoError(t, c.Create(ctx, old))
 	assert.Equal(t, int32(1), *old.Spec.Size, "the default of v1, converted")
 
-	slow, err := srv.Inject(fakeapi.FailWebhook("*/mutate-*"))
+	slow, err := srv.Inject(faults.FailWebhook("*/mutate-*"))
 	require.NoError(t, err)
 	assert.ErrorContains(t, c.Create(ctx, website("shop", "shop:1")), `failed calling webhook "mwebsite.shop.example.com"`)
 	assert.Equal(t, 1, slow.Hits())
@@ -176,7 +177,7 @@ func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan
 // The first update of the status fails with 409: the operator reads again.
 func testConflict(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
-	conflict, err := srv.Inject(fakeapi.ConflictOnce(websites + "/status"))
+	conflict, err := srv.Inject(faults.ConflictOnce(websites + "/status"))
 	require.NoError(t, err)
 	site := website("blog", "blog:1")
 	require.NoError(t, c.Create(ctx, site))

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"reflect"
 
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/journal"
 )
 
@@ -38,7 +38,7 @@ func (c *Control) disconnect(_ *Request, in UserAgent) (Disconnected, error) {
 }
 
 // Act does an action of a fault.
-func (c *Control) Act(ctx context.Context, a fault.Action) error {
+func (c *Control) Act(ctx context.Context, a faults.Action) error {
 	op, r, err := requestOf(a)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *Control) Act(ctx context.Context, a fault.Action) error {
 
 // CheckAction fails for an action whose operation does not exist or does nothing to the
 // server, and for a body that the operation does not have.
-func CheckAction(a fault.Action) error {
+func CheckAction(a faults.Action) error {
 	op, r, err := requestOf(a)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func CheckAction(a fault.Action) error {
 }
 
 // requestOf returns the operation of an action and its request.
-func requestOf(a fault.Action) (*Operation, *Request, error) {
+func requestOf(a faults.Action) (*Operation, *Request, error) {
 	op, err := operationOf(a)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func requestOf(a fault.Action) (*Operation, *Request, error) {
 }
 
 // operationOf returns the operation of an action.
-func operationOf(a fault.Action) (*Operation, error) {
+func operationOf(a faults.Action) (*Operation, error) {
 	for i := range operations() {
 		switch op := &operations()[i]; {
 		case op.ID != a.Operation:
@@ -90,7 +90,7 @@ var operations func() []Operation
 func init() { operations = func() []Operation { return Operations } }
 
 // request returns the request of an action.
-func (o *Operation) request(a fault.Action) (*Request, error) {
+func (o *Operation) request(a faults.Action) (*Request, error) {
 	r := &Request{Method: o.Method, Path: Prefix + o.Path, Query: url.Values{}}
 	if o.Method != http.MethodDelete {
 		r.Body = a.Body

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
@@ -187,7 +188,7 @@ func (c *Control) compact(_ *Request, in Compaction) (out Revision, err error) {
 		return out, status.BadRequest(err.Error())
 	}
 	if in.Watches {
-		everyOpen := fault.Fault{Resource: "*", Watch: fault.ExpireWatch, Watches: fault.OpenWatches}
+		everyOpen := faults.Fault{Resource: "*", Watch: faults.ExpireWatch, Watches: faults.OpenWatches}
 		if _, err := c.faults.Inject(everyOpen); err != nil {
 			return out, err
 		}

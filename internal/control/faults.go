@@ -3,13 +3,14 @@ package control
 import (
 	"fmt"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
 // An InjectedFault is a fault and its counts.
 type InjectedFault struct {
-	Fault fault.Fault `json:"fault"`
+	Fault faults.Fault `json:"fault"`
 	// Summary describes the fault on one line.
 	Summary string `json:"summary"`
 	// Matched is how many requests, watches and webhook calls the fault could have hit.
@@ -27,10 +28,10 @@ type InjectedFaults struct {
 }
 
 // NewFaults are the faults of a request: one, or a list.
-type NewFaults []fault.Fault
+type NewFaults []faults.Fault
 
 func (f *NewFaults) decodeBody(body []byte) error {
-	faults, err := fault.Parse(body)
+	faults, err := faults.Parse(body)
 	*f = faults
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -75,7 +75,7 @@ func (c *Control) lags(*Request, none) (Lags, error) {
 // pattern. "" is every resource, and every client. See [registry.Front.Lag].
 func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
 	of := registry.Lagging{Resource: cmp.Or(resource, registry.AllResources), UserAgent: userAgent}
-	of.Matches = func(agent string) bool { return fault.Glob(userAgent, agent) }
+	of.Matches = func(agent string) bool { return glob.Match(userAgent, agent) }
 	return c.front.Lag(of, lag)
 }
 

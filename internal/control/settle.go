@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/activity"
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/scrub"
@@ -231,7 +231,7 @@ func (c *Control) loops(since mvcc.Revision, min int, userAgent string) []*loop 
 	found := map[[2]string]*loop{}
 	for _, e := range c.registry.Journal().Transactions() {
 		tx := e.What
-		if tx.Revision <= since || !fault.Glob(userAgent, tx.Writer.UserAgent) {
+		if tx.Revision <= since || !glob.Match(userAgent, tx.Writer.UserAgent) {
 			continue
 		}
 		for i := range tx.Changes {

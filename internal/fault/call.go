@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"syscall"
+
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // Call makes a request that has no HTTP connection, such as one of a controller of
@@ -22,7 +24,7 @@ func (s *Set) Call(ctx context.Context, r *Request, serve func() error) error {
 	for _, h := range hits {
 		h.countRequest(r)
 	}
-	answer, err := s.reachCall(ctx, r, hits, BeforeRequest)
+	answer, err := s.reachCall(ctx, r, hits, faults.BeforeRequest)
 	if err != nil {
 		return err
 	}
@@ -31,10 +33,10 @@ func (s *Set) Call(ctx context.Context, r *Request, serve func() error) error {
 		if err := serve(); err != nil {
 			return err
 		}
-		if answer, err = s.reachCall(ctx, r, hits, AfterCommit); err != nil {
+		if answer, err = s.reachCall(ctx, r, hits, faults.AfterCommit); err != nil {
 			return err
 		}
-		if answer == nil && !last.responds() {
+		if answer == nil && !last.Responds() {
 			return nil
 		}
 	}
@@ -42,20 +44,20 @@ func (s *Set) Call(ctx context.Context, r *Request, serve func() error) error {
 		answer = last
 	}
 	switch {
-	case !answer.responds():
+	case !answer.Responds():
 		return serve()
 	case answer.Reset, answer.CutAfterBytes > 0:
 		return &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	case answer.ExpireContinue:
 		return expiredContinue(r.HTTP.URL.Query().Get("continue"))
 	}
-	return answer.status(&r.Route)
+	return statusOf(answer, &r.Route)
 }
 
 // reachCall is reach for a call.
-func (s *Set) reachCall(ctx context.Context, r *Request, hits []hit, at Moment) (answer *Fault, err error) {
+func (s *Set) reachCall(ctx context.Context, r *Request, hits []hit, at faults.Moment) (answer *faults.Fault, err error) {
 	for _, h := range hits {
-		if h.fault.servesFirst() != (at == AfterCommit) {
+		if h.fault.ActsAfterServing() != (at == faults.AfterCommit) {
 			continue
 		}
 		if h.fault.Delay > 0 && !s.options.Clock.Manual() {
@@ -63,7 +65,7 @@ func (s *Set) reachCall(ctx context.Context, r *Request, hits []hit, at Moment) 
 				return nil, err
 			}
 		}
-		if !h.fault.hasAction() {
+		if !h.fault.HasAction() {
 			continue
 		}
 		if answer := h.do(ctx, h.newPoint(r, at, h.n)); answer != nil {

@@ -2,7 +2,7 @@
 // server: delayed, refused and lost responses, broken connections, watches that
 // end, stall or expire, and failing webhook calls.
 //
-// A [Fault] has a matcher (which requests), a trigger (when and how often) and an
+// A [faults.Fault] has a matcher (which requests), a trigger (when and how often) and an
 // effect (what happens). A [Set] holds the faults of one server. It handles
 // requests before a [Backend], which serves every request that no fault responds
 // to: the server of this module, or a proxy to another one. This package knows

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/route"
 )
 
@@ -23,10 +25,10 @@ type matcher struct {
 	matches                         func(*http.Request) bool
 }
 
-func newMatcher(f *Fault) *matcher {
+func newMatcher(f *faults.Fault) *matcher {
 	return &matcher{
-		event: splitList(f.Event),
-		verb:  splitList(f.Verb), resource: splitList(f.Resource), namespace: splitList(f.Namespace), name: splitList(f.Name),
+		event: glob.Split(f.Event),
+		verb:  glob.Split(f.Verb), resource: glob.Split(f.Resource), namespace: glob.Split(f.Namespace), name: glob.Split(f.Name),
 		agent: f.UserAgent, path: f.Path, webhook: f.Webhook, matches: f.Matches,
 	}
 }
@@ -39,7 +41,7 @@ func (m *matcher) request(r *Request) bool {
 
 // object reports whether the matcher accepts a namespace and a name.
 func (m *matcher) object(namespace, name string) bool {
-	return anyOf(m.namespace, namespace, Glob) && anyOf(m.name, name, Glob)
+	return anyOf(m.namespace, namespace, glob.Match) && anyOf(m.name, name, glob.Match)
 }
 
 // requestOf reports whether the matcher accepts a client's request apart from its
@@ -47,10 +49,10 @@ func (m *matcher) object(namespace, name string) bool {
 func (m *matcher) requestOf(r *Request) bool {
 	return m.webhook == "" &&
 		(m.resource == nil || r.IsResource) &&
-		anyOf(m.verb, r.Verb, Glob) &&
+		anyOf(m.verb, r.Verb, glob.Match) &&
 		anyOf(m.resource, &r.Route, matchesResource) &&
-		(m.path == "" || Glob(m.path, r.Path)) &&
-		(m.agent == "" || Glob(m.agent, r.HTTP.UserAgent())) &&
+		(m.path == "" || glob.Match(m.path, r.Path)) &&
+		(m.agent == "" || glob.Match(m.agent, r.HTTP.UserAgent())) &&
 		(m.matches == nil || m.matches(r.HTTP))
 }
 
@@ -60,12 +62,12 @@ func (m *matcher) delivery(typ string, o codec.Identity) bool {
 	if m.event == nil && (typ == "BOOKMARK" || typ == "ERROR") {
 		return false
 	}
-	return anyOf(m.event, typ, Glob) && m.object(o.Namespace, o.Name)
+	return anyOf(m.event, typ, glob.Match) && m.object(o.Namespace, o.Name)
 }
 
 // call reports whether the matcher accepts a call to a webhook.
 func (m *matcher) call(r *http.Request) bool {
-	return m.webhook != "" && Glob(m.webhook, webhookURL(r)) && (m.matches == nil || m.matches(r))
+	return m.webhook != "" && glob.Match(m.webhook, webhookURL(r)) && (m.matches == nil || m.matches(r))
 }
 
 // anyOf reports whether patterns is nil or one of them matches v.
@@ -86,47 +88,11 @@ func matchesResource(pattern string, r *route.Route) bool {
 		return true
 	}
 	pattern, sub, _ := strings.Cut(pattern, "/")
-	if !Glob(sub, r.Subresource) || sub == "*" && r.Subresource == "" {
+	if !glob.Match(sub, r.Subresource) || sub == "*" && r.Subresource == "" {
 		return false
 	}
 	if strings.Contains(pattern, ".") {
-		return Glob(pattern, r.Resource+"."+r.Group)
+		return glob.Match(pattern, r.Resource+"."+r.Group)
 	}
-	return Glob(pattern, r.Resource)
-}
-
-// splitList splits comma-separated patterns. It returns nil for "".
-func splitList(list string) []string {
-	if list == "" {
-		return nil
-	}
-	patterns := strings.Split(list, ",")
-	for i := range patterns {
-		patterns[i] = strings.TrimSpace(patterns[i])
-	}
-	return patterns
-}
-
-// Glob reports whether the pattern matches the whole of s. A * matches any number
-// of characters.
-func Glob(pattern, s string) bool {
-	head, rest, starred := strings.Cut(pattern, "*")
-	if !starred {
-		return pattern == s
-	}
-	s, ok := strings.CutPrefix(s, head)
-	if !ok {
-		return false
-	}
-	for {
-		next, after, starred := strings.Cut(rest, "*")
-		if !starred {
-			return strings.HasSuffix(s, next)
-		}
-		at := strings.Index(s, next) // the first match leaves the most to the rest of the pattern
-		if at < 0 {
-			return false
-		}
-		s, rest = s[at+len(next):], after
-	}
+	return glob.Match(pattern, r.Resource)
 }

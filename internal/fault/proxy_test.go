@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 )
 
@@ -53,23 +54,23 @@ func TestProxy(t *testing.T) {
 	}
 	t.Run("a watch expires", func(t *testing.T) {
 		in := open()
-		inject(t, s, Fault{Watch: ExpireWatch, Watches: OpenWatches})
+		inject(t, s, faults.Fault{Watch: faults.ExpireWatch, Watches: faults.OpenWatches})
 		rest, err := io.ReadAll(in)
 		assert.NoError(t, err, "the response ends cleanly")
 		assert.Contains(t, string(rest), `{"type":"ERROR"`)
 	})
 	t.Run("a watch is paused", func(t *testing.T) {
 		in := open()
-		r := inject(t, s, Fault{Watch: PauseWatch})
+		r := inject(t, s, faults.Fault{Watch: faults.PauseWatch})
 		b.send(b.event("ADDED", "b"))
 		r.Remove()
 		line, err := in.ReadBytes('\n')
 		require.NoError(t, err)
 		assert.Equal(t, b.event("ADDED", "b"), line)
-		inject(t, s, Fault{Watch: CloseWatch, Watches: OpenWatches})
+		inject(t, s, faults.Fault{Watch: faults.CloseWatch, Watches: faults.OpenWatches})
 	})
 	t.Run("a watch is cut", func(t *testing.T) {
-		r := inject(t, s, Fault{Verb: "watch", CutAfterBytes: len(b.event("ADDED", "a")) + 3, Times: 1})
+		r := inject(t, s, faults.Fault{Verb: "watch", CutAfterBytes: len(b.event("ADDED", "a")) + 3, Times: 1})
 		in := open()
 		b.send(b.event("ADDED", "b"))
 		rest, err := io.ReadAll(in)
@@ -78,7 +79,7 @@ func TestProxy(t *testing.T) {
 		assert.Equal(t, 1, r.Hits())
 	})
 	t.Run("a response is lost", func(t *testing.T) {
-		r := inject(t, s, Fault{Verb: "create", Code: 504, ServeFirst: true})
+		r := inject(t, s, faults.Fault{Verb: "create", Code: 504, ServeFirst: true})
 		resp, _, err := ask(t, srv, "POST", "/api/v1/namespaces")
 		require.NoError(t, err)
 		assert.Equal(t, http.StatusGatewayTimeout, resp.StatusCode)

@@ -3,11 +3,14 @@ package fault
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/glob"
 )
 
 // checkResources returns an error for a resource that the fault names by its singular, its
 // kind or a short name: no request has it.
-func (s *Set) checkResources(f *Fault) error {
+func (s *Set) checkResources(f *faults.Fault) error {
 	text, misnamed := s.unserved(f)
 	if !misnamed {
 		return nil
@@ -18,11 +21,11 @@ func (s *Set) checkResources(f *Fault) error {
 // unserved describes a resource of the fault that the server does not serve, "" if there is
 // none. It ignores patterns with *. It prefers a misnamed resource: one that the server
 // serves by another name.
-func (s *Set) unserved(f *Fault) (text string, misnamed bool) {
+func (s *Set) unserved(f *faults.Fault) (text string, misnamed bool) {
 	if s.options.FindResource == nil {
 		return "", false
 	}
-	for _, pattern := range splitList(f.Resource) {
+	for _, pattern := range glob.Split(f.Resource) {
 		name, _, _ := strings.Cut(pattern, "/")
 		if strings.Contains(name, "*") {
 			continue

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
@@ -41,12 +42,12 @@ func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 	}
 	r, leave := s.enter(r)
 	defer leave()
-	answer, err := s.reach(r, hits, BeforeRequest, nil)
+	answer, err := s.reach(r, hits, faults.BeforeRequest, nil)
 	if err == nil && answer == nil && servesFirst(hits, r) {
 		rec := &recorder{}
 		b.Serve(rec, r.HTTP)
 		b = recorded{b, rec}
-		answer, err = s.reach(r, hits, AfterCommit, rec)
+		answer, err = s.reach(r, hits, faults.AfterCommit, rec)
 	}
 	last := hits[len(hits)-1]
 	switch {
@@ -55,7 +56,7 @@ func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 	case err != nil: // the client is gone
 	case answer != nil:
 		s.respond(w, r, b, answer, nil)
-	case last.fault.responds():
+	case last.fault.Responds():
 		s.respond(w, r, b, &last.fault, last.Rule)
 	default:
 		s.pass(w, r, b)
@@ -66,14 +67,14 @@ func (s *Set) Serve(w http.ResponseWriter, r *Request, b Backend) {
 // fault takes effect.
 func servesFirst(hits []hit, r *Request) bool {
 	switch last := &hits[len(hits)-1].fault; {
-	case last.servesFirst():
+	case last.ActsAfterServing():
 		return true
 	case last.CutAfterBytes > 0:
 		return r.Verb != "watch"
-	case last.responds():
+	case last.Responds():
 		return false
 	}
-	return slices.ContainsFunc(hits, func(h hit) bool { return h.fault.servesFirst() })
+	return slices.ContainsFunc(hits, func(h hit) bool { return h.fault.ActsAfterServing() })
 }
 
 // countRequest counts a hit on a request.
@@ -84,10 +85,10 @@ func (r *Rule) countRequest(q *Request) {
 // reach waits for the delays of the faults that take effect at a moment, and calls their
 // Do. rec has the response at AfterCommit. It returns the answer of the first Do that has
 // one. The error is the cause of the request's context.
-func (s *Set) reach(r *Request, hits []hit, at Moment, rec *recorder) (answer *Fault, err error) {
+func (s *Set) reach(r *Request, hits []hit, at faults.Moment, rec *recorder) (answer *faults.Fault, err error) {
 	ctx := r.HTTP.Context()
 	for _, h := range hits {
-		if h.fault.servesFirst() != (at == AfterCommit) {
+		if h.fault.ActsAfterServing() != (at == faults.AfterCommit) {
 			continue
 		}
 		if h.fault.Delay > 0 {
@@ -95,7 +96,7 @@ func (s *Set) reach(r *Request, hits []hit, at Moment, rec *recorder) (answer *F
 				return nil, err
 			}
 		}
-		if !h.fault.hasAction() {
+		if !h.fault.HasAction() {
 			continue
 		}
 		p := h.newPoint(r, at, h.n)
@@ -118,7 +119,7 @@ func (s *Set) reach(r *Request, hits []hit, at Moment, rec *recorder) (answer *F
 
 // respond responds in place of the backend, or lets it send a part of the
 // response. rule is that of a fault with CutAfterBytes.
-func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, f *Fault, rule *Rule) {
+func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, f *faults.Fault, rule *Rule) {
 	switch {
 	case f.Reset:
 		reset(w)
@@ -131,7 +132,7 @@ func (s *Set) respond(w http.ResponseWriter, r *Request, b Backend, f *Fault, ru
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, seconds(f.RetryAfter))))
 		http.Error(w, status.TooManyRequestsText, http.StatusTooManyRequests)
 	default:
-		st := f.status(&r.Route)
+		st := statusOf(f, &r.Route)
 		if f.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(seconds(f.RetryAfter)))
 		}
@@ -285,9 +286,9 @@ func (h handler) Fail(w http.ResponseWriter, r *http.Request, st *status.Status)
 	w.Write(out.Append(nil, st.JSON(), t))
 }
 
-// status returns the failure of Fault.Code, with the fault's own Reason and
+// statusOf returns the failure of Fault.Code, with the fault's own Reason and
 // Message where they are set.
-func (f *Fault) status(r *route.Route) *status.Status {
+func statusOf(f *faults.Fault, r *route.Route) *status.Status {
 	st := statusForCode(f.Code, r)
 	if f.Reason != "" {
 		st.Reason = f.Reason

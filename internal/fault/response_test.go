@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
 )
@@ -65,30 +66,30 @@ func TestCodes(t *testing.T) {
 	details := `"details":{"name":"web","group":"apps","kind":"deployments"}`
 	for _, row := range []struct {
 		name       string
-		fault      Fault
+		fault      faults.Fault
 		method     string
 		retryAfter string
 		want       string // JSON without the fields that all failures have
 	}{
-		{"conflict", Fault{Code: 409}, "PUT", "",
+		{"conflict", faults.Fault{Code: 409}, "PUT", "",
 			`"message":"Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified; please apply your changes to the latest version and try again","reason":"Conflict",` + details},
-		{"conflict of a create", Fault{Code: 409}, "POST", "",
+		{"conflict of a create", faults.Fault{Code: 409}, "POST", "",
 			`"message":"deployments.apps \"web\" already exists","reason":"AlreadyExists",` + details},
-		{"not found", Fault{Code: 404}, "GET", "",
+		{"not found", faults.Fault{Code: 404}, "GET", "",
 			`"message":"deployments.apps \"web\" not found","reason":"NotFound",` + details},
-		{"forbidden", Fault{Code: 403}, "GET", "",
+		{"forbidden", faults.Fault{Code: 403}, "GET", "",
 			`"message":"deployments.apps \"web\" is forbidden: not permitted","reason":"Forbidden",` + details},
-		{"unauthorized", Fault{Code: 401}, "GET", "", `"message":"Unauthorized","reason":"Unauthorized"`},
-		{"expired", Fault{Code: 410}, "GET", "",
+		{"unauthorized", faults.Fault{Code: 401}, "GET", "", `"message":"Unauthorized","reason":"Unauthorized"`},
+		{"expired", faults.Fault{Code: 410}, "GET", "",
 			`"message":"The resourceVersion for the provided list is too old.","reason":"Expired"`},
-		{"etcd timeout", Fault{Code: 500}, "GET", "", `"message":"etcdserver: request timed out"`},
-		{"unavailable", Fault{Code: 503, RetryAfter: 1500 * time.Millisecond}, "GET", "2",
+		{"etcd timeout", faults.Fault{Code: 500}, "GET", "", `"message":"etcdserver: request timed out"`},
+		{"unavailable", faults.Fault{Code: 503, RetryAfter: 1500 * time.Millisecond}, "GET", "2",
 			`"message":"the server is currently unable to handle the request","reason":"ServiceUnavailable","details":{"retryAfterSeconds":2}`},
-		{"timeout", Fault{Code: 504}, "GET", "",
+		{"timeout", faults.Fault{Code: 504}, "GET", "",
 			`"message":"Timeout: request did not complete within the allotted timeout","reason":"Timeout","details":{}`},
-		{"another code", Fault{Code: 502}, "GET", "", `"message":"Bad Gateway"`},
-		{"reason and message", Fault{Code: 500, Reason: "InternalError", Message: "no etcd"}, "GET", "", `"message":"no etcd","reason":"InternalError"`},
-		{"message for too many requests", Fault{Code: 429, Message: "the budget is spent", RetryAfter: time.Second}, "GET", "1",
+		{"another code", faults.Fault{Code: 502}, "GET", "", `"message":"Bad Gateway"`},
+		{"reason and message", faults.Fault{Code: 500, Reason: "InternalError", Message: "no etcd"}, "GET", "", `"message":"no etcd","reason":"InternalError"`},
+		{"message for too many requests", faults.Fault{Code: 429, Message: "the budget is spent", RetryAfter: time.Second}, "GET", "1",
 			`"message":"the budget is spent","reason":"TooManyRequests","details":{"retryAfterSeconds":1}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -110,8 +111,8 @@ func TestCodes(t *testing.T) {
 // API priority and fairness responds without a Status.
 func TestTooManyRequests(t *testing.T) {
 	s := newTestSet()
-	inject(t, s, Fault{Code: 429, RetryAfter: 3 * time.Second, Times: 1})
-	inject(t, s, Fault{Code: 429})
+	inject(t, s, faults.Fault{Code: 429, RetryAfter: 3 * time.Second, Times: 1})
+	inject(t, s, faults.Fault{Code: 429})
 	srv := serve(t, s, &backend{}, inMemory)
 	for _, retryAfter := range []string{"3", "1"} {
 		resp, got, err := ask(t, srv, "GET", pods)
@@ -128,7 +129,7 @@ func TestReset(t *testing.T) {
 		for _, serveFirst := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, serve first: %t", name, serveFirst), func(t *testing.T) {
 				s, b := newTestSet(), &backend{}
-				r := inject(t, s, Fault{Reset: true, ServeFirst: serveFirst, Times: 1})
+				r := inject(t, s, faults.Fault{Reset: true, ServeFirst: serveFirst, Times: 1})
 				srv := serve(t, s, b, o)
 				// PUT, because net/http retries a GET.
 				_, _, err := ask(t, srv, "PUT", pods+"/web")
@@ -159,7 +160,7 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s, b := newTestSet(), &backend{}
-			r := inject(t, s, Fault{CutAfterBytes: row.cutAfterBytes})
+			r := inject(t, s, faults.Fault{CutAfterBytes: row.cutAfterBytes})
 			resp, got, err := ask(t, serve(t, s, b, httptest.Options{}), "GET", pods)
 			assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 			assert.Equal(t, http.StatusCreated, resp.StatusCode)
@@ -170,7 +171,7 @@ func TestCut(t *testing.T) {
 	}
 	t.Run("empty body", func(t *testing.T) {
 		s := newTestSet()
-		r := inject(t, s, Fault{CutAfterBytes: 3})
+		r := inject(t, s, faults.Fault{CutAfterBytes: 3})
 		empty := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 		_, _, err := ask(t, serve(t, s, empty, inMemory), "GET", pods)
 		assert.NoError(t, err)
@@ -180,7 +181,7 @@ func TestCut(t *testing.T) {
 
 func TestServeFirst(t *testing.T) {
 	s, b := newTestSet(), &backend{}
-	r := inject(t, s, Fault{Code: 504, ServeFirst: true, Times: 1})
+	r := inject(t, s, faults.Fault{Code: 504, ServeFirst: true, Times: 1})
 	srv := serve(t, s, b, inMemory)
 	resp, _, err := ask(t, srv, "POST", pods)
 	require.NoError(t, err)
@@ -188,7 +189,7 @@ func TestServeFirst(t *testing.T) {
 	assert.Equal(t, int32(1), b.served.Load(), "the request was served")
 	assert.Equal(t, 1, r.Hits())
 
-	inject(t, s, Fault{Reset: true, ServeFirst: true})
+	inject(t, s, faults.Fault{Reset: true, ServeFirst: true})
 	srv = serve(t, s, b, inMemory)
 	resp, _, err = ask(t, srv, "GET", pods+"?watch=1")
 	require.NoError(t, err, "serveFirst does not apply to watches")
@@ -198,18 +199,18 @@ func TestServeFirst(t *testing.T) {
 func TestDelay(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		faults []Fault
+		faults []faults.Fault
 		want   time.Duration
 		served time.Duration // when the backend was called; -1 for never
 		code   int
 	}{
-		{"before serving", []Fault{{Delay: time.Second}}, time.Second, time.Second, 201},
-		{"after serving", []Fault{{Delay: time.Second, ServeFirst: true}}, time.Second, 0, 201},
-		{"two delays", []Fault{{Delay: time.Second}, {Delay: time.Minute}}, 61 * time.Second, 61 * time.Second, 201},
-		{"before and after serving", []Fault{{Delay: time.Minute, ServeFirst: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
-		{"before a code", []Fault{{Delay: time.Second}, {Delay: time.Second, Code: 500}}, 2 * time.Second, -1, 500},
-		{"before a code after serving", []Fault{{Delay: time.Second, Code: 500, ServeFirst: true}}, time.Second, 0, 500},
-		{"behind a fault that responds", []Fault{{Code: 500}, {Delay: time.Second}}, 0, -1, 500},
+		{"before serving", []faults.Fault{{Delay: time.Second}}, time.Second, time.Second, 201},
+		{"after serving", []faults.Fault{{Delay: time.Second, ServeFirst: true}}, time.Second, 0, 201},
+		{"two delays", []faults.Fault{{Delay: time.Second}, {Delay: time.Minute}}, 61 * time.Second, 61 * time.Second, 201},
+		{"before and after serving", []faults.Fault{{Delay: time.Minute, ServeFirst: true}, {Delay: time.Second}}, 61 * time.Second, time.Second, 201},
+		{"before a code", []faults.Fault{{Delay: time.Second}, {Delay: time.Second, Code: 500}}, 2 * time.Second, -1, 500},
+		{"before a code after serving", []faults.Fault{{Delay: time.Second, Code: 500, ServeFirst: true}}, time.Second, 0, 500},
+		{"behind a fault that responds", []faults.Fault{{Code: 500}, {Delay: time.Second}}, 0, -1, 500},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -244,7 +245,7 @@ func TestDelayEnds(t *testing.T) {
 				ended, closeSet := context.WithCancel(t.Context())
 				c := clock.NewManual(time.Now())
 				s := NewSet(Options{Clock: c, Context: ended})
-				r := inject(t, s, Fault{Delay: time.Hour})
+				r := inject(t, s, faults.Fault{Delay: time.Hour})
 				srv := serve(t, s, b, inMemory)
 				ctx, cancel := context.WithCancel(t.Context())
 				q, err := http.NewRequestWithContext(ctx, "GET", srv.URL+pods, nil)
@@ -272,7 +273,7 @@ func TestDelayEnds(t *testing.T) {
 
 func TestExpireContinue(t *testing.T) {
 	s, b := newTestSet(), &backend{}
-	r := inject(t, s, Fault{ExpireContinue: true})
+	r := inject(t, s, faults.Fault{ExpireContinue: true})
 	srv := serve(t, s, b, inMemory)
 
 	// {"v":"meta.k8s.io/v1","rv":5,"start":"a\u0000"}
@@ -301,7 +302,7 @@ func TestExpireContinue(t *testing.T) {
 
 func TestFailureMediaTypes(t *testing.T) {
 	s := newTestSet()
-	inject(t, s, Fault{Code: 500})
+	inject(t, s, faults.Fault{Code: 500})
 	srv := serve(t, s, &backend{}, inMemory)
 	for accept, want := range map[string]string{
 		"application/vnd.kubernetes.protobuf": "k8s\x00",
@@ -324,7 +325,7 @@ func TestFailureMediaTypes(t *testing.T) {
 func TestHits(t *testing.T) {
 	var hits []string
 	s := NewSet(Options{Clock: clock.New(), OnHit: func(h Hit) { hits = append(hits, h.UserAgent+": "+h.String()) }})
-	inject(t, s, Fault{Code: 500, Times: 1})
+	inject(t, s, faults.Fault{Code: 500, Times: 1})
 	srv := serve(t, s, &backend{}, inMemory)
 	for range 2 {
 		_, _, err := ask(t, srv, "DELETE", pods+"/web")

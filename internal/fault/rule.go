@@ -9,13 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/codec"
 )
 
 // A Rule is an injected fault. It is safe for concurrent use.
 type Rule struct {
 	set     *Set
-	fault   Fault
+	fault   faults.Fault
 	matcher *matcher
 	key     uint64    // seeds the draws
 	until   time.Time // end of the Lifetime; zero if it has none
@@ -37,7 +38,7 @@ type Rule struct {
 const maxSeen = 1 << 16
 
 // Fault returns the injected fault. Its ID and Seed are set.
-func (r *Rule) Fault() Fault { return r.fault }
+func (r *Rule) Fault() faults.Fault { return r.fault }
 
 // Matched returns how many requests, watches or webhook calls the matcher has
 // accepted.
@@ -108,7 +109,7 @@ func (r *Rule) countHit(h Hit) {
 	r.mu.Lock()
 	r.hits++
 	r.mu.Unlock()
-	if f := &r.fault; f.Do != nil && f.Actions == nil && f.Delay == 0 && !f.responds() && f.Watch == "" {
+	if f := &r.fault; f.Do != nil && f.Actions == nil && f.Delay == 0 && !f.Responds() && f.Watch == "" {
 		return
 	}
 	h.Fault = r.fault
@@ -144,7 +145,7 @@ func (r *Request) identity() uint64 {
 // keyOf returns the seed of the fault's draws: a hash of its fields, without the
 // ID. copies is the number of equal faults injected before, so that equal faults
 // draw differently.
-func keyOf(f Fault, copies int) uint64 {
+func keyOf(f faults.Fault, copies int) uint64 {
 	seed := f.Seed
 	f.ID, f.Seed = "", 0
 	text, err := json.Marshal(f)

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -33,8 +34,8 @@ type Options struct {
 	OnDo func(*http.Request) (done func())
 	// Act does an action of a fault, and CheckAction fails for one that cannot succeed.
 	// Both are nil if faults have no actions.
-	Act         func(context.Context, Action) error
-	CheckAction func(Action) error
+	Act         func(context.Context, faults.Action) error
+	CheckAction func(faults.Action) error
 	// FindResource reports whether the server serves a resource, such as "pods" or
 	// "deployments.apps", and returns the resource that is meant if the name is a singular, a
 	// kind or a short name, otherwise "". Nil if the resources are not known.
@@ -43,7 +44,7 @@ type Options struct {
 
 // A Hit is one request, watch or webhook call that a fault has hit.
 type Hit struct {
-	Fault Fault
+	Fault faults.Fault
 	// Route is the route of the request; zero for a webhook call.
 	Route route.Route
 	// UserAgent is the User-Agent header of the request.
@@ -63,7 +64,7 @@ func (h Hit) String() string {
 	if h.Note != "" {
 		return h.Note
 	}
-	return h.Fault.effect() + ": " + what
+	return h.Fault.Effect() + ": " + what
 }
 
 // A Set holds the faults of one server. It is safe for concurrent use.
@@ -102,26 +103,26 @@ func (s *Set) activeRules() []*Rule {
 // Inject adds faults after those that are there, and applies watch faults to the
 // watches that are open. It returns a Rule for each fault, in their order.
 //
-// It injects either all faults or none. The error is an [ErrInvalid] if a fault
+// It injects either all faults or none. The error is an [faults.ErrInvalid] if a fault
 // is invalid, names a resource by its singular, kind or short name, or has the ID of
 // another fault.
-func (s *Set) Inject(faults ...Fault) ([]*Rule, error) {
-	for i := range faults {
-		if err := s.checkResources(&faults[i]); err != nil {
-			return nil, fmt.Errorf("%w (%s): %w", ErrInvalid, faults[i], err)
+func (s *Set) Inject(list ...faults.Fault) ([]*Rule, error) {
+	for i := range list {
+		if err := s.checkResources(&list[i]); err != nil {
+			return nil, fmt.Errorf("%w (%s): %w", faults.ErrInvalid, list[i], err)
 		}
 	}
-	return s.inject(faults)
+	return s.inject(list)
 }
 
 // inject is Inject whatever the resources of the faults.
-func (s *Set) inject(faults []Fault) ([]*Rule, error) {
-	rules, open, err := s.add(faults)
+func (s *Set) inject(list []faults.Fault) ([]*Rule, error) {
+	rules, open, err := s.add(list)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rules {
-		if r.fault.hitsWatches() && r.fault.Watches != NewWatches {
+		if r.fault.HitsWatches() && r.fault.Watches != faults.NewWatches {
 			for _, st := range open {
 				s.apply(r, st)
 			}
@@ -132,24 +133,24 @@ func (s *Set) inject(faults []Fault) ([]*Rule, error) {
 
 // add adds faults. It returns their rules and the watches that were open before, to
 // which the caller applies them.
-func (s *Set) add(faults []Fault) (rules []*Rule, open []*stream, err error) {
+func (s *Set) add(list []faults.Fault) (rules []*Rule, open []*stream, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ids := map[string]bool{}
 	for _, r := range s.rules {
 		ids[r.fault.ID] = true
 	}
-	for _, f := range faults {
-		if err := errors.Join(f.check(), s.checkActions(&f)); err != nil {
-			return nil, nil, fmt.Errorf("%w (%s): %w", ErrInvalid, f, err)
+	for _, f := range list {
+		if err := errors.Join(f.Check(), s.checkActions(&f)); err != nil {
+			return nil, nil, fmt.Errorf("%w (%s): %w", faults.ErrInvalid, f, err)
 		}
 		if f.ID != "" && ids[f.ID] {
-			return nil, nil, fmt.Errorf("%w (%s): id: another fault has the ID %q", ErrInvalid, f, f.ID)
+			return nil, nil, fmt.Errorf("%w (%s): id: another fault has the ID %q", faults.ErrInvalid, f, f.ID)
 		}
 		ids[f.ID] = true
 	}
-	rules = make([]*Rule, len(faults))
-	for i, f := range faults {
+	rules = make([]*Rule, len(list))
+	for i, f := range list {
 		for f.ID == "" {
 			s.lastID++
 			if id := strconv.Itoa(s.lastID); !ids[id] {
@@ -163,7 +164,7 @@ func (s *Set) add(faults []Fault) (rules []*Rule, open []*stream, err error) {
 }
 
 // newRuleLocked returns a rule for a fault, whose ID is set.
-func (s *Set) newRuleLocked(f Fault) *Rule {
+func (s *Set) newRuleLocked(f faults.Fault) *Rule {
 	if f.Seed == 0 {
 		f.Seed = s.options.Seed
 	}
@@ -193,7 +194,7 @@ func (s *Set) addLocked(r *Rule) {
 		}
 	}
 	s.rules = append(s.rules, r)
-	if r.fault.Watches != OpenWatches {
+	if r.fault.Watches != faults.OpenWatches {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
 	}
 }
@@ -220,13 +221,13 @@ func (s *Set) Clear() {
 // open watches, and those with Do, which acts on the other server. The error is that of
 // Inject.
 func (s *Set) Inherit(from *Set) error {
-	var faults []Fault
+	var list []faults.Fault
 	for _, r := range from.Rules() {
-		if r.fault.Watches != OpenWatches && r.fault.Do == nil {
-			faults = append(faults, r.fault)
+		if r.fault.Watches != faults.OpenWatches && r.fault.Do == nil {
+			list = append(list, r.fault)
 		}
 	}
-	_, err := s.inject(faults) // definitions may have changed since
+	_, err := s.inject(list) // definitions may have changed since
 	return err
 }
 
@@ -276,7 +277,7 @@ func without(rules []*Rule, r *Rule) []*Rule {
 // open adds a watch that has begun, and applies watch faults to it.
 func (s *Set) open(st *stream) {
 	for _, r := range s.register(st) {
-		if r.fault.hitsWatches() {
+		if r.fault.HitsWatches() {
 			s.apply(r, st)
 		}
 	}
@@ -311,7 +312,7 @@ func (s *Set) apply(r *Rule, st *stream) {
 		s.retire(r)
 		return
 	}
-	events := r.fault.hitsEvents()
+	events := r.fault.HitsEvents()
 	if events && !r.matcher.requestOf(&st.request) || !events && !r.matcher.request(&st.request) {
 		return
 	}
@@ -346,7 +347,7 @@ func (s *Set) hits(r *Request) []hit {
 	responded := false
 	for _, rule := range s.activeRules() {
 		f := &rule.fault
-		if f.target() != requests || f.ExpireContinue && !r.hasContinueToken() || f.servesFirst() && r.IsLongRunning() || !rule.matcher.request(r) {
+		if f.Webhook != "" || f.HitsWatches() || f.ExpireContinue && !r.hasContinueToken() || f.ActsAfterServing() && r.IsLongRunning() || !rule.matcher.request(r) {
 			continue
 		}
 		if rule.expired() {
@@ -359,7 +360,7 @@ func (s *Set) hits(r *Request) []hit {
 		}
 		if n > 0 {
 			out = append(out, hit{rule, n})
-			responded = f.responds()
+			responded = f.Responds()
 		}
 	}
 	return out

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/clock"
 )
 
 func newTestSet() *Set { return NewSet(Options{Clock: clock.New(), Seed: 1}) }
 
 // inject injects one valid fault.
-func inject(t *testing.T, s *Set, f Fault) *Rule {
+func inject(t *testing.T, s *Set, f faults.Fault) *Rule {
 	t.Helper()
 	rules, err := s.Inject(f)
 	require.NoError(t, err)
@@ -48,15 +49,15 @@ func hitsOf(s *Set, r *Rule, n, m int) string {
 func TestTrigger(t *testing.T) {
 	for _, row := range []struct {
 		name  string
-		fault Fault
+		fault faults.Fault
 		want  string
 	}{
-		{"no trigger", Fault{}, "xxxxxx"},
-		{"times", Fault{Times: 1}, "x....."},
-		{"skip and times", Fault{Skip: 2, Times: 2}, "..xx.."},
-		{"skip", Fault{Skip: 1}, ".xxxxx"},
-		{"probability 1", Fault{Probability: 1}, "xxxxxx"},
-		{"another resource", Fault{Resource: "nodes"}, "......"},
+		{"no trigger", faults.Fault{}, "xxxxxx"},
+		{"times", faults.Fault{Times: 1}, "x....."},
+		{"skip and times", faults.Fault{Skip: 2, Times: 2}, "..xx.."},
+		{"skip", faults.Fault{Skip: 1}, ".xxxxx"},
+		{"probability 1", faults.Fault{Probability: 1}, "xxxxxx"},
+		{"another resource", faults.Fault{Resource: "nodes"}, "......"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := newTestSet()
@@ -69,8 +70,8 @@ func TestTrigger(t *testing.T) {
 
 func TestDraws(t *testing.T) {
 	const n = 1000
-	f := Fault{Code: 500, Probability: 0.3}
-	run := func(change func(*Set), f Fault, clients int) string {
+	f := faults.Fault{Code: 500, Probability: 0.3}
+	run := func(change func(*Set), f faults.Fault, clients int) string {
 		s := newTestSet()
 		if change != nil {
 			change(s)
@@ -94,9 +95,9 @@ func TestDraws(t *testing.T) {
 	named.ID = "named"
 	assert.Equal(t, alone, run(nil, named, 1), "the ID does not matter")
 
-	before := func(s *Set) { inject(t, s, Fault{Delay: 1, Probability: 0.5}) }
+	before := func(s *Set) { inject(t, s, faults.Fault{Delay: 1, Probability: 0.5}) }
 	assert.Equal(t, alone, run(before, f, 1), "another fault does not matter")
-	same := func(s *Set) { inject(t, s, Fault{Webhook: "*", Code: 500, Probability: 0.3}) }
+	same := func(s *Set) { inject(t, s, faults.Fault{Webhook: "*", Code: 500, Probability: 0.3}) }
 	assert.Equal(t, alone, run(same, f, 1), "nor does a fault of webhooks")
 
 	s := newTestSet()
@@ -113,7 +114,7 @@ func TestDraws(t *testing.T) {
 
 func TestMaxSeen(t *testing.T) {
 	s := newTestSet()
-	r := inject(t, s, Fault{Code: 500, Probability: 0.3})
+	r := inject(t, s, faults.Fault{Code: 500, Probability: 0.3})
 	hits := 0
 	for i := range maxSeen + 1000 {
 		r.mu.Lock()
@@ -129,10 +130,10 @@ func TestMaxSeen(t *testing.T) {
 // One fault responds to a request. Later faults count the request as matched.
 func TestFirstResponseWins(t *testing.T) {
 	s := newTestSet()
-	slow := inject(t, s, Fault{Delay: 1})
-	first := inject(t, s, Fault{Code: 500, Times: 2})
-	second := inject(t, s, Fault{Code: 503, Times: 2})
-	skips := inject(t, s, Fault{Code: 504, Skip: 3, Times: 2})
+	slow := inject(t, s, faults.Fault{Delay: 1})
+	first := inject(t, s, faults.Fault{Code: 500, Times: 2})
+	second := inject(t, s, faults.Fault{Code: 503, Times: 2})
+	skips := inject(t, s, faults.Fault{Code: 504, Skip: 3, Times: 2})
 	for _, want := range [][]*Rule{{slow, first}, {slow, first}, {slow, second}, {slow, second}, {slow, skips}, {slow, skips}, {slow}} {
 		var got []*Rule
 		for _, h := range s.hits(requestOf("GET", pods)) {
@@ -146,7 +147,7 @@ func TestFirstResponseWins(t *testing.T) {
 func TestLifetime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
-		inject(t, s, Fault{Code: 500, Lifetime: time.Minute})
+		inject(t, s, faults.Fault{Code: 500, Lifetime: time.Minute})
 		time.Sleep(time.Minute - 1)
 		assert.Len(t, s.hits(requestOf("GET", pods)), 1)
 		time.Sleep(1)
@@ -158,8 +159,8 @@ func TestLifetime(t *testing.T) {
 func TestActive(t *testing.T) {
 	s := newTestSet()
 	assert.False(t, s.Active())
-	once := inject(t, s, Fault{Code: 500, Times: 1})
-	always := inject(t, s, Fault{Code: 500})
+	once := inject(t, s, faults.Fault{Code: 500, Times: 1})
+	always := inject(t, s, faults.Fault{Code: 500})
 	assert.True(t, s.Active())
 	s.hits(requestOf("GET", pods))
 	always.Remove()
@@ -172,7 +173,7 @@ func TestActive(t *testing.T) {
 
 func TestInject(t *testing.T) {
 	s := newTestSet()
-	rules, err := s.Inject(Fault{Code: 500}, Fault{ID: "named", Code: 500}, Fault{ID: "3", Code: 500}, Fault{Code: 500}, Fault{Code: 500})
+	rules, err := s.Inject(faults.Fault{Code: 500}, faults.Fault{ID: "named", Code: 500}, faults.Fault{ID: "3", Code: 500}, faults.Fault{Code: 500}, faults.Fault{Code: 500})
 	require.NoError(t, err)
 	var ids []string
 	for _, r := range rules {
@@ -181,14 +182,14 @@ func TestInject(t *testing.T) {
 	}
 	assert.Equal(t, []string{"1", "named", "3", "2", "4"}, ids)
 
-	_, err = s.Inject(Fault{Code: 501}, Fault{ID: "named", Code: 502})
+	_, err = s.Inject(faults.Fault{Code: 501}, faults.Fault{ID: "named", Code: 502})
 	assert.EqualError(t, err, `invalid fault (anything: 502): id: another fault has the ID "named"`)
-	_, err = s.Inject(Fault{Code: 501}, Fault{})
+	_, err = s.Inject(faults.Fault{Code: 501}, faults.Fault{})
 	assert.EqualError(t, err, `invalid fault (anything: ): the fault has no effect`)
 	assert.Len(t, s.Rules(), 5, "Inject is atomic")
 
 	unseeded := NewSet(Options{Clock: clock.New()})
-	assert.NotZero(t, inject(t, unseeded, Fault{Code: 500}).Fault().Seed, "a random seed is reported")
+	assert.NotZero(t, inject(t, unseeded, faults.Fault{Code: 500}).Fault().Seed, "a random seed is reported")
 }
 
 func TestMisnamedResource(t *testing.T) {
@@ -211,9 +212,9 @@ func TestMisnamedResource(t *testing.T) {
 		{"unknown and short name", "foos,po", `resource: no resource "po"; did you mean "pods"?`, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			rules, err := s.Inject(Fault{Resource: row.resource, Code: 500})
+			rules, err := s.Inject(faults.Fault{Resource: row.resource, Code: 500})
 			if row.err != "" {
-				require.ErrorIs(t, err, ErrInvalid)
+				require.ErrorIs(t, err, faults.ErrInvalid)
 				assert.ErrorContains(t, err, row.err)
 				return
 			}
@@ -221,15 +222,15 @@ func TestMisnamedResource(t *testing.T) {
 			assert.Equal(t, row.warning, rules[0].Warning())
 		})
 	}
-	r := inject(t, newTestSet(), Fault{Resource: "po", Code: 500})
+	r := inject(t, newTestSet(), faults.Fault{Resource: "po", Code: 500})
 	assert.Empty(t, r.Warning(), "the resources are not known")
 }
 
 func TestMaxRules(t *testing.T) {
 	s := newTestSet()
-	first := inject(t, s, Fault{Code: 500})
+	first := inject(t, s, faults.Fault{Code: 500})
 	for range maxRules + 10 {
-		inject(t, s, Fault{Watch: CloseWatch, Watches: OpenWatches})
+		inject(t, s, faults.Fault{Watch: faults.CloseWatch, Watches: faults.OpenWatches})
 	}
 	rules := s.Rules()
 	assert.Len(t, rules, maxRules)
@@ -239,8 +240,8 @@ func TestMaxRules(t *testing.T) {
 
 func TestInherit(t *testing.T) {
 	from, to := newTestSet(), NewSet(Options{Clock: clock.New(), Seed: 2})
-	r := inject(t, from, Fault{Code: 500, Probability: 0.5, Times: 3})
-	inject(t, from, Fault{Watch: CloseWatch, Watches: OpenWatches})
+	r := inject(t, from, faults.Fault{Code: 500, Probability: 0.5, Times: 3})
+	inject(t, from, faults.Fault{Watch: faults.CloseWatch, Watches: faults.OpenWatches})
 	want := hitsOf(from, r, 10, 1)
 	require.NoError(t, to.Inherit(from))
 	require.Len(t, to.Rules(), 1)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -41,18 +42,18 @@ type stream struct {
 
 	slowed atomic.Bool // a fault delays events, or has delayed some
 
-	mu      sync.Mutex    // guards the fields below
-	change  chan struct{} // closed at the next change of them; nil if nobody waits
-	effects []*effect     // in the order of their injection
-	end     WatchEffect   // how a fault has ended the watch; "" if none has
-	queue   []queued      // events for the sender
-	size    int           // bytes in queue
-	sending bool          // the sender has taken an event and not yet sent it
-	sent    time.Time     // when the sender took the last event
-	onSent  func()        // called when the sender has sent an event; may be nil
-	over    bool          // the backend writes nothing more
-	done    bool          // the response is complete: effects come too late
-	sender  chan struct{} // closed when the sender returns; nil if there is none
+	mu      sync.Mutex         // guards the fields below
+	change  chan struct{}      // closed at the next change of them; nil if nobody waits
+	effects []*effect          // in the order of their injection
+	end     faults.WatchEffect // how a fault has ended the watch; "" if none has
+	queue   []queued           // events for the sender
+	size    int                // bytes in queue
+	sending bool               // the sender has taken an event and not yet sent it
+	sent    time.Time          // when the sender took the last event
+	onSent  func()             // called when the sender has sent an event; may be nil
+	over    bool               // the backend writes nothing more
+	done    bool               // the response is complete: effects come too late
+	sender  chan struct{}      // closed when the sender returns; nil if there is none
 }
 
 // An effect is what a rule does to one stream. That of a rule for single events
@@ -65,15 +66,20 @@ type effect struct {
 }
 
 // forEvents reports whether the effect is that of a rule for single events.
-func (e *effect) forEvents() bool { return e.rule.fault.hitsEvents() && !e.hold }
+func (e *effect) forEvents() bool { return e.rule.fault.HitsEvents() && !e.hold }
 
 // pauses reports whether the events of the stream wait until the rule is removed.
 func (e *effect) pauses() bool {
-	return (e.hold || !e.forEvents() && e.rule.fault.Watch == PauseWatch) && !e.rule.expired()
+	return (e.hold || !e.forEvents() && e.rule.fault.Watch == faults.PauseWatch) && !e.rule.expired()
 }
 
 // delays reports whether the events of the stream wait.
-func (e *effect) delays() bool { return e.hold || !e.forEvents() && e.rule.fault.delaysEvents() }
+func (e *effect) delays() bool { return e.hold || !e.forEvents() && delaysEvents(&e.rule.fault) }
+
+// delaysEvents reports whether a fault makes the events of a watch wait.
+func delaysEvents(f *faults.Fault) bool {
+	return f.Watch == faults.PauseWatch || f.EventDelay > 0 || f.EventRate > 0
+}
 
 // queued is an event in the queue.
 type queued struct {
@@ -204,7 +210,7 @@ func (st *stream) sendOne(event []byte) error {
 	if st.startsQueue() {
 		return st.enqueue(event, false)
 	}
-	if err := st.reach(BeforeDelivery, event); err != nil {
+	if err := st.reach(faults.BeforeDelivery, event); err != nil {
 		return err
 	}
 	if st.startsQueue() { // a fault has begun to delay events meanwhile
@@ -279,7 +285,7 @@ func (st *stream) deliver(event []byte) error {
 	if _, err := st.ResponseWriter.Write(event); err != nil {
 		return err
 	}
-	if err := st.reach(AfterDelivery, event); err != nil {
+	if err := st.reach(faults.AfterDelivery, event); err != nil {
 		return err
 	}
 	st.mu.Lock()
@@ -288,7 +294,7 @@ func (st *stream) deliver(event []byte) error {
 		return nil
 	}
 	for _, e := range st.effects {
-		if e.rule.fault.hitsEvents() || !e.rule.fault.endsWatch() || e.rule.expired() {
+		if e.rule.fault.HitsEvents() || !e.rule.fault.EndsWatch() || e.rule.expired() {
 			continue
 		}
 		if e.left--; e.left <= 0 {
@@ -302,7 +308,7 @@ func (st *stream) deliver(event []byte) error {
 
 // reach lets the faults for single events hit an event that has reached a moment. It
 // returns ErrEnded if the watch has ended then.
-func (st *stream) reach(at Moment, event []byte) error {
+func (st *stream) reach(at faults.Moment, event []byte) error {
 	st.mu.Lock()
 	if st.end != "" {
 		st.mu.Unlock()
@@ -344,7 +350,7 @@ func (st *stream) hitEvent(r *Rule, n int, typ string, object codec.Identity) {
 	if http.NewResponseController(st.ResponseWriter).Flush() != nil {
 		return // the client is gone
 	}
-	if r.fault.hasAction() {
+	if r.fault.HasAction() {
 		p := r.newPoint(&st.request, r.fault.At, n)
 		p.Event, p.Watch, p.Name = typ, st.number, ""
 		p.identify(object)
@@ -356,7 +362,7 @@ func (st *stream) hitEvent(r *Rule, n int, typ string, object codec.Identity) {
 	}
 	switch end {
 	case "":
-	case PauseWatch:
+	case faults.PauseWatch:
 		st.hold(r)
 	default:
 		st.mu.Lock()
@@ -384,7 +390,7 @@ func (st *stream) disconnect() bool {
 	if st.end != "" || st.done {
 		return false
 	}
-	st.endLocked(ResetWatch)
+	st.endLocked(faults.ResetWatch)
 	return true
 }
 
@@ -427,7 +433,7 @@ func (st *stream) sendQueue() {
 		switch {
 		case next.event != nil:
 			if !next.reached {
-				if st.reach(BeforeDelivery, next.event) != nil {
+				if st.reach(faults.BeforeDelivery, next.event) != nil {
 					return
 				}
 				if next.reached = true; st.putBack(next) {
@@ -523,7 +529,7 @@ func (st *stream) waitLocked(since, now time.Time) time.Duration {
 			interval := time.Duration(float64(time.Second) / f.EventRate)
 			wait = max(wait, st.sent.Add(interval).Sub(now))
 		}
-		if e.hold || f.Watch == PauseWatch {
+		if e.hold || f.Watch == faults.PauseWatch {
 			wait = forever
 		}
 		if !e.rule.until.IsZero() {
@@ -545,11 +551,11 @@ func (st *stream) attach(r *Rule) {
 	switch {
 	case e.forEvents():
 		st.slowed.Store(true) // Do may hold an event
-	case r.fault.endsWatch() && e.left == 0:
+	case r.fault.EndsWatch() && e.left == 0:
 		st.hitLocked(e)
 		st.endLocked(r.fault.Watch)
 		return
-	case r.fault.delaysEvents():
+	case delaysEvents(&r.fault):
 		st.hitLocked(e)
 		st.slowed.Store(true)
 	}
@@ -573,7 +579,7 @@ func (st *stream) detachIf(match func(*effect) bool) {
 }
 
 // endLocked ends the watch and stops the backend.
-func (st *stream) endLocked(how WatchEffect) {
+func (st *stream) endLocked(how faults.WatchEffect) {
 	st.end = how
 	st.queue = nil
 	st.changedLocked()
@@ -623,9 +629,9 @@ func (st *stream) drain() {
 		if len(st.partial) > 0 {
 			st.ResponseWriter.Write(st.partial)
 		}
-	case end == ResetWatch:
+	case end == faults.ResetWatch:
 		reset(st.ResponseWriter)
-	case end == ExpireWatch:
+	case end == faults.ExpireWatch:
 		st.ResponseWriter.Write(st.format.AppendError(nil, status.WatchExpired().JSON()))
 	}
 }

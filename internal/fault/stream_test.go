@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
@@ -169,8 +170,8 @@ func bubble(t *testing.T, test func(t *testing.T, s *Set, b *watchBackend, srv *
 func TestWatchWithoutMatchingFault(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
-		inject(t, s, Fault{Resource: "nodes", Watch: CloseWatch})
-		inject(t, s, Fault{UserAgent: "kubectl*", Watch: CloseWatch})
+		inject(t, s, faults.Fault{Resource: "nodes", Watch: faults.CloseWatch})
+		inject(t, s, faults.Fault{UserAgent: "kubectl*", Watch: faults.CloseWatch})
 		a := b.event("ADDED", "a")
 		b.send(a[:5], a[5:], append(b.event("ADDED", "b"), b.event("ADDED", "c")...))
 		synctest.Wait()
@@ -184,22 +185,22 @@ func TestWatchWithoutMatchingFault(t *testing.T) {
 
 func TestWatchEnds(t *testing.T) {
 	for _, row := range []struct {
-		watch WatchEffect
+		watch faults.WatchEffect
 		err   error
 		last  []string
 	}{
-		{CloseWatch, io.EOF, nil},
-		{ResetWatch, syscall.ECONNRESET, nil},
-		{ExpireWatch, io.EOF, []string{"ERROR"}},
+		{faults.CloseWatch, io.EOF, nil},
+		{faults.ResetWatch, syscall.ECONNRESET, nil},
+		{faults.ExpireWatch, io.EOF, []string{"ERROR"}},
 	} {
-		for _, watches := range []WatchSelection{"", OpenWatches} {
+		for _, watches := range []faults.WatchSelection{"", faults.OpenWatches} {
 			t.Run(fmt.Sprintf("%s, open at the time: %q", row.watch, watches), func(t *testing.T) {
 				bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 					w := watch(t, srv, b.format)
 					synctest.Wait()
 					b.send(b.event("ADDED", "a"))
 					synctest.Wait()
-					r := inject(t, s, Fault{Watch: row.watch, Watches: watches})
+					r := inject(t, s, faults.Fault{Watch: row.watch, Watches: watches})
 					synctest.Wait()
 					assert.ErrorIs(t, w.err(), row.err, "the watch ends without another event")
 					assert.Equal(t, append([]string{"ADDED a"}, row.last...), w.names())
@@ -208,7 +209,7 @@ func TestWatchEnds(t *testing.T) {
 
 					next := watch(t, srv, b.format)
 					synctest.Wait()
-					if watches == OpenWatches {
+					if watches == faults.OpenWatches {
 						assert.NoError(t, next.err(), "a later watch is not hit")
 					} else {
 						assert.ErrorIs(t, next.err(), row.err)
@@ -224,7 +225,7 @@ func TestWatchEndsAfterEvents(t *testing.T) {
 		t.Run(format.StreamMediaType(), func(t *testing.T) {
 			bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 				b.format = format
-				r := inject(t, s, Fault{Watch: ExpireWatch, AfterEvents: 2, Times: 1, Watches: NewWatches})
+				r := inject(t, s, faults.Fault{Watch: faults.ExpireWatch, AfterEvents: 2, Times: 1, Watches: faults.NewWatches})
 				w := watch(t, srv, format)
 				b.send(b.event("ADDED", "a"), b.event("BOOKMARK", "b"))
 				synctest.Wait()
@@ -245,7 +246,7 @@ func TestNewWatches(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		open := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: ExpireWatch, Watches: NewWatches, Times: 1})
+		r := inject(t, s, faults.Fault{Watch: faults.ExpireWatch, Watches: faults.NewWatches, Times: 1})
 		next := watch(t, srv, b.format)
 		synctest.Wait()
 		after := watch(t, srv, b.format)
@@ -266,7 +267,7 @@ func TestOpenWatchesOrder(t *testing.T) {
 			watchers = append(watchers, watch(t, srv, b.format))
 			synctest.Wait()
 		}
-		inject(t, s, Fault{Watch: CloseWatch, Skip: 1, Times: 2})
+		inject(t, s, faults.Fault{Watch: faults.CloseWatch, Skip: 1, Times: 2})
 		synctest.Wait()
 		var ended []bool
 		for _, w := range watchers {
@@ -281,12 +282,12 @@ func TestMaxRulesOfPausedWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
-		inject(t, s, Fault{Watch: PauseWatch, Watches: OpenWatches})
+		inject(t, s, faults.Fault{Watch: faults.PauseWatch, Watches: faults.OpenWatches})
 		b.send(b.event("ADDED", "a"))
 		synctest.Wait()
 		assert.Empty(t, w.names())
 		for range maxRules {
-			inject(t, s, Fault{Resource: "nodes", Watch: CloseWatch, Watches: OpenWatches})
+			inject(t, s, faults.Fault{Resource: "nodes", Watch: faults.CloseWatch, Watches: faults.OpenWatches})
 		}
 		s.Clear()
 		synctest.Wait()
@@ -300,9 +301,9 @@ func TestMatchesInjects(t *testing.T) {
 		open := watch(t, srv, b.format)
 		synctest.Wait()
 		var matched int
-		r := inject(t, s, Fault{Watch: CloseWatch, Matches: func(*http.Request) bool {
+		r := inject(t, s, faults.Fault{Watch: faults.CloseWatch, Matches: func(*http.Request) bool {
 			matched++
-			_, err := s.Inject(Fault{Resource: "nodes", Code: 500})
+			_, err := s.Inject(faults.Fault{Resource: "nodes", Code: 500})
 			assert.NoError(t, err)
 			return matched > 1
 		}})
@@ -319,7 +320,7 @@ func TestMatchesInjects(t *testing.T) {
 func TestWithholdBookmarks(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
-		r := inject(t, s, Fault{WithholdBookmarks: true, Lifetime: time.Minute})
+		r := inject(t, s, faults.Fault{WithholdBookmarks: true, Lifetime: time.Minute})
 		initial := []byte(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"}},"message":"[i]"}}` + "\n")
 		b.send(b.event("ADDED", "a"), initial)
 		synctest.Wait()
@@ -339,15 +340,15 @@ func TestSlowWatch(t *testing.T) {
 	const s = time.Second
 	for _, row := range []struct {
 		name   string
-		faults []Fault
+		faults []faults.Fault
 		want   []time.Duration // delivery times of events sent at 0, 0, 1 and 5 seconds
 	}{
-		{"delay", []Fault{{EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
-		{"rate", []Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
-		{"delay and rate", []Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
-		{"two delays", []Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
-		{"delay with a lifetime", []Fault{{EventDelay: 3 * s, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
-		{"pause with a lifetime", []Fault{{Watch: PauseWatch, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"delay", []faults.Fault{{EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"rate", []faults.Fault{{EventRate: 0.5}}, []time.Duration{0, 2 * s, 4 * s, 6 * s}},
+		{"delay and rate", []faults.Fault{{EventDelay: s, EventRate: 0.5}}, []time.Duration{s, 3 * s, 5 * s, 7 * s}},
+		{"two delays", []faults.Fault{{EventDelay: s}, {EventDelay: 3 * s}}, []time.Duration{3 * s, 3 * s, 4 * s, 8 * s}},
+		{"delay with a lifetime", []faults.Fault{{EventDelay: 3 * s, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
+		{"pause with a lifetime", []faults.Fault{{Watch: faults.PauseWatch, Lifetime: 2 * s}}, []time.Duration{2 * s, 2 * s, 2 * s, 5 * s}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, set *Set, b *watchBackend, srv *httptest.Server) {
@@ -404,7 +405,7 @@ func TestWhenSent(t *testing.T) {
 		st.WhenSent(note("a"))
 		expect("a")
 
-		inject(t, s, Fault{EventDelay: time.Second})
+		inject(t, s, faults.Fault{EventDelay: time.Second})
 		assert.True(t, st.Queues())
 		write("b")
 		st.WhenSent(note("b"))
@@ -426,7 +427,7 @@ func TestPausedWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: PauseWatch})
+		r := inject(t, s, faults.Fault{Watch: faults.PauseWatch})
 		b.send(b.event("ADDED", "a"), b.event("ADDED", "b"))
 		time.Sleep(time.Hour)
 		assert.Empty(t, w.events())
@@ -446,7 +447,7 @@ func TestPausedWatch(t *testing.T) {
 func TestQueueIsSentAfterTheEnd(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
-		inject(t, s, Fault{EventDelay: time.Second})
+		inject(t, s, faults.Fault{EventDelay: time.Second})
 		b.send(b.event("ADDED", "a"))
 		close(b.written)
 		synctest.Wait()
@@ -463,7 +464,7 @@ func TestQueueIsSentAfterTheEnd(t *testing.T) {
 func TestPausedWatchEnds(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *Set, w *watcher, srv *httptest.Server, closeSet func()){
 		"by another fault": func(t *testing.T, s *Set, _ *watcher, _ *httptest.Server, _ func()) {
-			inject(t, s, Fault{Watch: CloseWatch})
+			inject(t, s, faults.Fault{Watch: faults.CloseWatch})
 		},
 		"when the client cancels":    func(_ *testing.T, _ *Set, w *watcher, _ *httptest.Server, _ func()) { w.cancel() },
 		"when the connections close": func(_ *testing.T, _ *Set, _ *watcher, srv *httptest.Server, _ func()) { srv.Close() },
@@ -477,7 +478,7 @@ func TestPausedWatchEnds(t *testing.T) {
 				srv := serve(t, s, b, inMemory)
 				w := watch(t, srv, b.format)
 				synctest.Wait()
-				inject(t, s, Fault{Watch: PauseWatch})
+				inject(t, s, faults.Fault{Watch: faults.PauseWatch})
 				b.send(b.event("ADDED", "a"))
 				synctest.Wait()
 				end(t, s, w, srv, closeSet)
@@ -495,7 +496,7 @@ func TestBackpressure(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		w := watch(t, srv, b.format)
 		synctest.Wait()
-		r := inject(t, s, Fault{Watch: PauseWatch})
+		r := inject(t, s, faults.Fault{Watch: faults.PauseWatch})
 		big := b.event("ADDED", strings.Repeat("x", maxQueued))
 		var sent atomic.Int32
 		go func() {
@@ -515,7 +516,7 @@ func TestBackpressure(t *testing.T) {
 func TestCutWatch(t *testing.T) {
 	bubble(t, func(t *testing.T, s *Set, b *watchBackend, srv *httptest.Server) {
 		a := b.event("ADDED", "a")
-		r := inject(t, s, Fault{Verb: "watch", CutAfterBytes: len(a) + 5})
+		r := inject(t, s, faults.Fault{Verb: "watch", CutAfterBytes: len(a) + 5})
 		w := watch(t, srv, b.format)
 		b.send(a)
 		synctest.Wait()
@@ -533,7 +534,7 @@ func TestCutWatch(t *testing.T) {
 // A failed response is not a watch.
 func TestRefusedWatch(t *testing.T) {
 	s := newTestSet()
-	r := inject(t, s, Fault{Watch: CloseWatch})
+	r := inject(t, s, faults.Fault{Watch: faults.CloseWatch})
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
@@ -551,7 +552,7 @@ func TestRefusedWatch(t *testing.T) {
 func TestAbortedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTestSet()
-		inject(t, s, Fault{Watch: PauseWatch})
+		inject(t, s, faults.Fault{Watch: faults.PauseWatch})
 		b := &watchBackend{}
 		abort := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"syscall"
+
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // Transport returns a transport for calls to webhooks that applies the faults. It
@@ -26,7 +28,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	for _, h := range hits {
 		h.countHit(Hit{Webhook: webhookURL(r)})
-		if f := &h.fault; f.Delay > 0 && !f.servesFirst() {
+		if f := &h.fault; f.Delay > 0 && !f.ActsAfterServing() {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
 				closeBody(r)
 				return nil, err
@@ -34,7 +36,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	last := &hits[len(hits)-1].fault
-	if last.responds() && !last.servesFirst() && last.CutAfterBytes == 0 {
+	if last.Responds() && !last.ActsAfterServing() && last.CutAfterBytes == 0 {
 		closeBody(r)
 		return faultResponse(r, last)
 	}
@@ -43,7 +45,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for _, h := range hits {
-		if f := &h.fault; f.Delay > 0 && f.servesFirst() {
+		if f := &h.fault; f.Delay > 0 && f.ActsAfterServing() {
 			if err := t.set.wait(r.Context(), h, f.Delay); err != nil {
 				resp.Body.Close()
 				return nil, err
@@ -55,7 +57,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := cutBody(resp, last.CutAfterBytes); err != nil {
 			return nil, err
 		}
-	case last.responds():
+	case last.Responds():
 		resp.Body.Close()
 		return faultResponse(r, last)
 	}
@@ -80,7 +82,7 @@ func (s *Set) webhookHits(r *http.Request) []*Rule {
 		}
 		if n > 0 {
 			out = append(out, rule)
-			responded = rule.fault.responds()
+			responded = rule.fault.Responds()
 		}
 	}
 	return out
@@ -102,7 +104,7 @@ func closeBody(r *http.Request) {
 }
 
 // faultResponse returns the fault's response in place of the webhook's.
-func faultResponse(r *http.Request, f *Fault) (*http.Response, error) {
+func faultResponse(r *http.Request, f *faults.Fault) (*http.Response, error) {
 	if f.Reset {
 		return nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	}

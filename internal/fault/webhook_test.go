@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A hook is a transport to a webhook. It counts the calls.
@@ -59,7 +61,7 @@ func call(ctx context.Context, s *Set, h *hook) (int, string, error) {
 func TestWebhookCalls(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		faults []Fault
+		faults []faults.Fault
 		code   int
 		body   string
 		err    error
@@ -67,21 +69,21 @@ func TestWebhookCalls(t *testing.T) {
 		took   time.Duration
 	}{
 		{name: "no fault", code: 200, body: body, called: 1},
-		{name: "fault of another webhook", faults: []Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
-		{name: "fault of requests", faults: []Fault{{Reset: true}}, code: 200, body: body, called: 1},
-		{name: "delay", faults: []Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
-		{name: "delay after serving", faults: []Fault{{Webhook: "*", Delay: time.Second, ServeFirst: true}}, code: 200, body: body, called: 1, took: time.Second},
-		{name: "delay beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
-		{name: "delay after serving beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
-		{name: "reset", faults: []Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
-		{name: "reset after serving", faults: []Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
-		{name: "code after the commit", faults: []Fault{{Webhook: "*", Code: 500, At: AfterCommit}}, code: 500, body: "Internal Server Error", called: 1},
-		{name: "delay after the commit beyond the timeout", faults: []Fault{{Webhook: "*", Delay: time.Minute, At: AfterCommit}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
-		{name: "code", faults: []Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
-		{name: "code with a message", faults: []Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
+		{name: "fault of another webhook", faults: []faults.Fault{{Webhook: "*/mutate", Reset: true}}, code: 200, body: body, called: 1},
+		{name: "fault of requests", faults: []faults.Fault{{Reset: true}}, code: 200, body: body, called: 1},
+		{name: "delay", faults: []faults.Fault{{Webhook: "*", Delay: time.Second}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "delay after serving", faults: []faults.Fault{{Webhook: "*", Delay: time.Second, ServeFirst: true}}, code: 200, body: body, called: 1, took: time.Second},
+		{name: "delay beyond the timeout", faults: []faults.Fault{{Webhook: "*", Delay: time.Minute}}, err: context.DeadlineExceeded, took: 10 * time.Second},
+		{name: "delay after serving beyond the timeout", faults: []faults.Fault{{Webhook: "*", Delay: time.Minute, ServeFirst: true}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
+		{name: "reset", faults: []faults.Fault{{Webhook: "*", Reset: true}}, err: syscall.ECONNRESET},
+		{name: "reset after serving", faults: []faults.Fault{{Webhook: "*", Reset: true, ServeFirst: true}}, err: syscall.ECONNRESET, called: 1},
+		{name: "code after the commit", faults: []faults.Fault{{Webhook: "*", Code: 500, At: faults.AfterCommit}}, code: 500, body: "Internal Server Error", called: 1},
+		{name: "delay after the commit beyond the timeout", faults: []faults.Fault{{Webhook: "*", Delay: time.Minute, At: faults.AfterCommit}}, err: context.DeadlineExceeded, called: 1, took: 10 * time.Second},
+		{name: "code", faults: []faults.Fault{{Webhook: "*", Code: 503}}, code: 503, body: "Service Unavailable"},
+		{name: "code with a message", faults: []faults.Fault{{Webhook: "*", Delay: time.Second}, {Webhook: "*", Code: 500, Message: "no"}, {Webhook: "*", Reset: true}},
 			code: 500, body: "no", took: time.Second},
-		{name: "cut", faults: []Fault{{Webhook: "*", CutAfterBytes: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
-		{name: "cut beyond the end", faults: []Fault{{Webhook: "*", CutAfterBytes: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut", faults: []faults.Fault{{Webhook: "*", CutAfterBytes: 3}}, code: 200, body: body[:3], err: io.ErrUnexpectedEOF, called: 1},
+		{name: "cut beyond the end", faults: []faults.Fault{{Webhook: "*", CutAfterBytes: 100}}, code: 200, body: body[:len(body)-1], err: io.ErrUnexpectedEOF, called: 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -106,7 +108,7 @@ func TestWebhookHits(t *testing.T) {
 	var hits []Hit
 	s := newTestSet()
 	s.options.OnHit = func(h Hit) { hits = append(hits, h) }
-	r := inject(t, s, Fault{Webhook: "*", Code: 500, Skip: 1, Times: 1})
+	r := inject(t, s, faults.Fault{Webhook: "*", Code: 500, Skip: 1, Times: 1})
 	for _, want := range []int{200, 500, 200} {
 		code, _, err := call(t.Context(), s, &hook{})
 		require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 func TestQuoteWarning(t *testing.T) {
@@ -36,7 +36,7 @@ func TestIsImmediate(t *testing.T) {
 	} {
 		assert.Equal(t, row.immediate, s.IsImmediate(httptest.NewRequest(row.method, row.url, nil)), "%s %s", row.method, row.url)
 	}
-	_, err = s.Faults().Inject(fault.Fault{Resource: "nodes", Code: 500})
+	_, err = s.Faults().Inject(faults.Fault{Resource: "nodes", Code: 500})
 	require.NoError(t, err)
 	assert.False(t, s.IsImmediate(httptest.NewRequest("GET", "/api/v1/namespaces/default/pods/a", nil)))
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/aggregator"
@@ -100,7 +101,7 @@ type Config struct {
 	Hosts []string
 
 	// Faults are injected from the start.
-	Faults []fault.Fault
+	Faults []faults.Fault
 
 	// FeatureGates are set in Release, see Release.WithGates.
 	FeatureGates map[string]bool
@@ -235,7 +236,7 @@ func (s *Server) setImpersonations(r *release.Release) {
 func (s *Server) newFaults() *fault.Set {
 	return fault.NewSet(fault.Options{
 		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
-		Act:         func(ctx context.Context, a fault.Action) error { return s.control.Act(ctx, a) },
+		Act:         func(ctx context.Context, a faults.Action) error { return s.control.Act(ctx, a) },
 		CheckAction: control.CheckAction, FindResource: s.findResource,
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/fault"
+	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/printable"
 )
 
@@ -158,7 +158,7 @@ func (s *System) excepts(oracle Oracle, key objectKey, field string) bool {
 
 // matches reports whether a text has a pattern, in which * is any characters; "" matches
 // everything.
-func matches(pattern, text string) bool { return pattern == "" || fault.Glob(pattern, text) }
+func matches(pattern, text string) bool { return pattern == "" || glob.Match(pattern, text) }
 
 // sortedKeys returns the keys of two maps in order.
 func sortedKeys[V any](a, b map[objectKey]V) []objectKey {

@@ -52,7 +52,7 @@ type Point struct {
 	Verb string `json:"verb"`
 	// Event is the type of a delivered event: ADDED, MODIFIED or DELETED.
 	Event string `json:"event,omitempty"`
-	// Resource is as in fakeapi.Fault: "pods", "deployments.apps", "pods/status".
+	// Resource is as in faults.Fault: "pods", "deployments.apps", "pods/status".
 	Resource string `json:"resource"`
 	// Namespace and Name are those of the object. A name that the server has generated
 	// is a prefix with *.

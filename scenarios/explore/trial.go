@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -374,7 +375,7 @@ func isReview(group string) bool {
 }
 
 // observe records the point of a request or of an event, and makes the decisions for it.
-func (t *trial) observe(p *fakeapi.Point) {
+func (t *trial) observe(p *faults.Point) {
 	q := requestOf(p.Request)
 	if q.of.dead.Load() {
 		p.Reset()
@@ -414,7 +415,7 @@ func (t *trial) observe(p *fakeapi.Point) {
 }
 
 // commit makes the decisions for a request that is served.
-func (t *trial) commit(p *fakeapi.Point) {
+func (t *trial) commit(p *faults.Point) {
 	q := requestOf(p.Request)
 	t.mu.Lock()
 	lose, crash := q.lose, q.crash
@@ -431,7 +432,7 @@ func (t *trial) commit(p *fakeapi.Point) {
 }
 
 // act makes a decision at its point.
-func (t *trial) act(do Action, p *fakeapi.Point) {
+func (t *trial) act(do Action, p *faults.Point) {
 	q := requestOf(p.Request)
 	switch do {
 	case Crash, Stop:
@@ -444,19 +445,19 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 	case Conflict:
 		p.Fail(http.StatusConflict)
 	case Expire:
-		p.Respond(fakeapi.Fault{Code: http.StatusGone, Reason: "Expired"})
+		p.Respond(faults.Fault{Code: http.StatusGone, Reason: "Expired"})
 	case Compact:
 		if err := t.srv.CompactTo(t.harvest()); err != nil { // later writes go on meanwhile
 			panic("explore: " + err.Error()) // unreachable: the revision exists
 		}
-		p.Respond(fakeapi.Fault{Code: http.StatusInternalServerError})
+		p.Respond(faults.Fault{Code: http.StatusInternalServerError})
 	case Hold:
 		t.hold(p, t.pace.Hold)
 	case Rewind:
 		t.rewind()
 	case Delay:
 		d := t.pace.Hold / 4
-		late, err := t.srv.Inject(fakeapi.Fault{EventDelay: d, Watches: fakeapi.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
+		late, err := t.srv.Inject(faults.Fault{EventDelay: d, Watches: faults.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
 		if err != nil {
 			panic("explore: " + err.Error()) // unreachable: the fault is valid
 		}
@@ -469,7 +470,7 @@ func (t *trial) act(do Action, p *fakeapi.Point) {
 }
 
 // hold withholds an event and those after it for d, at most until release.
-func (t *trial) hold(p *fakeapi.Point, d time.Duration) {
+func (t *trial) hold(p *faults.Point, d time.Duration) {
 	t.inForce.Add(1)
 	hold := p.Hold()
 	release := sync.OnceFunc(func() {
@@ -535,11 +536,11 @@ func (t *trial) server() *fakeapi.Server {
 }
 
 // probes returns the faults that reach observe and commit.
-func (t *trial) probes() []fakeapi.Fault {
-	return []fakeapi.Fault{
+func (t *trial) probes() []faults.Fault {
+	return []faults.Fault{
 		{Matches: fromSystem, Do: t.observe},
-		{Matches: fromSystem, At: fakeapi.AfterCommit, Do: t.commit},
-		{Matches: fromSystem, At: fakeapi.BeforeDelivery, Do: t.observe},
+		{Matches: fromSystem, At: faults.AfterCommit, Do: t.commit},
+		{Matches: fromSystem, At: faults.BeforeDelivery, Do: t.observe},
 	}
 }
 

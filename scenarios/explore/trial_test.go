@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -90,7 +91,7 @@ func TestCompactWhileOthersWrite(t *testing.T) {
 			require.NoError(t, err)
 			writing = false
 		default:
-			run.act(Compact, &fakeapi.Point{Request: &http.Request{}})
+			run.act(Compact, &faults.Point{Request: &http.Request{}})
 		}
 	}
 	run.harvest()

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // turns let the system go one step at a time. A step is a request of the system that is
@@ -45,7 +45,7 @@ func newTurns(steps *stepCounter) *turns { return &turns{wake: make(chan struct{
 
 // deliver returns when it is the turn of an event. It reports whether its client is still
 // there.
-func (t *turns) deliver(p *fakeapi.Point) bool {
+func (t *turns) deliver(p *faults.Point) bool {
 	return t.wait(p.Context(), &turn{version: p.ResourceVersion, client: clientOf(p.UserAgent), resource: p.Resource, name: p.Namespace + "/" + p.Name, watch: p.Watch})
 }
 

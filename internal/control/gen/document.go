@@ -252,13 +252,13 @@ func (g *describer) operation(c *control.Operation) (*operation, error) {
 // opaque are the schemas of types that are described here, because their JSON does not
 // follow from their fields.
 var opaque = map[string]*schema{
-	"time.Time":            {Type: "string", Format: "date-time"},
-	"time.Duration":        {Type: "integer", Format: "int64", Description: "A duration in nanoseconds."},
-	"json.RawMessage":      {Type: "object"},
-	"story.Sighting":       {Type: "array", Items: &schema{Type: "integer", Format: "int64"}},
-	"storage.ChangeType":   {Type: "string", Enum: []string{"ADDED", "MODIFIED", "DELETED"}},
-	"fault.WatchSelection": {Type: "string", Enum: []string{"open", "new"}},
-	"fault.WatchEffect":    {Type: "string", Enum: []string{"close", "reset", "expire", "pause"}},
+	"time.Time":             {Type: "string", Format: "date-time"},
+	"time.Duration":         {Type: "integer", Format: "int64", Description: "A duration in nanoseconds."},
+	"json.RawMessage":       {Type: "object"},
+	"story.Sighting":        {Type: "array", Items: &schema{Type: "integer", Format: "int64"}},
+	"storage.ChangeType":    {Type: "string", Enum: []string{"ADDED", "MODIFIED", "DELETED"}},
+	"faults.WatchSelection": {Type: "string", Enum: []string{"open", "new"}},
+	"faults.WatchEffect":    {Type: "string", Enum: []string{"close", "reset", "expire", "pause"}},
 }
 
 // schema returns the schema of a type.
@@ -347,7 +347,7 @@ func (g *describer) properties(s *schema, t reflect.Type) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		if f.Type.String() == "time.Duration" && t.String() == "fault.Fault" {
+		if f.Type.String() == "time.Duration" && t.String() == "faults.Fault" {
 			p = &schema{Type: "string"} // Fault.MarshalJSON
 		}
 		s.Properties.add(name, p.described(src.fields[f.Name]))

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -277,17 +277,17 @@ func TestClientMeetsFaults(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name   string
-		fault  fault.Fault
+		fault  faults.Fault
 		failed bool
 		stored bool
 	}{
-		{"code", fault.Fault{Code: 503}, true, false},
-		{"reset", fault.Fault{Reset: true}, true, false},
-		{"lost response", fault.Fault{Reset: true, ServeFirst: true}, true, true},
-		{"cut response", fault.Fault{CutAfterBytes: 1}, true, true},
-		{"delay on a manual clock", fault.Fault{Delay: time.Hour}, false, true},
-		{"another client", fault.Fault{Code: 503, UserAgent: "kubectl/*"}, false, true},
-		{"another resource", fault.Fault{Code: 503, Resource: "pods"}, false, true},
+		{"code", faults.Fault{Code: 503}, true, false},
+		{"reset", faults.Fault{Reset: true}, true, false},
+		{"lost response", faults.Fault{Reset: true, ServeFirst: true}, true, true},
+		{"cut response", faults.Fault{CutAfterBytes: 1}, true, true},
+		{"delay on a manual clock", faults.Fault{Delay: time.Hour}, false, true},
+		{"another client", faults.Fault{Code: 503, UserAgent: "kubectl/*"}, false, true},
+		{"another resource", faults.Fault{Code: 503, Resource: "pods"}, false, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHarness(t, server.Config{}, func(*controller.Env) {})

@@ -1,8 +1,7 @@
-package fault
+package faults
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
 	"time"
 
@@ -41,7 +40,7 @@ func TestCheck(t *testing.T) {
 		{"webhook and watch", Fault{Webhook: "*", Watch: CloseWatch}, "webhook: the fault also has fields for client requests"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			err := row.fault.check()
+			err := row.fault.Check()
 			if row.want == "" {
 				assert.NoError(t, err)
 				return
@@ -125,27 +124,13 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestChaos(t *testing.T) {
+	ids := map[string]bool{}
 	faults := Chaos(7)
 	for _, f := range faults {
-		assert.NoError(t, f.check(), f)
+		assert.NoError(t, f.Check(), f)
 		assert.Equal(t, uint64(7), f.Seed, f)
 		assert.Greater(t, f.Probability, 0.0, f)
+		assert.False(t, ids[f.ID], "the IDs are unique")
+		ids[f.ID] = true
 	}
-	_, err := newTestSet().Inject(faults...)
-	assert.NoError(t, err, "the IDs are unique")
-}
-
-func ExampleParse() {
-	faults, err := Parse([]byte(`
-- {verb: update, resource: deployments.apps, times: 1, code: 409}
-- {resource: pods, watch: close, watches: open}
-`))
-	for _, f := range faults {
-		fmt.Println(f)
-	}
-	fmt.Println(err)
-	// Output:
-	// update of deployments.apps: 409, once
-	// watch of pods: close, open watches only
-	// <nil>
 }

@@ -1,4 +1,4 @@
-package fault
+package faults
 
 import "time"
 
@@ -7,9 +7,10 @@ const (
 	writes = "create,update,patch,delete,deletecollection"
 )
 
-// Chaos returns faults of every sort for every resource. A client meets each of
-// them within a few hundred requests, and a client that retries makes progress.
-// The same seed gives the same faults in every run.
+// Chaos returns faults of every sort for every resource: delays, 409, 429, 500, 503
+// and 504, cut, lost and late responses, and watches that end, expire and stall. A
+// client meets each of them within a few hundred requests, and a client that retries
+// makes progress. The same seed gives the same faults in every run.
 func Chaos(seed uint64) []Fault {
 	faults := []Fault{
 		{ID: "chaos-latency", Delay: 20 * time.Millisecond, Probability: 0.1},

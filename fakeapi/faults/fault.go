@@ -1,4 +1,4 @@
-package fault
+package faults
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/glob"
 )
 
 // ErrInvalid is returned for a fault that does not make sense, for a resource by its
@@ -170,55 +171,31 @@ const (
 	NewWatches WatchSelection = "new"
 )
 
-// A target is what a fault can hit.
-type target int
+// HitsWatches reports whether the fault hits open watches, or events of theirs.
+func (f Fault) HitsWatches() bool { return f.hasWatchEffect() || f.HitsEvents() }
 
-const (
-	requests target = iota
-	watches         // open watches
-	webhooks
-)
+// HitsEvents reports whether the fault hits single events of watches.
+func (f Fault) HitsEvents() bool { return f.At == BeforeDelivery || f.At == AfterDelivery }
 
-func (f *Fault) target() target {
-	switch {
-	case f.Webhook != "":
-		return webhooks
-	case f.hitsWatches():
-		return watches
-	}
-	return requests
-}
-
-// hitsWatches reports whether the fault hits open watches, or events of theirs.
-func (f *Fault) hitsWatches() bool { return f.hasWatchEffect() || f.hitsEvents() }
-
-// hitsEvents reports whether the fault hits single events of watches.
-func (f *Fault) hitsEvents() bool { return f.At == BeforeDelivery || f.At == AfterDelivery }
-
-// servesFirst reports whether the fault takes effect after the request is served.
-func (f *Fault) servesFirst() bool { return f.ServeFirst || f.At == AfterCommit }
+// ActsAfterServing reports whether the fault takes effect after the request is served.
+func (f Fault) ActsAfterServing() bool { return f.ServeFirst || f.At == AfterCommit }
 
 func (f *Fault) hasWatchEffect() bool {
 	return f.Watch != "" || f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks
 }
 
-func (f *Fault) hasResponseEffect() bool { return f.Delay > 0 || f.ServeFirst || f.responds() }
+func (f *Fault) hasResponseEffect() bool { return f.Delay > 0 || f.ServeFirst || f.Responds() }
 
-// hasAction reports whether the fault does something to the server.
-func (f *Fault) hasAction() bool { return f.Do != nil || f.Actions != nil }
+// HasAction reports whether the fault does something to the server.
+func (f Fault) HasAction() bool { return f.Do != nil || f.Actions != nil }
 
-// responds reports whether the fault replaces the response, or the end of it.
-func (f *Fault) responds() bool {
+// Responds reports whether the fault replaces the response, or the end of it.
+func (f Fault) Responds() bool {
 	return f.Code != 0 || f.Reset || f.CutAfterBytes > 0 || f.ExpireContinue
 }
 
-// delaysEvents reports whether the events of a watch wait.
-func (f *Fault) delaysEvents() bool {
-	return f.Watch == PauseWatch || f.EventDelay > 0 || f.EventRate > 0
-}
-
-// endsWatch reports whether the fault ends a watch.
-func (f *Fault) endsWatch() bool { return f.Watch != "" && f.Watch != PauseWatch }
+// EndsWatch reports whether the fault ends a watch.
+func (f Fault) EndsWatch() bool { return f.Watch != "" && f.Watch != PauseWatch }
 
 var (
 	verbs           = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
@@ -228,23 +205,23 @@ var (
 	eventTypes      = []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"}
 )
 
-// check returns an error that lists everything that is wrong with the fault, a
+// Check returns an error that lists everything that is wrong with the fault, a
 // line each, in the order of the text.
-func (f *Fault) check() error {
+func (f Fault) Check() error {
 	var errs []error
 	failIf := func(wrong bool, format string, args ...any) {
 		if wrong {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	for _, verb := range splitList(f.Verb) {
-		known := slices.ContainsFunc(verbs, func(v string) bool { return Glob(verb, v) })
+	for _, verb := range glob.Split(f.Verb) {
+		known := slices.ContainsFunc(verbs, func(v string) bool { return glob.Match(verb, v) })
 		failIf(!known && f.Path == "", "verb: %q is not one of %s", verb, strings.Join(verbs, ", "))
 	}
 	failIf(!slices.Contains(watchEffects, f.Watch), "watch: %q is not one of close, reset, expire, pause", f.Watch)
 	failIf(!slices.Contains(moments, f.At), "at: %q is not one of beforeRequest, afterCommit, beforeDelivery, afterDelivery", f.At)
-	for _, typ := range splitList(f.Event) {
-		known := slices.ContainsFunc(eventTypes, func(t string) bool { return Glob(typ, t) })
+	for _, typ := range glob.Split(f.Event) {
+		known := slices.ContainsFunc(eventTypes, func(t string) bool { return glob.Match(typ, t) })
 		failIf(!known, "event: %q is not one of %s", typ, strings.Join(eventTypes, ", "))
 	}
 	failIf(!slices.Contains(watchSelections, f.Watches), "watches: %q is not one of open, new", f.Watches)
@@ -266,20 +243,20 @@ func (f *Fault) check() error {
 	}
 	failIf(responses > 1, "code, reset, cutAfterBytes and expireContinue exclude each other")
 	failIf(f.hasWatchEffect() && f.hasResponseEffect(), "effects on watches and effects on responses need two faults")
-	failIf(!f.hasWatchEffect() && !f.hasResponseEffect() && !f.hasAction(), "the fault has no effect")
-	failIf(f.hasWatchEffect() && !f.hitsEvents() && (f.At != "" || f.hasAction()), "at: a fault with an action and an effect on watches is at beforeDelivery or afterDelivery")
-	failIf(f.hitsEvents() && f.hasResponseEffect(), "at: a response cannot be replaced at %s", f.At)
-	failIf(f.hitsEvents() && (f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks || f.AfterEvents > 0), "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches")
-	failIf(f.hitsEvents() && f.Verb != "" && !slices.ContainsFunc(splitList(f.Verb), func(v string) bool { return Glob(v, "watch") }), "verb: only a watch has a %s", f.At)
-	failIf(f.Event != "" && !f.hitsEvents(), "event: the fault is not at beforeDelivery or afterDelivery")
+	failIf(!f.hasWatchEffect() && !f.hasResponseEffect() && !f.HasAction(), "the fault has no effect")
+	failIf(f.hasWatchEffect() && !f.HitsEvents() && (f.At != "" || f.HasAction()), "at: a fault with an action and an effect on watches is at beforeDelivery or afterDelivery")
+	failIf(f.HitsEvents() && f.hasResponseEffect(), "at: a response cannot be replaced at %s", f.At)
+	failIf(f.HitsEvents() && (f.EventDelay > 0 || f.EventRate > 0 || f.WithholdBookmarks || f.AfterEvents > 0), "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches")
+	failIf(f.HitsEvents() && f.Verb != "" && !slices.ContainsFunc(glob.Split(f.Verb), func(v string) bool { return glob.Match(v, "watch") }), "verb: only a watch has a %s", f.At)
+	failIf(f.Event != "" && !f.HitsEvents(), "event: the fault is not at beforeDelivery or afterDelivery")
 	failIf(f.ServeFirst && f.At != "" && f.At != AfterCommit, "serveFirst: the fault is at %s", f.At)
 	failIf(f.Code == 0 && (f.Reason != "" || f.Message != "" || f.RetryAfter != 0), "reason, message and retryAfter need a code")
-	failIf(f.Watches != "" && !f.hitsWatches(), "watches: the fault has no effect on watches")
-	failIf(f.AfterEvents > 0 && !f.endsWatch(), "afterEvents: only close, reset and expire can wait for events")
-	failIf(f.servesFirst() && f.ExpireContinue, "serveFirst: an expired continue token cannot be served first")
-	failIf(f.servesFirst() && f.Delay == 0 && !f.responds() && !f.hasAction(), "serveFirst: there is no effect after serving")
+	failIf(f.Watches != "" && !f.HitsWatches(), "watches: the fault has no effect on watches")
+	failIf(f.AfterEvents > 0 && !f.EndsWatch(), "afterEvents: only close, reset and expire can wait for events")
+	failIf(f.ActsAfterServing() && f.ExpireContinue, "serveFirst: an expired continue token cannot be served first")
+	failIf(f.ActsAfterServing() && f.Delay == 0 && !f.Responds() && !f.HasAction(), "serveFirst: there is no effect after serving")
 	matchesRequests := f.Verb != "" || f.Resource != "" || f.Namespace != "" || f.Name != "" || f.UserAgent != "" || f.Path != ""
-	failIf(f.Webhook != "" && (matchesRequests || f.hitsWatches() || f.hasAction() || f.ExpireContinue), "webhook: the fault also has fields for client requests")
+	failIf(f.Webhook != "" && (matchesRequests || f.HitsWatches() || f.HasAction() || f.ExpireContinue), "webhook: the fault also has fields for client requests")
 
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
@@ -298,7 +275,7 @@ func (f Fault) String() string {
 		what = "anything"
 	}
 	verb := f.Verb
-	if verb == "" && f.hitsWatches() {
+	if verb == "" && f.HitsWatches() {
 		verb = "watch"
 	}
 	if verb != "" {
@@ -314,7 +291,7 @@ func (f Fault) String() string {
 	if f.Event != "" {
 		b.WriteString(", " + f.Event)
 	}
-	b.WriteString(": " + f.effect())
+	b.WriteString(": " + f.Effect())
 	if f.Watches != "" {
 		fmt.Fprintf(&b, ", %s watches only", f.Watches)
 	}
@@ -336,8 +313,8 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// effect returns the effects in a few words: "reset after serving".
-func (f *Fault) effect() string {
+// Effect returns the effects in a few words: "reset after serving".
+func (f Fault) Effect() string {
 	var words []string
 	addIf := func(set bool, format string, args ...any) {
 		if set {
@@ -358,7 +335,7 @@ func (f *Fault) effect() string {
 	for _, a := range f.Actions {
 		words = append(words, a.String())
 	}
-	addIf(f.servesFirst(), "after serving")
+	addIf(f.ActsAfterServing(), "after serving")
 	addIf(f.At == BeforeRequest, "before serving")
 	addIf(f.At == BeforeDelivery, "before delivery")
 	addIf(f.At == AfterDelivery, "after delivery")
@@ -441,7 +418,7 @@ func Parse(text []byte) ([]Fault, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, explain.Error(b, &faults, err))
 	}
 	for i := range faults {
-		if err := faults[i].check(); err != nil {
+		if err := faults[i].Check(); err != nil {
 			return nil, fmt.Errorf("%w %d (%s): %w", ErrInvalid, i+1, faults[i], err)
 		}
 	}
