@@ -15,37 +15,46 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// labeller starts a webhook that sets the label seen to the operation, and denies
-// objects with the label bad. It returns the clientConfig for it.
-func labeller(t testing.TB) string {
+// An admissionRequest is what a webhook is asked.
+type admissionRequest struct {
+	UID, Operation string
+	Object         *struct {
+		Metadata struct{ Labels map[string]string }
+	}
+}
+
+// serveWebhook starts a webhook and returns the clientConfig for it.
+func serveWebhook(t testing.TB, respond func(admissionRequest) map[string]any) string {
 	t.Helper()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var review struct {
-			Request struct {
-				UID, Operation string
-				Object         *struct {
-					Metadata struct{ Labels map[string]string }
-				}
-			}
-		}
+		var review struct{ Request admissionRequest }
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		response := map[string]any{"uid": review.Request.UID, "allowed": true}
-		switch obj := review.Request.Object; {
-		case obj == nil:
-		case obj.Metadata.Labels["bad"] != "":
-			response["allowed"], response["status"] = false, map[string]any{"message": "bad is bad"}
-		default:
-			patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/labels","value":{"seen":%q}}]`, review.Request.Operation)
-			response["patchType"], response["patch"] = "JSONPatch", []byte(patch)
-		}
+		response := respond(review.Request)
+		response["uid"] = review.Request.UID
 		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "response": response})
 	}))
 	t.Cleanup(srv.Close)
 	bundle := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}))
 	return fmt.Sprintf(`{"url":%q,"caBundle":%q}`, srv.URL, bundle)
+}
+
+// labeller starts a webhook that sets the label seen to the operation, and denies
+// objects with the label bad. It returns the clientConfig for it.
+func labeller(t testing.TB) string {
+	t.Helper()
+	return serveWebhook(t, func(r admissionRequest) map[string]any {
+		switch {
+		case r.Object == nil:
+			return map[string]any{"allowed": true}
+		case r.Object.Metadata.Labels["bad"] != "":
+			return map[string]any{"allowed": false, "status": map[string]any{"message": "bad is bad"}}
+		}
+		patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/labels","value":{"seen":%q}}]`, r.Operation)
+		return map[string]any{"allowed": true, "patchType": "JSONPatch", "patch": []byte(patch)}
+	})
 }
 
 func labels(obj fakeapi.Object) any {
@@ -79,6 +88,60 @@ func TestWebhooks(t *testing.T) {
 	require.NoError(t, srv.Reset())
 	_, created = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Nil(t, labels(created), "Reset removes the configuration")
+}
+
+// patcher returns the configuration of a webhook that patches widgets.
+func patcher(t testing.TB, patch string) string {
+	t.Helper()
+	return fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"patcher"},"webhooks":[{"name":"a.example.com","clientConfig":%s,
+		"admissionReviewVersions":["v1"],"sideEffects":"None","rules":[{"operations":["CREATE","UPDATE"],"apiGroups":["example.com"],"apiVersions":["*"],"resources":["widgets"]}]}]}`,
+		serveWebhook(t, func(admissionRequest) map[string]any {
+			return map[string]any{"allowed": true, "patchType": "JSONPatch", "patch": []byte(patch)}
+		}))
+}
+
+// A custom resource that a webhook has patched is not decoded before it is stored.
+func TestMutatedCustomResource(t *testing.T) {
+	replace := func(path, value string) string {
+		return fmt.Sprintf(`[{"op":"replace","path":%q,"value":%s}]`, path, value)
+	}
+	for _, row := range []struct{ name, patch, want string }{
+		{"another kind", replace("/kind", `"Other"`), `Other.example.com "w" is invalid: kind: Invalid value: "Other": must be Widget`},
+		{"another group", replace("/apiVersion", `"v1"`), `/v1, Kind=Widget is unstructured and is not suitable for converting to "example.com/v1"`},
+		{"an unknown version", replace("/apiVersion", `"example.com/v9"`), "request to convert CR from an invalid group/version: example.com/v9"},
+		{"no kind", replace("", `{"spec":{}}`), `Internal error occurred: Object 'Kind' is missing in '{"spec":{}}'`},
+		{"metadata that is no object", replace("/metadata", "[]"), "Internal error occurred: system metadata was not initialized"},
+		{"labels that are no strings", `[{"op":"add","path":"/metadata/labels","value":{"a":1}},{"op":"add","path":"/metadata/annotations","value":{"b":"c"}}]`, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(widgets("v1", ""), patcher(t, row.patch)))
+			_, answer := do(t, srv, "POST", widgetsPath, widget)
+			if row.want != "" {
+				assert.Equal(t, row.want, answer["message"])
+				return
+			}
+			meta, _ := answer["metadata"].(map[string]any)
+			assert.NotContains(t, meta, "labels")
+			assert.Equal(t, map[string]any{"b": "c"}, meta["annotations"])
+		})
+	}
+}
+
+// A field that a webhook adds and the schema does not have raises the generation, although it is
+// not stored.
+func TestMutatedUnknownField(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(widgets("v1", ""), patcher(t, `[{"op":"add","path":"/unknown","value":1}]`)))
+	_, created := do(t, srv, "POST", widgetsPath, widget)
+	require.Equal(t, "Widget", created["kind"])
+	assert.NotContains(t, created, "unknown")
+	meta, _ := created["metadata"].(map[string]any)
+	meta["labels"] = map[string]any{"a": "b"}
+	body, err := json.Marshal(created)
+	require.NoError(t, err)
+	_, updated := do(t, srv, "PUT", widgetsPath+"/w", string(body))
+	meta, _ = updated["metadata"].(map[string]any)
+	assert.EqualValues(t, 2, meta["generation"])
+	assert.NotContains(t, updated, "unknown")
 }
 
 func TestWebhookBundle(t *testing.T) {

@@ -128,6 +128,42 @@ func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj m
 	return nil, fieldErrors, status.Invalid(groupKind(got), name, errs)
 }
 
+func (c *customCodec) DecodeMutated(doc []byte, name string) (map[string]any, error) {
+	if _, _, err := wire.Identify(doc); err != nil {
+		return nil, err
+	}
+	obj, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	kind := object.String(obj, "kind")
+	if kind == "" {
+		return nil, missingKind(doc)
+	}
+	gv, err := resource.ParseGroupVersion(object.String(obj, "apiVersion"))
+	if err != nil {
+		return nil, err
+	}
+	got := resource.Kind{GroupVersion: gv, Kind: kind}
+	switch {
+	case gv.Group != c.kind.Group:
+		return nil, status.Unclassified(fmt.Sprintf("%s is unstructured and is not suitable for converting to %q", got.Long(), c.kind.GroupVersion))
+	case kind != c.kind.Kind:
+		return nil, status.Invalid(groupKind(got), name, validation.List{c.kindError(got)})
+	}
+	meta, hasMetadata := obj["metadata"]
+	_, isObject := meta.(map[string]any)
+	if !isObject {
+		delete(obj, "metadata")
+	}
+	var none *schema.Schema // that of the version is applied when the object is stored
+	_, err = none.Coerce(obj, schema.CoerceOptions{DropInvalid: true, KeepUnknown: true})
+	if hasMetadata && !isObject {
+		obj["metadata"] = nil
+	}
+	return obj, err
+}
+
 func groupKind(k resource.Kind) status.GroupKind {
 	return status.GroupKind{Group: k.Group, Kind: k.Kind}
 }

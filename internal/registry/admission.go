@@ -74,6 +74,9 @@ func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) err
 	if err != nil {
 		return err
 	}
+	if meta, ok := a.Object["metadata"]; ok && meta == nil && old == nil {
+		return status.Internal("system metadata was not initialized")
+	}
 	if op.replaced = !object.Same(a.Object, obj); op.replaced {
 		op.repairManagedFields(object.Meta(a.Object), object.Meta(obj))
 		clear(obj)

@@ -286,7 +286,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		live, like = obj, op.creation.like.stored
 	}
 	claimed := object.String(obj, "metadata", "resourceVersion")
-	draft, err := storage.Draft(op.ctx, op.Type, obj, live, like)
+	draft, err := op.draft(obj, live, like)
 	if err != nil {
 		return nil, err
 	}
@@ -316,6 +316,17 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		return nil
 	})
 	return stored, err
+}
+
+// draft is storage.Draft for an object in the version of the request. Fields that webhooks have
+// added and that the version does not have are not stored.
+func (op *operation) draft(obj, live map[string]any, old *storage.Object) (*storage.Object, error) {
+	if op.replaced && op.Type.Prune != nil {
+		if err := op.Type.Prune(obj); err != nil {
+			return nil, err
+		}
+	}
+	return storage.Draft(op.ctx, op.Type, obj, live, old)
 }
 
 // alreadyExists is the error for a new object whose name another object has.

@@ -116,32 +116,9 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 		return nil, st
 	}
 	if err == nil {
-		obj, err = op.convertPatched(obj)
+		obj, err = op.Type.ConvertPatched(op.ctx, op.bodyCodec(), obj, op.surface.ForKind)
 	}
 	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
-}
-
-// convertPatched converts a patched object to the version of the request, if the patch changed
-// its apiVersion. The fields of a version that is not served are read as those of the request's.
-func (op *operation) convertPatched(obj map[string]any) (map[string]any, error) {
-	c := op.bodyCodec()
-	if obj["apiVersion"] == nil || c.Kind().Fits(obj) {
-		return obj, nil
-	}
-	gv, err := resource.ParseGroupVersion(object.String(obj, "apiVersion"))
-	if err != nil {
-		return nil, err
-	}
-	if t := op.surface.ForKind(resource.Kind{GroupVersion: gv, Kind: c.Kind().Kind}); t != nil && op.Type.Convert != nil {
-		objs, err := op.Type.Convert(op.ctx, []map[string]any{defaulted(t, obj, nil)})
-		if err != nil {
-			return nil, err
-		}
-		obj = objs[0]
-	}
-	setKind(obj, c.Kind().GroupVersion, c.Kind().Kind)
-	obj, _, err = c.Normalize(obj, false)
-	return obj, err
 }
 
 // patchMembers applies a patch to an object in generic form. It returns false if patchText has to

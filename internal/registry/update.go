@@ -209,7 +209,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if !op.empties {
 		obj = op.managersOfType().objects.IgnoreTimestamps(was, obj)
 	}
-	draft, err := storage.Draft(op.ctx, op.Type, obj, was, old)
+	draft, err := op.draft(obj, was, old)
 	if err != nil {
 		return nil, err
 	}

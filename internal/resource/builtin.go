@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -105,13 +106,18 @@ func (c *builtinCodec) converts(got Kind) bool {
 }
 
 // conversionError is the error of converting an object of another kind to the
-// codec's.
+// codec's. It is an unknownConversion for a kind that the scheme has.
 func (c *builtinCodec) conversionError(got Kind) error {
 	if !registered(c.minor, c.kind.Group, got) {
 		return NotRegistered(c.minor, got)
 	}
-	return fmt.Errorf("converting (%s) to (%s.%s): unknown conversion", goType(got), InternalPackage(c.kind.Group), c.kind.Kind)
+	return unknownConversion(fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion", goType(got), InternalPackage(c.kind.Group), c.kind.Kind))
 }
+
+// An unknownConversion is the error of a conversion between kinds that have nothing in common.
+type unknownConversion string
+
+func (e unknownConversion) Error() string { return string(e) }
 
 func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	apiVersion, kind, err := wire.Identify(doc)
@@ -121,20 +127,43 @@ func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map
 	if apiVersion == "" {
 		return c.decodeInternal(doc, kind, strict)
 	}
+	return c.decodeNamed(doc, apiVersion, kind, strict)
+}
+
+// decodeNamed decodes a document as the kind that it gives, completed where the document leaves
+// it out. It fails for a kind that kube-apiserver does not convert to the codec's.
+func (c *builtinCodec) decodeNamed(doc []byte, apiVersion, kind string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	gv, err := ParseGroupVersion(apiVersion)
 	if err != nil {
 		return nil, nil, err
 	}
-	if got := (Kind{GroupVersion: gv, Kind: kind}).Or(c.kind); got != c.kind {
-		if other := c.other(got); other != nil {
-			obj, fieldErrors, err = other.Decode(doc, strict)
-			if err != nil || c.converts(got) {
-				return obj, fieldErrors, err
-			}
-		}
-		return nil, nil, c.conversionError(got)
+	got := Kind{GroupVersion: gv, Kind: kind}.Or(c.kind)
+	if got == c.kind {
+		return c.Decode(doc, strict)
 	}
-	return c.Decode(doc, strict)
+	if got.Version == "" {
+		return nil, nil, fmt.Errorf("Object 'apiVersion' is missing in '%s'", doc)
+	}
+	if other := c.other(got); other != nil {
+		obj, fieldErrors, err = other.Decode(doc, strict)
+		if err != nil || c.converts(got) {
+			return obj, fieldErrors, err
+		}
+	}
+	return nil, nil, c.conversionError(got)
+}
+
+func (c *builtinCodec) DecodeMutated(doc []byte, _ string) (map[string]any, error) {
+	apiVersion, kind, err := wire.Identify(doc)
+	if err != nil {
+		return nil, err
+	}
+	obj, _, err := c.decodeNamed(doc, apiVersion, kind, false)
+	var unknown unknownConversion
+	if errors.As(err, &unknown) {
+		return nil, status.Unclassified(unknown.Error())
+	}
+	return obj, err
 }
 
 // decodeInternal decodes a document without an apiVersion. kube-apiserver takes
@@ -176,14 +205,10 @@ func (c *builtinCodec) Normalize(obj map[string]any, strict bool) (map[string]an
 func (c *builtinCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
 	normal, _, err := c.wire().Convert(obj, wire.DecodeOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("unable to convert unstructured object to %s, Kind=%s: %w", groupSlashVersion(c.Kind().GroupVersion), c.Kind().Kind, err)
+		return nil, fmt.Errorf("unable to convert unstructured object to %s: %w", c.Kind().Long(), err)
 	}
 	return normal, nil
 }
-
-// groupSlashVersion returns a group version as a schema.GroupVersionKind prints it: with
-// a slash in the legacy group too.
-func groupSlashVersion(gv GroupVersion) string { return gv.Group + "/" + gv.Version }
 
 func (c *builtinCodec) Append(dst []byte, obj map[string]any) []byte {
 	return c.wire().Append(dst, obj)

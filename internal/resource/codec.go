@@ -51,6 +51,15 @@ type Codec interface {
 	// are warnings then. Any other error makes the patch invalid.
 	DecodePatched(doc []byte, name string, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
+	// DecodeMutated reads the document that the patch of a mutating webhook resulted in, and checks
+	// its kind. name is that of the object in the error. The object is of another kind if
+	// kube-apiserver converts that to the codec's. A custom resource keeps unknown fields and nulls;
+	// its metadata is nil if it is not an object.
+	//
+	// An error that is a *status.Status is found by kube-apiserver after the last webhook, any other
+	// one at once.
+	DecodeMutated(doc []byte, name string) (obj map[string]any, err error)
+
 	// Normalize returns what Decode returns for obj's JSON encoding.
 	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
 

@@ -136,6 +136,41 @@ func (t *Type) In(apiVersion string) *Type {
 	return nil
 }
 
+// ConvertPatched converts an object of the resource, or of its subresource with the codec, to the
+// version of the codec, if a patch has changed its apiVersion. lookup returns the type that serves
+// a kind, or nil. The fields of a version that is not served are read as those of the codec's.
+func (t *Type) ConvertPatched(ctx context.Context, c Codec, obj map[string]any, lookup func(Kind) *Type) (map[string]any, error) {
+	apiVersion, _ := obj["apiVersion"].(string)
+	if apiVersion == "" || c.Kind().Fits(obj) {
+		return obj, nil
+	}
+	gv, err := ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	from := t.In(apiVersion)
+	switch {
+	case from != nil:
+	case t.UnknownVersion != nil:
+		return nil, fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)
+	default:
+		from = lookup(Kind{GroupVersion: gv, Kind: c.Kind().Kind})
+	}
+	if from != nil && t.Convert != nil {
+		if !from.Virtual() {
+			from.SetDefaults(obj, nil)
+		}
+		objs, err := t.Convert(ctx, []map[string]any{obj})
+		if err != nil {
+			return nil, err
+		}
+		obj = objs[0]
+	}
+	obj["kind"], obj["apiVersion"] = c.Kind().Kind, c.Kind().GroupVersion.String()
+	obj, _, err = c.Normalize(obj, false)
+	return obj, err
+}
+
 // Storage returns the type in the storage version.
 func (t *Type) Storage() *Type {
 	for _, v := range t.Versions {
@@ -182,6 +217,10 @@ func (t *Type) Subresource(name string) *Subresource {
 	}
 	return nil
 }
+
+// Long returns the kind as messages print a schema.GroupVersionKind: "apps/v1, Kind=Deployment",
+// with a slash in the legacy group too.
+func (k Kind) Long() string { return k.Group + "/" + k.Version + ", Kind=" + k.Kind }
 
 // Fits reports whether an object's kind and apiVersion are those of k. A
 // missing one fits.

@@ -26,9 +26,13 @@ type Status struct {
 	Code       int32    `json:"code,omitempty"`
 }
 
-// ListMeta is the metadata of a Status. Only an expired continue token sets it.
+// ListMeta is the metadata of a Status. Only an expired continue token and the answers of webhooks
+// set it.
 type ListMeta struct {
-	Continue string `json:"continue,omitempty"`
+	SelfLink           string `json:"selfLink,omitempty"`
+	ResourceVersion    string `json:"resourceVersion,omitempty"`
+	Continue           string `json:"continue,omitempty"`
+	RemainingItemCount *int64 `json:"remainingItemCount,omitempty"`
 }
 
 // Details identify the object or resource that a Status is about.

@@ -4,11 +4,13 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // maxResponse is the maximum length of a response body.
@@ -157,13 +160,21 @@ func (c *Client) try(ctx context.Context, t *target, query, agent string, review
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, readError(causeOf(ctx, err))
-	case len(body) > maxResponse:
+	}
+	if len(body) > maxResponse {
 		return nil, fmt.Errorf("the response is longer than %d bytes", maxResponse)
-	case resp.StatusCode < 200 || resp.StatusCode > 206:
+	}
+	contentType := cmp.Or(resp.Header.Get("Content-Type"), "application/json")
+	if _, _, err := mime.ParseMediaType(contentType); err != nil {
+		return nil, status.Internal(err.Error())
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 206 {
 		return nil, newStatusError(resp, body)
+	}
+	if len(body) == 0 {
+		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", resp.StatusCode, contentType)
 	}
 	return body, nil
 }

@@ -38,6 +38,11 @@ func serve(t *testing.T) (srv *httptest.Server, bundle string) {
 		case "/status":
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, `{"kind":"Status","status":"Failure","message":"never"}`)
+		case "/empty":
+			w.WriteHeader(http.StatusNoContent)
+		case "/type":
+			w.Header().Set("Content-Type", ";;")
+			_, _ = io.WriteString(w, "{}")
 		default:
 			http.Error(w, "no", http.StatusInternalServerError)
 		}
@@ -61,6 +66,8 @@ func TestPost(t *testing.T) {
 		{"redirect", map[string]any{"url": srv.URL + "/moved", "caBundle": bundle}, "{}", ""},
 		{"failure with JSON", map[string]any{"url": srv.URL + "/json", "caBundle": bundle}, "", `an error on the server ("unknown") has prevented the request from succeeding`},
 		{"failure with a Status", map[string]any{"url": srv.URL + "/status", "caBundle": bundle}, "", "never"},
+		{"no body", map[string]any{"url": srv.URL + "/empty", "caBundle": bundle}, "", "0-length response with status code: 204 and content type: application/json"},
+		{"wrong Content-Type", map[string]any{"url": srv.URL + "/type", "caBundle": bundle}, "", "Internal error occurred: mime: no media type"},
 		{"not trusted", map[string]any{"url": srv.URL + "/echo"}, "", "tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		{"invalid bundle", map[string]any{"url": srv.URL + "/echo", "caBundle": "AAAA"}, "", "unable to load root certificates: unable to parse bytes as PEM block"},
 		{"unreachable", map[string]any{"url": "https://127.0.0.1:1/x"}, "", `Post "https://127.0.0.1:1/x?timeout=5s": dial tcp 127.0.0.1:1: connect: connection refused`},

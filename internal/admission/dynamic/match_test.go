@@ -43,7 +43,7 @@ func TestCriteria(t *testing.T) {
 			s := &server{Types: r, objects: []map[string]any{decode(t, namespace)}}
 			c := compileCriteria(decode(t, "{"+tt.criteria+"}"), "rules")
 			got := ""
-			if as, ok := c.match(&request{newAttributes(t, s, tt.operation, tt.object, tt.old), s}); ok {
+			if as, ok := c.match(&request{Attributes: newAttributes(t, s, tt.operation, tt.object, tt.old), server: s}); ok {
 				got = fmt.Sprintf("%s/%s %s", as.kind.Group, as.kind.Version, as.kind.Kind)
 			}
 			assert.Equal(t, tt.want, got)
@@ -54,7 +54,7 @@ func TestCriteria(t *testing.T) {
 // The labels of a Namespace in the request decide, not those of the stored one.
 func TestNamespaceSelectorOfNamespaces(t *testing.T) {
 	typ := newTypes(t).Lookup("", "v1", "namespaces")
-	r := &request{&admission.Attributes{Operation: admission.Create, Type: typ, Codec: typ.Codec, Namespace: "n", Name: "n", Object: decode(t, namespace)}, nil}
+	r := &request{Attributes: &admission.Attributes{Operation: admission.Create, Type: typ, Codec: typ.Codec, Namespace: "n", Name: "n", Object: decode(t, namespace)}}
 	gold := compileCriteria(decode(t, `{"namespaceSelector":{"matchLabels":{"tier":"gold"}}}`), "rules")
 	_, ok := gold.match(r)
 	assert.True(t, ok)

@@ -110,7 +110,7 @@ func compileVariables(spec map[string]any, optional cel.OptionalVariables, alway
 // checkParamKind returns an error if no resource has the paramKind.
 func (p *policy) checkParamKind(s Server) error {
 	if p.paramKind != nil && s.Type(*p.paramKind) == nil {
-		return fmt.Errorf("failed to find resource referenced by paramKind: '%s/%s, Kind=%s'", p.paramKind.Group, p.paramKind.Version, p.paramKind.Kind)
+		return fmt.Errorf("failed to find resource referenced by paramKind: '%s'", p.paramKind.Long())
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // A Server is what policies and webhooks need of the API server, for one request.
@@ -31,6 +32,9 @@ type Server interface {
 type request struct {
 	*admission.Attributes
 	server Server
+	// unconverted is the answer if a webhook has given the object a kind that cannot be converted
+	// to the request's. Later webhooks are called with the object before that.
+	unconverted *status.Status
 }
 
 // A target is the version of a request's resource that a rule matches.

@@ -1,18 +1,11 @@
 package dynamic
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // An AdmissionReview is what a webhook returns.
@@ -36,7 +29,11 @@ type AdmissionResponse struct {
 // reviewGroup is the API group of AdmissionReview.
 const reviewGroup = "admission.k8s.io"
 
-func reviewAPIVersion(version string) string { return reviewGroup + "/" + version }
+func reviewKind(version string) resource.Kind {
+	return resource.Kind{GroupVersion: resource.GroupVersion{Group: reviewGroup, Version: version}, Kind: "AdmissionReview"}
+}
+
+func reviewAPIVersion(version string) string { return reviewKind(version).GroupVersion.String() }
 
 // supportedVersion returns the first version of AdmissionReview in the list that
 // the server supports.
@@ -49,35 +46,11 @@ func supportedVersion(versions []string) string {
 	return "v1"
 }
 
-// parseReview parses the JSON or YAML answer to a review of the version, as the release
-// with a minor number does. A text that begins as an object of JSON is JSON.
+// parseReview parses the answer to a review of the version, as the release with a minor number does.
 func parseReview(minor int, body []byte, version string) (*AdmissionReview, error) {
-	if len(body) == 0 {
-		return nil, errors.New("0-length response with status code: 200 and content type: application/json")
-	}
-	if !json.Valid(body) && !bytes.HasPrefix(bytes.TrimLeftFunc(body, unicode.IsSpace), []byte("{")) {
-		converted, err := yaml.YAMLToJSON(body)
-		if err != nil {
-			return nil, err
-		}
-		body = converted
-	}
-	apiVersion, kind, err := wire.Identify(body)
-	if err != nil {
-		return nil, err
-	}
-	switch group, got, _ := strings.Cut(apiVersion, "/"); {
-	case apiVersion == "" && kind == "": // accepted
-	case group != reviewGroup || kind != "AdmissionReview" || got != "v1" && got != "v1beta1":
-		return nil, fmt.Errorf("no kind %q is registered for version %q in scheme %q", kind, apiVersion, resource.Scheme(minor))
-	case got != version:
-		return nil, fmt.Errorf("converting (%s.AdmissionReview) to (%s.AdmissionReview): unknown conversion", got, version)
-	}
 	var review AdmissionReview
-	if err := json.Unmarshal(body, &review); err != nil {
-		return nil, err
-	}
-	return &review, nil
+	err := resource.DecodeReview(minor, reviewKind(version), body, &review)
+	return &review, err
 }
 
 // verify returns the response after the checks that kube-apiserver does in v1.
@@ -92,8 +65,9 @@ func (a *AdmissionReview) verify(version, uid string, mutating bool) (*Admission
 		return v, nil
 	case v.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, v.UID)
-	case a.Kind == "":
-		return nil, fmt.Errorf("expected webhook response of %s, Kind=AdmissionReview, got /, Kind=", reviewAPIVersion(version))
+	case a.Kind == "" || a.APIVersion == "":
+		gv, _ := resource.ParseGroupVersion(a.APIVersion) // DecodeReview has parsed it
+		return nil, fmt.Errorf("expected webhook response of %s, got %s", reviewKind(version).Long(), resource.Kind{GroupVersion: gv, Kind: a.Kind}.Long())
 	case !mutating && len(v.Patch) > 0:
 		return nil, errors.New("validating webhook may not return response.patch")
 	case !mutating && v.PatchType != nil:

@@ -157,7 +157,7 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 	if plugins == nil {
 		plugins = func(*admission.Attributes) error { return nil }
 	}
-	r := &request{a, server}
+	r := &request{Attributes: a, server: server}
 	if s == nil {
 		return plugins(a)
 	}
@@ -193,7 +193,7 @@ func (s *Snapshot) Validate(ctx context.Context, a *admission.Attributes, server
 	if s == nil {
 		return nil
 	}
-	r := &request{a, server}
+	r := &request{Attributes: a, server: server}
 	if err := validateByPolicies(ctx, policiesFor(r, s.validatingPolicies), r); err != nil {
 		return err
 	}

@@ -344,6 +344,9 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 			return err
 		}
 	}
+	if r.unconverted != nil {
+		return r.unconverted
+	}
 	return nil
 }
 
@@ -375,16 +378,23 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 		return false, nil, &callError{c.name, fmt.Errorf("unsupported patch type %q", *response.PatchType)}
 	}
 	codec := r.codec(c.target)
-	doc, err := patch.JSON(codec.Append(nil, c.object), response.Patch)
+	doc, err := patch.JSON(codec.PatchDocument(codec.Append(nil, c.object), c.object), response.Patch)
 	if err != nil {
 		return false, nil, status.Internal(err.Error())
 	}
-	obj, _, err := codec.Decode(doc, false)
-	if err == nil && !c.target.kind.Fits(obj) {
-		err = fmt.Errorf("the patch changes the kind of the object: %v %v", obj["apiVersion"], obj["kind"])
-	}
-	if err != nil {
+	obj, err := codec.DecodeMutated(doc, r.Name)
+	var unconverted *status.Status
+	switch {
+	case errors.As(err, &unconverted):
+		r.unconverted = unconverted
+		return true, response.Patch, nil
+	case err != nil:
 		return false, nil, status.Internal(err.Error())
+	}
+	obj, err = c.target.ConvertPatched(ctx, codec, obj, r.server.Type)
+	if err != nil {
+		r.unconverted = status.Unclassified(err.Error())
+		return true, response.Patch, nil
 	}
 	changed = !validation.Equal(obj, c.object)
 	if err := r.replace(ctx, c.target, c.target.setDefaults(obj)); err != nil {

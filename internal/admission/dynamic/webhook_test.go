@@ -53,8 +53,11 @@ func TestValidatingWebhooks(t *testing.T) {
 			want: failed + "failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion", code: 500},
 		{name: "no kind", answer: func(map[string]any) string { return `{"response":{"uid":"u"}}` },
 			want: failed + "received invalid webhook response: expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=", code: 500},
-		{name: "empty body", answer: func(map[string]any) string { return "" },
-			want: failed + "failed to call webhook: 0-length response with status code: 200 and content type: application/json", code: 500},
+		{name: "names in another case", answer: func(map[string]any) string {
+			return `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","Response":{"UID":"u","Allowed":true}}`
+		}, want: failed + "received invalid webhook response: webhook response was absent", code: 500},
+		{name: "status of a wrong type", answer: response(`"allowed":false,"status":"x"`),
+			want: failed + "failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.status of type v1.Status", code: 500},
 		{name: "YAML", answer: func(map[string]any) string {
 			return "kind: AdmissionReview\napiVersion: admission.k8s.io/v1\nresponse: {uid: u, allowed: true, warnings: [careful]}"
 		}, warnings: []string{"careful"}},
@@ -175,6 +178,52 @@ func TestMutatingWebhooks(t *testing.T) {
 	}
 }
 
+// A patch that changes the kind of a built-in object is decoded as that kind. Kinds that cannot be
+// converted are found after the last webhook.
+func TestMutatedKind(t *testing.T) {
+	const internal = "Internal error occurred: "
+	const replace = `{"op":"replace","path":"/%s","value":%s}`
+	kind, apiVersion := func(k string) string { return fmt.Sprintf(replace, "kind", k) }, func(v string) string { return fmt.Sprintf(replace, "apiVersion", v) }
+	for _, row := range []struct{ name, patch, want string }{
+		{"a kind with other types of fields", kind(`"Secret"`), internal + "illegal base64 data at input byte 0"},
+		{"another kind", kind(`"Secret"`) + `,{"op":"remove","path":"/data"}`, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"},
+		{"an unknown kind", kind(`"Nosuch"`), internal + `no kind "Nosuch" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"an unknown version", apiVersion(`"v2"`), internal + `no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"`},
+		{"no version", apiVersion(`"apps/"`) + `,{"op":"remove","path":"/metadata"}`, internal + `Object 'apiVersion' is missing in '{"apiVersion":"apps/","data":{"k":"v"},"kind":"ConfigMap"}'`},
+		{"no group version", apiVersion(`"a/b/c"`), internal + "unexpected GroupVersion string: a/b/c"},
+		{"no text", kind(`1`), internal + "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string"},
+		{"no kind", kind(`""`) + "," + apiVersion(`""`), ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &server{Types: newTypes(t), hooks: map[string]func(map[string]any) string{"x": patching("[" + row.patch + "]"), "y": response(`"allowed":true`)}}
+			a := newAttributes(t, s, admission.Create, configMap, "")
+			err := newSnapshot(t, webhookConfiguration("Mutating", "a", "x", ""), webhookConfiguration("Mutating", "b", "y", "")).Mutate(t.Context(), a, s, nil)
+			if strings.HasPrefix(row.want, internal) {
+				assert.Equal(t, []string{"x"}, s.called)
+			} else {
+				assert.Equal(t, []string{"x", "y"}, s.called)
+			}
+			if row.want != "" {
+				assert.EqualError(t, err, row.want)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, "ConfigMap", a.Object["kind"])
+		})
+	}
+}
+
+// A patch may change the version of an object.
+func TestMutatedVersion(t *testing.T) {
+	s := &server{Types: newTypes(t), hooks: map[string]func(map[string]any) string{
+		"x": patching(`[{"op":"replace","path":"/apiVersion","value":"autoscaling/v1"},{"op":"add","path":"/spec/targetCPUUtilizationPercentage","value":7}]`)}}
+	a := newAttributes(t, s, admission.Create, `{"apiVersion":"autoscaling/v2","metadata":{"name":"h"},"spec":{"maxReplicas":2}}`, "")
+	require.NoError(t, newSnapshot(t, webhookConfiguration("Mutating", "a", "x", "")).Mutate(t.Context(), a, s, nil))
+	assert.Equal(t, "autoscaling/v2", a.Object["apiVersion"])
+	metric, _ := object.List(a.Object, "spec", "metrics")[0].(map[string]any)
+	assert.Equal(t, int64(7), object.Value(metric, "resource", "target", "averageUtilization"))
+}
+
 // Since v1.34 failurePolicy counts for a patch that is no JSON.
 func TestUndecodablePatch(t *testing.T) {
 	for minor, want := range map[int]string{33: "Internal error occurred: invalid character 'x' looking for beginning of value", 34: ""} {
@@ -199,26 +248,6 @@ func TestMutatingWebhookOfAnotherVersion(t *testing.T) {
 	assert.Equal(t, "autoscaling/v2", a.Object["apiVersion"])
 	metric, _ := object.List(a.Object, "spec", "metrics")[0].(map[string]any)
 	assert.Equal(t, int64(7), object.Value(metric, "resource", "target", "averageUtilization"))
-}
-
-func TestParseReview(t *testing.T) {
-	for _, row := range []struct{ name, body, err string }{
-		{"JSON", `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u"}}`, ""},
-		{"YAML", "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse: {uid: u}", ""},
-		{"part of JSON", ` {"apiVersion":`, "couldn't get version/kind; json parse error: unexpected end of JSON input"},
-		{"part of YAML", "a: [", "yaml: line 1: did not find expected node content"},
-		{"other version", `{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}`, "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			review, err := parseReview(36, []byte(row.body), "v1")
-			if row.err != "" {
-				assert.EqualError(t, err, row.err)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, "u", review.Response.UID)
-		})
-	}
 }
 
 // No response of a webhook makes the server panic.

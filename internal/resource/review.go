@@ -1,0 +1,54 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/wire"
+)
+
+// reviewVersions are the versions of AdmissionReview and ConversionReview.
+var reviewVersions = []string{"v1", "v1beta1"}
+
+// DecodeReview decodes a webhook's answer to a review of the kind want into out, as a client of
+// the release does. The answer is JSON or YAML: a text that begins as an object of JSON is JSON.
+// One without kind and apiVersion is read as want.
+func DecodeReview(minor int, want Kind, answer []byte, out any) error {
+	if !json.Valid(answer) && !bytes.HasPrefix(bytes.TrimLeftFunc(answer, unicode.IsSpace), []byte("{")) {
+		converted, err := yaml.YAMLToJSON(answer)
+		if err != nil {
+			return err
+		}
+		answer = converted
+	}
+	apiVersion, kind, err := wire.Identify(answer)
+	if err != nil {
+		return err
+	}
+	gv, err := ParseGroupVersion(apiVersion)
+	if err != nil {
+		return err
+	}
+	got := Kind{GroupVersion: gv, Kind: kind}.Or(want)
+	switch {
+	case got == want:
+	case got.Group == want.Group && got.Kind == want.Kind && slices.Contains(reviewVersions, got.Version):
+		return fmt.Errorf("converting (%s) to (%s): unknown conversion", goType(got), goType(want))
+	default:
+		return NotRegistered(minor, got)
+	}
+	t, ok := wire.ForKindIn(minor, want.Group, want.Version, want.Kind)
+	if !ok {
+		panic("resource: no Go type is known for " + want.Long()) // unreachable: every release has the kinds of reviews
+	}
+	review, _, err := t.Decode(answer, wire.DecodeOptions{})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(t.Append(nil, review), out)
+}
