@@ -20,8 +20,7 @@ type costs struct {
 	// sizes returns the maximal size of the value at a path within the variable. It
 	// is nil if no size is known.
 	sizes func(path []string) (size uint64, known bool)
-	// version is that of the expression. kube-apiserver v1.32 does not know the sizes of
-	// optional values.
+	// version is that of the expression.
 	version Version
 }
 
@@ -317,9 +316,6 @@ func selectorCost(length checker.SizeEstimate) checker.CostEstimate {
 // EstimateCallCost implements [checker.CostEstimator]. It returns nil if cel-go
 // defines the cost.
 func (c costs) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
-	if (overload == overloads.Equals || overload == overloads.NotEquals) && !c.version.has(32) && isOptional(args[0]) && isOptional(args[1]) {
-		return &checker.CallEstimate{CostEstimate: checker.UnknownSizeEstimate().MultiplyByCostFactor(perString)}
-	}
 	p := costClassOf(function, overload)
 	switch p {
 	case costUnknown:
@@ -486,11 +482,6 @@ func (c costs) equalityCost(args []checker.AstNode) *checker.CallEstimate {
 		}
 	}
 	return nil
-}
-
-// isOptional reports whether a value is optional.
-func isOptional(node checker.AstNode) bool {
-	return node.Type().Kind() == types.OpaqueKind && node.Type().TypeName() == "optional_type"
 }
 
 // size returns the estimated size of a value.

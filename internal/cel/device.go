@@ -117,7 +117,7 @@ func (s DeviceSelectors) Check(text string, path *validation.Path) *validation.E
 	if _, err := env.Program(ast); err != nil {
 		return validation.Internal(path, fmt.Errorf("program instantiation failed: %w", err))
 	}
-	estimate, err := env.EstimateCost(ast, deviceCosts{costs{sizes: deviceSize, version: s.Version}})
+	estimate, err := estimateCost(env, ast, s.Version, deviceCosts{costs{sizes: deviceSize, version: s.Version}})
 	switch {
 	case err != nil:
 		return validation.Internal(path, fmt.Errorf("cost estimation failed: %w", err))

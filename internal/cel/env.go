@@ -78,7 +78,7 @@ func (v baseLibrary) CompileOptions() []cel.EnvOption {
 		cel.EagerlyValidateDeclarations(true),
 		cel.DefaultUTCTimeZone(true),
 		cel.CrossTypeNumericComparisons(true),
-		cel.OptionalTypes(),
+		cel.OptionalTypes(cel.OptionalTypesVersion(optionalTypes(v.Version))),
 		cel.ASTValidators(
 			cel.ValidateDurationLiterals(),
 			cel.ValidateTimestampLiterals(),
@@ -99,6 +99,15 @@ func (v baseLibrary) CompileOptions() []cel.EnvOption {
 		options = append(options, library.Semver(true)...)
 	}
 	return append(options, library.Options()...)
+}
+
+// optionalTypes returns the version of the library of optional types. The second one has the
+// functions first and last. Kubernetes asks for no version, and has that of its cel-go.
+func optionalTypes(v Version) uint32 {
+	if v.has(32) {
+		return 2
+	}
+	return 1
 }
 
 // ProgramOptions returns nothing: newProgram optimizes programs and measures their

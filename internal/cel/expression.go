@@ -28,7 +28,7 @@ func compile(env *cel.Env, text string, result *types.Type, c costs) (expression
 	if err != nil {
 		return expression{}, &compileError{step: instantiation, cause: err.Error()}
 	}
-	estimate, err := env.EstimateCost(ast, c)
+	estimate, err := estimateCost(env, ast, c.version, c)
 	if err != nil {
 		return expression{}, &compileError{step: estimation, cause: err.Error()}
 	}

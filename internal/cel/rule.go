@@ -75,14 +75,14 @@ func compileRule(v Version, t *declType, rule schema.Rule, env *cel.Env) compile
 	if strings.TrimSpace(rule.Rule) == "" {
 		return c
 	}
-	e, err := compile(env, rule.Rule, types.BoolType, costs{t.size, v})
+	e, err := compile(env, rule.Rule, types.BoolType, costs{t.sizes(v), v})
 	if err != nil {
 		c.err = err.ruleError()
 		return c
 	}
 	c.program, c.cost, c.transition = e.program, e.cost, e.refersTo(oldSelf)
 	if rule.MessageExpression != "" {
-		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.size, v})
+		m, err := compile(env, rule.MessageExpression, types.StringType, costs{t.sizes(v), v})
 		if err != nil {
 			c.messageErr = err.messageExpressionError()
 		} else {

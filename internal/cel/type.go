@@ -66,6 +66,8 @@ const (
 	// maxRequestSize is the maximal number of bytes of a request. Sizes that the schema
 	// does not limit are estimated from it.
 	maxRequestSize = 3 << 20
+	// maxIntOrStringSize is the size in bytes of the largest int-or-string of a request.
+	maxIntOrStringSize = maxRequestSize - 2
 	// maxTimeSize and dateSize are sizes in bytes of date-times, durations and dates.
 	maxTimeSize = 32
 	dateSize    = 12
@@ -81,7 +83,7 @@ func newDeclType(s *schema.Schema, isResourceRoot bool) *declType {
 	t.schema = s
 	switch {
 	case s.IntOrString:
-		t.kind, t.visible, t.maxSize, t.minSerializedSize = kindIntOrString, true, maxRequestSize-2, 1
+		t.kind, t.visible, t.maxSize, t.minSerializedSize = kindIntOrString, true, maxIntOrStringSize, 1
 		if c := s.Constraints; c != nil && c.MaxLength != nil {
 			t.maxSize = 4 * max(*c.MaxLength, 0)
 		}
@@ -147,14 +149,21 @@ func isAnyValue(s *schema.Schema) bool {
 	return s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields
 }
 
-// size returns the maximal size of the values at a path.
-func (t *declType) size(path []string) (size uint64, known bool) {
-	for _, name := range path {
-		if t = t.child(name); t == nil {
-			return 0, false
+// sizes returns the function that returns the maximal size of the values at a path.
+// kube-apiserver v1.33 and older ignore the maxLength of int-or-string.
+func (t *declType) sizes(v Version) func(path []string) (size uint64, known bool) {
+	return func(path []string) (size uint64, known bool) {
+		t := t
+		for _, name := range path {
+			if t = t.child(name); t == nil {
+				return 0, false
+			}
 		}
+		if t.kind == kindIntOrString && !v.has(33) {
+			return maxIntOrStringSize, true
+		}
+		return uint64(t.maxSize), true
 	}
-	return uint64(t.maxSize), true
 }
 
 func (t *declType) initObject() {
