@@ -36,7 +36,7 @@ func RulesOf(r validation.Release) Rules {
 		minor:              minor,
 		expressions:        cel.NewExpressions(minor),
 		evaluation:         cel.Options{TypesAsValues: minor < 35, WithoutRatcheting: !ratchets},
-		values:             schema.Options{AnyNumberFormat: minor < 36, WithoutRatcheting: !ratchets},
+		values:             schema.Options{FormatsOfStrings: minor < 36, WithoutNameFormats: minor < 35, WithoutRatcheting: !ratchets},
 		statusOwnsMetadata: minor < 36,
 	}
 }

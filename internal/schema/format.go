@@ -44,6 +44,16 @@ func IsFormat(format, s string) bool {
 	return !ok || is(s)
 }
 
+// stringFormat returns the check of strings by a format, nil if the format is not known.
+func (o Options) stringFormat(format string) func(string) bool {
+	switch name := normalizeFormat(format); {
+	case name == "", o.WithoutNameFormats && (name == "k8sshortname" || name == "k8slongname"):
+		return nil
+	default:
+		return stringFormats[name]
+	}
+}
+
 // stringFormats has the formats of strings in CustomResourceDefinitions.
 var stringFormats = map[string]func(string) bool{
 	"bsonobjectid": func(s string) bool {

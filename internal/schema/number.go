@@ -12,7 +12,7 @@ import (
 func (v validator) number(s *Schema, c *Constraints, value any, at *validation.Path) result {
 	r := result{score: 1}
 	fits := func(n any, name string) bool {
-		ok := v.options.AnyNumberFormat || s.fitsType(n, c.formatName)
+		ok := v.options.FormatsOfStrings || s.fitsType(n, c.formatName)
 		if !ok {
 			r.addMessage("%s value must be of type %s in %s", name, s.numberType(c.formatName), pathText(at))
 		}

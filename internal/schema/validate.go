@@ -27,9 +27,13 @@ func (s *Schema) Validate(value, old any, path *validation.Path) validation.List
 // Options are how the releases of kube-apiserver validate values differently. The zero
 // Options are those of the newest release.
 type Options struct {
-	// AnyNumberFormat accepts a number whether it fits the format and type of its schema or
-	// not: formats of numbers have no effect, as in v1.35 and before.
-	AnyNumberFormat bool
+	// FormatsOfStrings knows no formats of numbers, and accepts a number whether it fits the
+	// type of its schema or not. The formats of strings apply to schemas of every type. So it
+	// is in v1.35 and before.
+	FormatsOfStrings bool
+	// WithoutNameFormats does not know the formats k8s-short-name and k8s-long-name, as v1.34
+	// and before.
+	WithoutNameFormats bool
 	// WithoutRatcheting reports the errors of unchanged values too.
 	WithoutRatcheting bool
 	// Pruned says that the values were pruned. Fields of the value that are the same in memory as
@@ -76,7 +80,12 @@ func (v validator) format(s *Schema) string {
 	switch {
 	case v.asWritten:
 		return s.Format
-	case s.Constraints == nil, v.options.AnyNumberFormat && (s.Type == "integer" || s.Type == "number"):
+	case v.options.FormatsOfStrings:
+		if v.options.stringFormat(s.Format) == nil {
+			return ""
+		}
+		return s.Format
+	case s.Constraints == nil:
 		return ""
 	}
 	return s.Constraints.formatName
@@ -84,8 +93,8 @@ func (v validator) format(s *Schema) string {
 
 // formatCheck returns the check of strings by their format, nil if there is none.
 func (v validator) formatCheck(s *Schema, c *Constraints) func(string) bool {
-	if v.asWritten {
-		return stringFormats[normalizeFormat(s.Format)]
+	if v.asWritten || v.options.FormatsOfStrings {
+		return v.options.stringFormat(s.Format)
 	}
 	return c.format
 }

@@ -162,18 +162,26 @@ func TestWholeFloats(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	anyNumber, noRatcheting := schema.Options{AnyNumberFormat: true}, schema.Options{WithoutRatcheting: true}
+	strings, noRatcheting := schema.Options{FormatsOfStrings: true}, schema.Options{WithoutRatcheting: true}
+	noNames := schema.Options{FormatsOfStrings: true, WithoutNameFormats: true}
 	for _, tc := range []struct {
 		name               string
 		options            schema.Options
 		schema, old, value string
 		want               []string
 	}{
-		{"fraction for an integer", anyNumber, `{type: integer}`, `null`, `1.5`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
-		{"int32 overflow", anyNumber, `{type: integer, format: int32}`, `null`, `2147483648`, nil},
-		{"no number for a format", anyNumber, `{type: integer, format: int32}`, `null`, `true`, []string{`spec: Invalid value: "boolean": spec in body must be of type integer: "boolean"`}},
-		{"fractional limit", anyNumber, `{type: integer, maximum: 1.5}`, `null`, `2`, []string{`spec: Invalid value: 2: spec in body should be less than or equal to 1`}},
-		{"ratcheting", anyNumber, `{type: integer, maximum: 1}`, `2`, `2`, nil},
+		{"fraction for an integer", strings, `{type: integer}`, `null`, `1.5`, []string{`spec: Invalid value: "number": spec in body must be of type integer: "number"`}},
+		{"int32 overflow", strings, `{type: integer, format: int32}`, `null`, `2147483648`, nil},
+		{"no number for a format", strings, `{type: integer, format: int32}`, `null`, `true`, []string{`spec: Invalid value: "boolean": spec in body must be of type integer: "boolean"`}},
+		{"fractional limit", strings, `{type: integer, maximum: 1.5}`, `null`, `2`, []string{`spec: Invalid value: 2: spec in body should be less than or equal to 1`}},
+		{"string of an integer with a format of strings", strings, `{type: integer, format: date}`, `null`, `x`, []string{
+			`spec: Invalid value: "string": spec in body must be of type integer: "string"`,
+			`spec: Invalid value: "x": spec in body must be of type date: "x"`,
+		}},
+		{"fraction for an integer with a format of strings", strings, `{type: integer, format: date}`, `null`, `1.5`, []string{`spec: Invalid value: "float64": spec in body must be of type date: "float64"`}},
+		{"name format", strings, `{type: string, format: k8s-short-name}`, `null`, `A`, []string{`spec: Invalid value: "A": spec in body must be of type k8s-short-name: "A"`}},
+		{"no name format", noNames, `{type: string, format: k8s-short-name}`, `null`, `A`, nil},
+		{"ratcheting", strings, `{type: integer, maximum: 1}`, `2`, `2`, nil},
 		{"without ratcheting", noRatcheting, `{type: integer, maximum: 1}`, `2`, `2`, []string{`spec: Invalid value: 2: spec in body should be less than or equal to 1`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
