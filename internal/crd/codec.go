@@ -24,6 +24,7 @@ type customCodec struct {
 	schema      *schema.Schema
 	keepUnknown bool // spec.preserveUnknownFields: prunes nothing
 	stored      bool // the version is the one of stored objects
+	release     validation.Release
 }
 
 var _ resource.Codec = (*customCodec)(nil)
@@ -187,9 +188,14 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
 	var invalid *validation.Error
 	if errors.As(err, &invalid) { // in the metadata of an embedded resource
-		err = status.Invalid(groupKind(c.kind), object.String(obj, "metadata", "name"), validation.List{invalid})
+		err = status.Invalid(groupKind(c.kind), object.String(obj, "metadata", "name"), c.inRelease(invalid))
 	}
 	return obj, err
+}
+
+// inRelease returns an error as the release words it.
+func (c *customCodec) inRelease(e *validation.Error) validation.List {
+	return validation.List{e}.In(c.release, c.kind.Group, c.kind.Kind)
 }
 
 // dropInvalid removes a member of the metadata that cannot be decoded. kube-apiserver does
@@ -209,6 +215,10 @@ func (c *customCodec) coerceDecoded(obj map[string]any, strict bool) (map[string
 func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, o schema.CoerceOptions) (map[string]any, []error, error) {
 	o.KeepUnknown = c.keepUnknown
 	unknown, err := c.schema.Coerce(obj, o)
+	var invalid *validation.Error
+	if errors.As(err, &invalid) {
+		return nil, nil, c.inRelease(invalid)[0]
+	}
 	if err != nil {
 		return nil, nil, err
 	}

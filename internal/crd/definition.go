@@ -135,7 +135,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 
 			HasConversionWebhook: d.hasConversionWebhook(),
 		}
-		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: v.keepsUnknown(), stored: v.name == storage}
+		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
 		v.typ.Strategy = v.strategy()

@@ -187,12 +187,12 @@ func (v *version) validateLists(obj, old map[string]any) validation.List {
 }
 
 // validateRules evaluates the validation rules of the schema on an object. errs are the
-// errors of the schema; some of them prevent the evaluation.
+// errors of the schema of all releases; some of them prevent the evaluation.
 func (v *version) validateRules(ctx context.Context, errs validation.List, obj, old map[string]any) validation.List {
 	switch {
 	case v.rules == nil:
 		return nil
-	case slices.ContainsFunc(errs, blocksRules):
+	case slices.ContainsFunc(errs.In(v.release.release, v.typ.Group, v.typ.Kind), blocksRules):
 		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
 	errs, _ = v.rules.Validate(ctx, nil, obj, orNil(old), cel.Budget)

@@ -20,9 +20,10 @@ var (
 // Rules are what depends on the release in definitions. The zero Rules are those of the
 // newest release.
 type Rules struct {
-	minor       int         // of the release
-	expressions cel.Version // of new definitions
-	evaluation  cel.Options // of their rules
+	release     validation.Release // nil for the newest one
+	minor       int                // of the release
+	expressions cel.Version        // of new definitions
+	evaluation  cel.Options        // of their rules
 	values      schema.Options
 	// statusOwnsMetadata makes the manager of a status own its metadata too, though that
 	// does not change.
@@ -33,6 +34,7 @@ type Rules struct {
 func RulesOf(r validation.Release) Rules {
 	minor, ratchets := r.Minor(), r.Enabled("CRDValidationRatcheting")
 	return Rules{
+		release:            r,
 		minor:              minor,
 		expressions:        cel.NewExpressions(minor),
 		evaluation:         cel.Options{TypesAsValues: minor < 35, WithoutRatcheting: !ratchets},
