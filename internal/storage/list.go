@@ -155,12 +155,21 @@ func (s *Store) fill(ctx context.Context, t *resource.Type, q Query, page *Page,
 	page.Items = slices.Values(items)
 	if more {
 		next := last + "\x00"
-		page.Continue = encodeContinue(next, prefix, int64(page.Revision))
+		page.Continue = encodeContinue(next, q.tokenPrefix(t, prefix), int64(page.Revision))
 		if q.everything() {
 			page.Remaining = int64(s.CountAfter(view, from, next, end, len(items)))
 		}
 	}
 	return nil
+}
+
+// tokenPrefix returns what continue tokens leave out of keys with the prefix. Those of
+// kube-apiserver's watch cache keep the slash at its end.
+func (q *Query) tokenPrefix(t *resource.Type, prefix string) string {
+	if t.NoWatchCache || q.EtcdSnapshots {
+		return prefix
+	}
+	return strings.TrimSuffix(prefix, "/")
 }
 
 // walk returns the objects of items that match the selection, in t's version. For a

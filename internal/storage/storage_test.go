@@ -266,6 +266,23 @@ func TestRemainingOfSelection(t *testing.T) {
 	assert.Empty(t, h.names(q))
 }
 
+// The tokens of kube-apiserver's watch cache begin with a slash, those of etcd do not.
+func TestContinueTokens(t *testing.T) {
+	h := exampleHistory(t, false)
+	start := func(q Query) string {
+		q.Limit = 1
+		page, err := h.list(q)
+		require.NoError(t, err)
+		b, err := base64.RawURLEncoding.DecodeString(page.Continue)
+		require.NoError(t, err)
+		var token continueToken
+		require.NoError(t, json.Unmarshal(b, &token))
+		return token.Start
+	}
+	assert.Equal(t, "/a\x00", start(Query{}))
+	assert.Equal(t, "a\x00", start(Query{EtcdSnapshots: true}))
+}
+
 func TestExpiredContinue(t *testing.T) {
 	h := exampleHistory(t, true)
 	first, err := h.list(Query{Limit: 1})
