@@ -70,6 +70,13 @@ func (r *Requests) Count(l Request, took time.Duration) {
 	d.sum += took
 }
 
+// Reset forgets all requests.
+func (r *Requests) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = nil
+}
+
 // Families returns the counts and the durations, sorted by labels.
 func (r *Requests) Families() []Family {
 	r.mu.Lock()

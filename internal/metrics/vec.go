@@ -65,6 +65,13 @@ func (v *Values) change(vec *Vec, labels []string, change func(old float64) floa
 	*sample = change(*sample)
 }
 
+// Reset removes all samples.
+func (v *Values) Reset() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.vecs = nil
+}
+
 // Family returns the samples of a Vec, sorted by labels.
 func (v *Values) Family(vec *Vec) Family {
 	samples := map[string]float64{}

@@ -19,3 +19,6 @@ func (g *Registry) Metrics() []metrics.Family {
 	}
 	return all
 }
+
+// ResetMetrics sets the counters of Metrics to 0.
+func (g *Registry) ResetMetrics() { g.counts.Reset() }

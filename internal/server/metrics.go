@@ -11,7 +11,6 @@ import (
 	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/health"
 	"github.com/kubefake/kubefake/internal/metrics"
-	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -94,6 +93,12 @@ var deprecatedAPIs = &metrics.Vec{
 // fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	s := r.server
+	if r.http.Method == http.MethodDelete {
+		s.requests.Reset()
+		s.deprecated.Reset()
+		s.registry.ResetMetrics()
+		return r.answerReset()
+	}
 	store := s.registry.Store()
 	live, history := store.LiveBytes(), store.HistoryBytes()
 	families := []metrics.Family{
@@ -123,8 +128,16 @@ func gauge(name, help string, value int64) metrics.Family {
 	return metrics.Family{Name: name, Type: metrics.Gauge, Help: help, Samples: []metrics.Sample{{Value: float64(value)}}}
 }
 
-// serveHealthMetrics serves /metrics/slis: the results of the health checks.
+// serveHealthMetrics serves /metrics/slis: the results of the health checks. Only a GET returns them.
 func (r *request) serveHealthMetrics() error {
+	switch r.http.Method {
+	case http.MethodGet:
+	case http.MethodDelete:
+		return r.answerReset()
+	default:
+		r.w.WriteHeader(http.StatusOK)
+		return nil
+	}
 	f := metrics.Family{Name: "kubernetes_healthcheck", Type: metrics.Gauge, Stability: metrics.Stable, Help: "This metric records the result of a single healthcheck."}
 	for _, endpoint := range health.Endpoints() {
 		for _, check := range health.Checks(r.surface.Release(), endpoint) {
@@ -134,10 +147,17 @@ func (r *request) serveHealthMetrics() error {
 	return r.answerMetrics(f)
 }
 
+// answerReset answers a DELETE of metrics.
+//
+// Differs from kube-apiserver: reset of metrics: kube-apiserver removes the values of all metrics
+// with labels until they are set again. Here the counts of requests and of what plugins do begin
+// again, and metrics about the present state stay. Request: DELETE /metrics.
+func (r *request) answerReset() error {
+	r.write(http.StatusOK, "text/plain; charset=utf-8", []byte("metrics reset\n"))
+	return nil
+}
+
 func (r *request) answerMetrics(families ...metrics.Family) error {
-	if r.http.Method == http.MethodDelete {
-		return status.NotImplemented("reset of metrics")
-	}
 	r.w.Header().Set("Process-Start-Time-Unix", strconv.FormatInt(r.server.started.Unix(), 10))
 	r.write(http.StatusOK, metrics.ContentType(r.surface.Release().Minor()), metrics.Encode(families...))
 	return nil

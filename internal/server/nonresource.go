@@ -80,12 +80,16 @@ const (
 	openIDConfigurationPath = "/.well-known/openid-configuration"
 )
 
-// selfPaths serve metrics and the keys of service account tokens.
+// selfPaths serve metrics, the keys of service account tokens, and dumps of requests.
 var selfPaths = map[string]func(*request) error{
 	"/metrics":                (*request).serveMetrics,
 	"/metrics/slis":           (*request).serveHealthMetrics,
 	openIDConfigurationPath:   (*request).serveOpenIDConfiguration,
 	serviceaccount.KeySetPath: (*request).serveKeySet,
+
+	"/debug/api_priority_and_fairness/dump_priority_levels": (*request).dumpPriorityLevels,
+	"/debug/api_priority_and_fairness/dump_queues":          (*request).dumpQueues,
+	"/debug/api_priority_and_fairness/dump_requests":        (*request).dumpRequests,
 }
 
 // servicePaths are the paths that slashes may follow. kube-apiserver serves them as it serves
