@@ -279,8 +279,8 @@ func TestContinueTokens(t *testing.T) {
 		require.NoError(t, json.Unmarshal(b, &token))
 		return token.Start
 	}
-	assert.Equal(t, "/a\x00", start(Query{}))
-	assert.Equal(t, "a\x00", start(Query{EtcdSnapshots: true}))
+	assert.Equal(t, "/ns/a\x00", start(Query{}))
+	assert.Equal(t, "ns/a\x00", start(Query{EtcdSnapshots: true}))
 }
 
 func TestExpiredContinue(t *testing.T) {
