@@ -269,7 +269,8 @@ func WithAlwaysDeny() Option { return func(c *config) { c.alwaysDeny = true } }
 // WithAuditLog writes the audit log of kube-apiserver to w: a line of JSON for each event
 // that the policy selects. policy is a Policy of audit.k8s.io/v1 in YAML or JSON; another
 // text is an ErrInvalidOption. Each event is one call of w.Write, and no two calls are
-// concurrent. Errors of w are ignored. Forks write to w too.
+// concurrent. An event is lost if w fails: apiserver_audit_error_total of /metrics counts it.
+// Forks write to w too.
 //
 // See https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/.
 func WithAuditLog(policy string, w io.Writer) Option {

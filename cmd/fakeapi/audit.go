@@ -67,8 +67,8 @@ const (
 // define defines the flags of a minor release.
 func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
 	fs.StringVar(&a.policy, "audit-policy-file", "", "log the requests that this policy selects")
-	a.log.define(fs, "log", "blocking", "each event is written before the answer ends")
-	a.webhook.define(fs, "webhook", "batch", "blocking sends each event before the answer ends, and so does blocking-strict")
+	a.log.define(fs, "log", "blocking", "each event is written before the answer ends, and blocking-strict fails a request whose event is lost")
+	a.webhook.define(fs, "webhook", "batch", "blocking sends each event before the answer ends, and blocking-strict fails a request whose event is lost")
 
 	fs.StringVar(&a.path, "audit-log-path", "", "append the audit log to this file; - is the standard output")
 	fs.StringVar(&a.format, "audit-log-format", "json", "the format of the audit log: json")
@@ -139,6 +139,15 @@ func (b *auditBackend) validate(batches func() error) (errs []error) {
 	return errs
 }
 
+// backend returns the backend, which writes to w.
+func (b *auditBackend) backend(w io.Writer) audit.Backend {
+	out := audit.Backend{Plugin: b.name, Writer: w, Strict: b.mode == "blocking-strict"}
+	if b.truncate {
+		out.MaxEvent = b.maxEventSize
+	}
+	return out
+}
+
 func (a *auditFlags) validateBatches() error {
 	for _, flag := range []struct {
 		name   string
@@ -158,55 +167,6 @@ func (a *auditFlags) validateBatches() error {
 	return nil
 }
 
-// A reportingWriter reports the events that its writer loses.
-type reportingWriter struct {
-	io.Writer
-	report func(events int, err error)
-}
-
-func (w reportingWriter) Write(event []byte) (int, error) {
-	n, err := w.Writer.Write(event)
-	if err != nil {
-		w.report(1, err)
-	}
-	return n, err
-}
-
-// auditWriters writes events to several writers. Errors of one do not keep an event from
-// the others.
-type auditWriters struct {
-	writers []io.Writer
-	closers []io.Closer
-}
-
-func (w *auditWriters) Write(event []byte) (int, error) {
-	for _, one := range w.writers {
-		one.Write(event)
-	}
-	return len(event), nil
-}
-
-func (w *auditWriters) Close() (err error) {
-	for _, one := range w.closers {
-		err = errors.Join(err, one.Close())
-	}
-	return err
-}
-
-// add adds the writer of a backend.
-func (w *auditWriters) add(b auditBackend, to io.Writer, report func(plugin string) func(int, error)) {
-	if c, ok := to.(io.Closer); ok {
-		w.closers = append(w.closers, c)
-	}
-	if b.name == "log" { // the webhook reports by itself
-		to = reportingWriter{to, report(b.name)}
-	}
-	if b.truncate {
-		to = audit.Truncation{Writer: to, Max: b.maxEventSize, Report: report("truncate")}
-	}
-	w.writers = append(w.writers, to)
-}
-
 // open returns the policy, and the writer of the file of --audit-log-path and of the
 // webhook. The writer is nil without a policy and without both of them. Events that are
 // lost are reported to stderr.
@@ -221,43 +181,41 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 	if _, err := audit.ParsePolicy(text); err != nil {
 		return "", nil, inputfile.Wrap(a.policy, fmt.Errorf("loading audit policy file: %w", err))
 	}
-	report := func(plugin string) func(int, error) {
-		return func(events int, err error) {
-			fmt.Fprintf(stderr, "E%s kube-apiserver: Error in audit plugin '%s' affecting %d audit events: %v\n", time.Now().Format(logTime), plugin, events, err)
-		}
+	if a.path == "" && a.kubeconfig == "" {
+		return "", nil, nil
 	}
-	writers := &auditWriters{}
+	backends := &audit.Backends{Report: func(plugin string, events int, err error) {
+		fmt.Fprintf(stderr, "E%s kube-apiserver: Error in audit plugin '%s' affecting %d audit events: %v\n", time.Now().Format(logTime), plugin, events, err)
+	}}
 	switch {
 	case a.path == "":
 	case a.path == "-":
-		writers.add(a.log, struct{ io.Writer }{stdout}, report)
+		backends.Add(a.log.backend(struct{ io.Writer }{stdout})) // which is not closed
 	default:
 		file, err := a.openFile(minor)
 		if err != nil {
 			return "", nil, fmt.Errorf("ensureLogFile: %w", err)
 		}
-		writers.add(a.log, file, report)
+		backends.Add(a.log.backend(file))
 	}
 	if a.kubeconfig != "" {
 		cluster, err := kubeconfig.Load(ctx, a.kubeconfig, "")
 		if err != nil {
-			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), writers.Close())
+			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), backends.Close())
 		}
 		base, err := url.Parse(cluster.URL)
 		if err != nil {
-			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), writers.Close())
+			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), backends.Close())
 		}
 		a.send.URL, a.send.Transport = webhook.RESTURL(base).String(), cluster.Transport
-		a.send.Blocking, a.send.Report = a.webhook.mode != "batch", report("webhook")
+		a.send.Blocking = a.webhook.mode != "batch"
+		a.send.Report = func(events int, err error) { backends.Lost(a.webhook.name, events, err) }
 		if a.throttle {
 			a.send.QPS = float64(a.qps)
 		}
-		writers.add(a.webhook, audit.NewWebhook(a.send), report)
+		backends.Add(a.webhook.backend(audit.NewWebhook(a.send)))
 	}
-	if writers.writers == nil {
-		return "", nil, nil
-	}
-	return string(text), writers, nil
+	return string(text), backends, nil
 }
 
 // openFile opens the file of --audit-log-path.

@@ -54,3 +54,35 @@ func TestAuditWebhook(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 3, strings.Count(string(text), part))
 }
+
+// With the mode blocking-strict a request whose event cannot be written fails. Other modes lose the
+// event. Both are in the metrics.
+func TestAuditLogOnFullDisk(t *testing.T) {
+	const fullDisk = "/dev/full"
+	if _, err := os.Stat(fullDisk); err != nil {
+		t.Skip("needs " + fullDisk)
+	}
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	require.NoError(t, os.WriteFile(policy, []byte("{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata, nonResourceURLs: [/version]}]}"), 0o600))
+	for _, tt := range []struct {
+		mode    string
+		code    int
+		body    string
+		metrics []string
+	}{
+		{"blocking", 200, `"gitVersion"`, []string{`apiserver_audit_error_total{plugin="log"} 2`, "apiserver_audit_requests_rejected_total 0"}},
+		{"blocking-strict", 500, `Internal Server Error: "/version": failed to store audit event`, []string{`apiserver_audit_error_total{plugin="log"} 1`, "apiserver_audit_requests_rejected_total 1"}},
+	} {
+		t.Run(tt.mode, func(t *testing.T) {
+			c := startControlPlane(t, "--audit-policy-file="+policy, "--audit-log-path="+fullDisk, "--audit-log-mode="+tt.mode)
+			code, body := c.sendText(t, http.MethodGet, "/version", "", "")
+			assert.Equal(t, tt.code, code)
+			assert.Contains(t, string(body), tt.body)
+			_, text := c.sendText(t, http.MethodGet, "/metrics", "", "admin", "system:masters")
+			for _, line := range tt.metrics {
+				assert.Contains(t, string(text), "\n"+line+"\n")
+			}
+			assert.Contains(t, c.stop(), "Error in audit plugin 'log' affecting 1 audit events: write /dev/full: no space left on device")
+		})
+	}
+}

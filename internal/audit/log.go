@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -104,25 +108,55 @@ func sourceIPs(r *http.Request) (ips []string) {
 type Log struct {
 	Policy *Policy
 
-	mu sync.Mutex // guards w
-	w  io.Writer
+	levels           metrics.Values // of levelTotal
+	events, rejected atomic.Int64
+
+	mu       sync.Mutex // held while an event is written
+	backends *Backends
 }
 
-// NewLog returns a log that writes to w. It writes each event with one call.
-func NewLog(p *Policy, w io.Writer) *Log { return &Log{Policy: p, w: w} }
+// NewLog returns a log that writes to w. It writes each event with one call. A writer that is
+// no [Backends] is the backend "log", which may lose events.
+func NewLog(p *Policy, w io.Writer) *Log {
+	b, ok := w.(*Backends)
+	if !ok {
+		b = &Backends{}
+		b.Add(Backend{Plugin: "log", Writer: w})
+	}
+	return &Log{Policy: p, backends: b}
+}
 
-// Write writes an event at a stage, unless its policy omits the stage. Errors of the
-// writer are ignored: they do not fail requests.
-func (l *Log) Write(e *Event, stage string, now time.Time) {
+// Select returns what the policy says about a request, and counts it. See [Policy.Select].
+func (l *Log) Select(u *authn.User, at *authz.Attributes) Selection {
+	s := l.Policy.Select(u, at)
+	l.levels.Add(levelTotal, s.Level)
+	return s
+}
+
+// Begin writes the event of a request that has come. If it returns false, the event is lost,
+// and the request must be refused.
+func (l *Log) Begin(e *Event, now time.Time) bool {
+	if l.Write(e, RequestReceived, now) == nil {
+		return true
+	}
+	l.rejected.Add(1)
+	return false
+}
+
+// Write writes an event at a stage, unless its policy omits the stage. The error is that of
+// backends which must not lose events.
+func (l *Log) Write(e *Event, stage string, now time.Time) error {
 	if slices.Contains(e.omit, stage) {
-		return
+		return nil
 	}
 	e.Stage, e.StageTimestamp = stage, now.UTC().Format(microTime)
 	line, err := json.Marshal(e)
 	if err != nil {
 		panic("audit: " + err.Error()) // unreachable: objects in events are JSON
 	}
+	l.events.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.w.Write(append(line, '\n'))
+	_, err = l.backends.Write(append(line, '\n'))
+	return err
 }

@@ -3,7 +3,6 @@ package audit
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +33,8 @@ type WebhookConfig struct {
 	Transport http.RoundTripper
 	// InitialBackoff is the wait before the second attempt.
 	InitialBackoff time.Duration
-	// Blocking sends each event before its answer ends, by itself. The other fields but
-	// Report have no effect then.
+	// Blocking sends each event before its answer ends, by itself. The fields below have no
+	// effect then.
 	Blocking bool
 	// BufferSize is how many events wait for a batch. Further ones are lost.
 	BufferSize int
@@ -47,7 +46,7 @@ type WebhookConfig struct {
 	// limit.
 	QPS   float64
 	Burst int
-	// Report is called for events that are lost. It may be called concurrently.
+	// Report is called for events that are lost after Write. It may be called concurrently.
 	Report func(events int, err error)
 }
 
@@ -55,8 +54,8 @@ type WebhookConfig struct {
 // audit.k8s.io/v1. It sends one batch after the other. Close releases it.
 //
 // Differs from kube-apiserver: events for an audit webhook that fails: they wait until the
-// batch before is delivered or lost, are lost beyond 64 MiB, and never fail requests.
-// Request: any, with --audit-webhook-config-file and --audit-webhook-mode=blocking-strict.
+// batch before is delivered or lost, and are lost beyond 64 MiB. Request: any, with
+// --audit-webhook-config-file.
 type Webhook struct {
 	config WebhookConfig
 	client *http.Client
@@ -91,13 +90,12 @@ func NewWebhook(c WebhookConfig) *Webhook {
 	return w
 }
 
-// Write sends an event, or adds it to the buffer. It does not fail.
+// Write sends an event, or adds it to the buffer, which does not fail.
 func (w *Webhook) Write(line []byte) (int, error) {
-	event := bytes.Clone(line)
 	if w.config.Blocking {
-		w.post([][]byte{event})
-		return len(line), nil
+		return len(line), w.post([][]byte{line})
 	}
+	event := bytes.Clone(line)
 	if w.size.Add(int64(len(event))) <= maxBuffered {
 		select {
 		case w.buffer <- event:
@@ -131,7 +129,9 @@ func (w *Webhook) run() {
 		batch, more := w.collect()
 		if len(batch) > 0 {
 			w.limit()
-			w.post(batch)
+			if err := w.post(batch); err != nil {
+				w.config.Report(len(batch), err)
+			}
 		}
 		if !more {
 			return
@@ -196,18 +196,14 @@ func (w *Webhook) wait(d time.Duration) bool {
 	}
 }
 
-// post sends events, and tries again if that fails.
-func (w *Webhook) post(events [][]byte) {
+// post sends events, and tries again if that fails. The error is the last one.
+func (w *Webhook) post(events [][]byte) error {
 	body := eventList(events)
 	delay := w.config.InitialBackoff
 	for attempt := 1; ; attempt++ {
 		err := w.send(body)
-		if err == nil {
-			return
-		}
-		if attempt == attempts || !w.wait(delay) {
-			w.config.Report(len(events), err)
-			return
+		if err == nil || attempt == attempts || !w.wait(delay) {
+			return err
 		}
 		delay = time.Duration(float64(delay) * growth)
 	}
@@ -251,41 +247,4 @@ func eventList(events [][]byte) []byte {
 		body = append(body, event...)
 	}
 	return append(body, "]}"...)
-}
-
-// A Truncation is the writer of a [Log] that makes large events smaller: those of more than
-// Max bytes have no objects, and are lost if they are still too large.
-type Truncation struct {
-	io.Writer
-	Max    int64
-	Report func(events int, err error)
-}
-
-// errTooLarge is reported for events that are lost.
-var errTooLarge = errors.New("event is too large even after truncating")
-
-// Write writes an event.
-func (t Truncation) Write(line []byte) (int, error) {
-	n := len(line)
-	if int64(n) > t.Max {
-		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			return 0, err // unreachable: it is a line of a Log
-		}
-		if e.AtLeast(Request) {
-			e.RequestObject, e.ResponseObject = nil, nil
-			e.Annotate("audit.k8s.io/truncated", "true")
-			text, err := json.Marshal(&e)
-			if err != nil {
-				return 0, err // unreachable: it was JSON
-			}
-			line = append(text, '\n')
-		}
-		if int64(len(line)) > t.Max {
-			t.Report(1, errTooLarge)
-			return n, nil
-		}
-	}
-	_, err := t.Writer.Write(line)
-	return n, err
 }

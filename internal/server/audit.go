@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -32,16 +33,17 @@ import (
 const maxAudited = 4 << 20
 
 // beginAudit begins the event of a request, if the policy selects it. user is nil if
-// authentication has failed. A server without an audit log does nothing.
-func (r *request) beginAudit(user *authn.User) {
+// authentication has failed. A server without an audit log does nothing. A log that must not
+// lose the event refuses the request.
+func (r *request) beginAudit(user *authn.User) error {
 	log := r.server.config.Audit
 	if log == nil {
-		return
+		return nil
 	}
 	at := r.attributes()
-	s := log.Policy.Select(user, &at)
+	s := log.Select(user, &at)
 	if s.Level == audit.None {
-		return
+		return nil
 	}
 	e := audit.NewEvent(s, r.http, r.start)
 	e.AuditID, e.Verb, e.User = r.auditID[0], r.Verb, audit.UserOf(user)
@@ -50,18 +52,22 @@ func (r *request) beginAudit(user *authn.User) {
 			Resource: r.Resource, Namespace: r.Namespace, Name: at.Name, APIGroup: r.Group, APIVersion: r.Version, Subresource: r.Subresource,
 		}
 	}
-	r.event, r.omitManagedFields = e, s.OmitManagedFields
-	if user == nil {
-		return // the only stage is that of the answer
+	if user != nil && !log.Begin(e, r.server.config.Clock.Now()) {
+		return &internalError{r.http.RequestURI, errNotAudited}
 	}
-	log.Write(e, audit.RequestReceived, r.server.config.Clock.Now())
+	r.event, r.omitManagedFields = e, s.OmitManagedFields
 	switch {
+	case user == nil: // the only stage is that of the answer
 	case r.isLongRunning():
 		r.w.started = r.auditStart
 	case e.AtLeast(audit.RequestResponse):
 		r.sent.captured = &bytes.Buffer{}
 	}
+	return nil
 }
+
+// errNotAudited is the text of kube-apiserver for a request whose event is lost.
+var errNotAudited = errors.New("failed to store audit event")
 
 // auditDecision notes the decision of the authorizer.
 func (r *request) auditDecision(d authz.Decision) {

@@ -88,8 +88,8 @@ var deprecatedAPIs = &metrics.Vec{
 // Differs from kube-apiserver: metrics: kube-apiserver has about three hundred
 // families. Here there are those of the process and of the Go runtime, of requests and
 // their durations, deprecated APIs, stored objects, the size of the storage, feature gates,
-// the build, PodSecurity, signed certificates and reloaded configuration files, and the
-// families fakeapi_live_bytes, fakeapi_history_bytes, fakeapi_history_limit_bytes and
+// the build, PodSecurity, the audit log, signed certificates and reloaded configuration files,
+// and the families fakeapi_live_bytes, fakeapi_history_bytes, fakeapi_history_limit_bytes and
 // fakeapi_journal_bytes. Request: GET /metrics.
 func (r *request) serveMetrics() error {
 	s := r.server
@@ -117,6 +117,7 @@ func (r *request) serveMetrics() error {
 	families = append(families, s.requests.Families()...)
 	families = append(families, s.objectsFamilies()...)
 	families = append(families, s.registry.Metrics()...)
+	families = append(families, s.config.Audit.Metrics()...)
 	families = append(families, metrics.Process(s.started)...)
 	families = append(families, metrics.Go()...)
 	families = append(families, metrics.ReloadFamilies(s.reloads())...)

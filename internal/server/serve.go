@@ -95,10 +95,12 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	if r.user, err = r.authenticate(); err != nil {
-		r.beginAudit(nil)
+		_ = r.beginAudit(nil)
 		return err
 	}
-	r.beginAudit(r.user)
+	if err := r.beginAudit(r.user); err != nil {
+		return err
+	}
 	if err := r.impersonate(); err != nil {
 		return r.unsniffed(err)
 	}
