@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -77,10 +78,9 @@ func (s Story) writeFile(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := s.WritePage(f); err != nil {
-			f.Close()
-			return "", err
+		if err = errors.Join(s.WritePage(f), f.Close()); err != nil {
+			return "", errors.Join(err, os.Remove(name))
 		}
-		return name, f.Close()
+		return name, nil
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
@@ -174,10 +175,10 @@ func (l *WebhookListener) writeCertificate(certificate, key []byte) error {
 	if err := os.MkdirAll(l.CertDir, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(l.KeyFile(), key, 0o600); err != nil {
+	if err := outputfile.WriteText(l.KeyFile(), key, 0o600); err != nil {
 		return err
 	}
-	return os.WriteFile(l.CertFile(), certificate, 0o644)
+	return outputfile.WriteText(l.CertFile(), certificate, 0o644)
 }
 
 // freeAddress returns a free TCP address of the loopback interface. The port is below

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/outputfile"
 )
 
 // A RecordingFile is a scenario file that is written while it is recorded, by
@@ -158,16 +160,12 @@ func (f *RecordingFile) Finish(why string) error {
 }
 
 // finish writes the final file.
-func (f *RecordingFile) finish(why string) (err error) {
-	out, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+".*.tmp") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(out.Name())
-		}
-	}()
+func (f *RecordingFile) finish(why string) error {
+	return outputfile.Write(f.path, 0o600, func(w io.Writer) error { return f.writeScenario(w, why) })
+}
+
+// writeScenario writes the scenario.
+func (f *RecordingFile) writeScenario(out io.Writer, why string) (err error) {
 	w := bufio.NewWriter(out)
 	if f.key == "history" {
 		err = writeItems(w, "history", func(yield func(any) error) error { return assembleChanges(f.lines, yield) })
@@ -180,15 +178,7 @@ func (f *RecordingFile) finish(why string) (err error) {
 	if why != "" {
 		fmt.Fprintf(w, "why: %s\n", quote(why))
 	}
-	// A bufio.Writer returns its first error from Flush.
-	if err = cmp.Or(err, w.Flush(), out.Sync()); err != nil {
-		out.Close()
-		return err
-	}
-	if err = out.Close(); err != nil {
-		return err
-	}
-	return os.Rename(out.Name(), f.path)
+	return cmp.Or(err, w.Flush()) // a bufio.Writer returns its first error from Flush
 }
 
 // writeItems writes a key and its list, if it is not empty.

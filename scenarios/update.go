@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/outputfile"
 )
 
 // updating reports whether the test binary has a flag named update that is set.
@@ -38,7 +39,7 @@ func (f *File) Update(results ...*Result) error {
 	if bytes.Equal(text, bytes.Join(f.documents, nil)) {
 		return nil
 	}
-	return os.WriteFile(f.Name, text, 0o644)
+	return outputfile.WriteText(f.Name, text, 0o644)
 }
 
 // updated returns the text of the file with the results in it.

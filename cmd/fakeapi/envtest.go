@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -190,7 +191,7 @@ func installBinaries(dir string) error {
 		return err
 	}
 	note := "The executables in this folder are fakeapi " + programVersion() + ". \"fakeapi envtest cleanup\" removes them.\n"
-	if err := os.WriteFile(filepath.Join(dir, markerFile), []byte(note), 0o644); err != nil {
+	if err := outputfile.WriteText(filepath.Join(dir, markerFile), []byte(note), 0o644); err != nil {
 		return err
 	}
 	for name := range programs {
@@ -208,16 +209,14 @@ func installBinaries(dir string) error {
 func linkOrCopy(from, to string) error {
 	temporary := to + ".new"
 	os.Remove(temporary)
-	if err := os.Link(from, temporary); err != nil {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(temporary, text, 0o755); err != nil {
-			return err
-		}
+	if os.Link(from, temporary) == nil {
+		return os.Rename(temporary, to)
 	}
-	return os.Rename(temporary, to)
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return outputfile.WriteText(to, text, 0o755)
 }
 
 // list lists the folders.

@@ -73,6 +73,7 @@ type kubeAPIServer struct {
 // may name the release.
 func newKubeAPIServer(executable string) program {
 	return func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		failures := printable.Writer(failureOutput(stderr))
 		stdout, stderr = printable.Writer(stdout), printable.Writer(stderr)
 		c := &kubeAPIServer{}
 		c.serve = newServe()
@@ -90,17 +91,17 @@ func newKubeAPIServer(executable string) program {
 			c.printHelp(stdout, fs)
 			return 0
 		case err != nil:
-			fmt.Fprintln(stderr, "Error:", err)
+			fmt.Fprintln(failures, "Error:", err)
 			return 1
 		case fs.NArg() > 0:
-			fmt.Fprintf(stderr, "Error: \"kube-apiserver\" does not take any arguments, got %q\n", fs.Args())
+			fmt.Fprintf(failures, "Error: \"kube-apiserver\" does not take any arguments, got %q\n", fs.Args())
 			return 1
 		case c.version != "false":
 			fmt.Fprintln(stdout, "Kubernetes", served.Version())
 			return 0
 		}
 		if err := c.run(ctx, stdout, stderr); err != nil {
-			fmt.Fprintf(stderr, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), withFlag(c.serveFlags, withFlag(fs, message(err))))
+			fmt.Fprintf(failures, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), withFlag(c.serveFlags, withFlag(fs, message(err))))
 			return 1
 		}
 		return 0
@@ -353,7 +354,11 @@ func writeStory(srv *fakeapi.Server) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(srv.Story().WritePage(f), f.Close())
+	err = errors.Join(srv.Story().WritePage(f), f.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
 }
 
 // setServeFlags sets flags of serve, separated by spaces. Quotes and backslashes have

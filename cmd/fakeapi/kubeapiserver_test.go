@@ -11,7 +11,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +271,29 @@ func TestKubeAPIServerInvalidEnvironment(t *testing.T) {
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "FAKEAPI_FLAGS: ")
 		assert.Contains(t, strings.ReplaceAll(stderr, `\"`, `"`), tt.err)
+	}
+}
+
+// The error is on the standard error of a test that starts the program without one, as envtest does.
+func TestKubeAPIServerFailureWithoutStderr(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip(err)
+	}
+	program := filepath.Join(t.TempDir(), "kube-apiserver")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, program))
+	for _, redirection := range []string{"2>/dev/null", ""} {
+		test := exec.CommandContext(t.Context(), shell, "-c", `(exec "$0" --etcd-servers=http://127.0.0.1:1 >/dev/null `+redirection+`); true`, program)
+		test.Env = append(os.Environ(), asCommand+"=1", flagsVariable+"=--fault x")
+		var stderr strings.Builder
+		test.Stderr = &stderr
+		require.NoError(t, test.Run())
+		assert.Equal(t, 1, strings.Count(stderr.String(), "FAKEAPI_FLAGS: unknown flag: --fault"), stderr.String())
 	}
 }
 

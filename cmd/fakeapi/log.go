@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/story"
 )
@@ -49,15 +49,7 @@ func (c *logCommand) run(ctx context.Context, stdout io.Writer) error {
 		_, err := io.WriteString(stdout, s.Text(c.lines))
 		return err
 	}
-	f, err := os.Create(c.html)
-	if err != nil {
-		return err
-	}
-	if err := s.WritePage(f); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return outputfile.Write(c.html, 0o666, s.WritePage)
 }
 
 func (c *logCommand) flags() []flagGroup {

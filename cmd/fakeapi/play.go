@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -63,7 +64,7 @@ func newPlayCommand() *cobra.Command {
 }
 
 // play plays the scenarios of files and prints the differences and a score.
-func (c *playCommand) play(ctx context.Context, args []string) error {
+func (c *playCommand) play(ctx context.Context, args []string) (err error) {
 	files, err := inputNames(args)
 	if err != nil {
 		return err
@@ -76,12 +77,13 @@ func (c *playCommand) play(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.transcript != "" {
-		f, err := os.Create(c.transcript)
-		if err != nil {
-			return err
+		file, createErr := os.Create(c.transcript)
+		if createErr != nil {
+			return createErr
 		}
-		defer f.Close()
-		player.Transcript = f
+		transcript := &transcriptFile{file: file}
+		player.Transcript = transcript
+		defer func() { err = errors.Join(err, transcript.close()) }()
 	}
 	var all score
 	for _, name := range files {
@@ -103,6 +105,23 @@ func (c *playCommand) play(ctx context.Context, args []string) error {
 	}
 	return nil
 }
+
+// A transcriptFile is the file of --transcript. It remembers the first error, as a Player has
+// nothing to do with it.
+type transcriptFile struct {
+	file *os.File
+	err  error
+}
+
+// Write implements [io.Writer].
+func (t *transcriptFile) Write(b []byte) (int, error) {
+	n, err := t.file.Write(b)
+	t.err = cmp.Or(t.err, err)
+	return n, err
+}
+
+// close closes the file. It returns the first error.
+func (t *transcriptFile) close() error { return cmp.Or(t.err, t.file.Close()) }
 
 func (c *playCommand) flags() []flagGroup {
 	return []flagGroup{

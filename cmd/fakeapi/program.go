@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -35,4 +37,25 @@ func programName(executable string) string {
 		name = strings.TrimSuffix(strings.ToLower(name), ".exe")
 	}
 	return name
+}
+
+// failureOutput returns where a program writes why it fails: to stderr, or if that is the null
+// device, as it is in a suite that envtest runs, to the standard error of the process that has
+// started the program, which is the test. Only Linux has a name for that.
+func failureOutput(stderr io.Writer) io.Writer {
+	own, ok := stderr.(*os.File)
+	if !ok || !isNullDevice(own) {
+		return stderr
+	}
+	parent, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/2", os.Getppid()), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return stderr
+	}
+	return parent // the process ends, which closes it
+}
+
+func isNullDevice(f *os.File) bool {
+	info, err := f.Stat()
+	null, nullErr := os.Stat(os.DevNull)
+	return err == nil && nullErr == nil && os.SameFile(info, null)
 }

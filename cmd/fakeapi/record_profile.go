@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/profile"
 )
 
@@ -29,7 +29,7 @@ func (c *recordCommand) recordProfile(ctx context.Context, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.out, text, 0o600); err != nil {
+	if err := outputfile.WriteText(c.out, text, 0o600); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	fmt.Fprintf(stdout, "wrote the profile of %s, which has %s, with %d objects to %s\n", cluster.URL, p.Version, len(p.Objects), c.out)

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/outputfile"
 )
 
 // maxReplicas is the greatest value of --replicas.
@@ -72,12 +74,41 @@ func (c *serveCommand) writeKubeconfig(srv *fakeapi.Server, number int) (name st
 		err = os.MkdirAll(filepath.Dir(name), 0o700)
 	}
 	if err == nil {
-		err = srv.WriteKubeconfig(name)
+		removeStaleKubeconfigs(filepath.Dir(name))
+		err = outputfile.WriteText(name, append([]byte(thisProcess()), srv.Kubeconfig()...), 0o600)
 	}
 	if err != nil {
 		return "", remove, nil // there may be no home directory
 	}
 	return name, func() { os.Remove(name) }, nil
+}
+
+// processComment begins a kubeconfig in the cache directory. It names the process of the server,
+// which removes the file unless it is killed.
+const processComment = "# fakeapi serve: process %d of %q\n"
+
+// thisProcess returns the comment of this process.
+func thisProcess() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf(processComment, os.Getpid(), host)
+}
+
+// removeStaleKubeconfigs removes the kubeconfigs of servers that were killed. Processes of other
+// hosts, such as containers that share the folder, may be alive.
+func removeStaleKubeconfigs(dir string) {
+	here, _ := os.Hostname()
+	names, _ := filepath.Glob(filepath.Join(dir, "*.kubeconfig")) // none if the pattern is malformed
+	for _, name := range names {
+		var pid int
+		var host string
+		text, err := inputfile.Read(name)
+		if err != nil {
+			continue
+		}
+		if _, err := fmt.Sscanf(string(text), processComment, &pid, &host); err == nil && pid > 1 && host == here && !isAlive(pid) {
+			_ = os.Remove(name)
+		}
+	}
 }
 
 // printNextSteps prints how to use a server. kubeconfig is its kubeconfig file, "" if

@@ -6,9 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -359,6 +361,40 @@ controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 			}
 		})
 	}
+}
+
+// serve removes the kubeconfigs of servers that were killed, and no others.
+func TestServeRemovesStaleKubeconfigs(t *testing.T) {
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "LocalAppData"} {
+		t.Setenv(name, t.TempDir())
+	}
+	dir, err := servedFolder()
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	killed := exec.Command(os.Args[0], "-test.run=^$")
+	require.NoError(t, killed.Run())
+	here, _ := os.Hostname()
+	kept := map[string]string{
+		"alive.kubeconfig":         fmt.Sprintf(processComment, os.Getppid(), here),
+		"other-host.kubeconfig":    fmt.Sprintf(processComment, killed.Process.Pid, here+"-2"),
+		"of-the-user.kubeconfig":   "apiVersion: v1\n",
+		"another-file.of-the-user": fmt.Sprintf(processComment, killed.Process.Pid, here),
+	}
+	for name, text := range kept {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "stale.kubeconfig"), fmt.Appendf(nil, processComment+"apiVersion: v1\n", killed.Process.Pid, here), 0o600))
+	s := start(t)
+	assert.NoFileExists(t, filepath.Join(dir, "stale.kubeconfig"))
+	for name := range kept {
+		assert.FileExists(t, filepath.Join(dir, name))
+	}
+	_, host, _ := strings.Cut(s.url, "://")
+	file, err := servedKubeconfig(host)
+	require.NoError(t, err)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), thisProcess())
 }
 
 // Without a home directory serve works, and log works with the server of the default

@@ -76,14 +76,20 @@ func (t target) remedyOf(code int, server string) string {
 	return ""
 }
 
+// servedFolder returns the folder of the kubeconfigs of servers.
+func servedFolder() (string, error) {
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "fakeapi"), err
+}
+
 // servedKubeconfig returns the file to which serve writes the kubeconfig of a server
 // by default. Servers that run at the same time have different files, because they
 // have different hosts.
 func servedKubeconfig(host string) (string, error) {
-	dir, err := os.UserCacheDir()
+	dir, err := servedFolder()
 	if err != nil {
 		return "", err
 	}
 	name := strings.NewReplacer(":", "-", "[", "", "]", "").Replace(host)
-	return filepath.Join(dir, "fakeapi", name+".kubeconfig"), nil
+	return filepath.Join(dir, name+".kubeconfig"), nil
 }

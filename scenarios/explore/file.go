@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/outputfile"
 )
 
 // planFiles are the files of findings in a directory. Without a directory there are
@@ -135,7 +136,7 @@ func (p *planFiles) save(f *Finding) error {
 		if err := os.MkdirAll(p.dir, 0o777); err != nil {
 			return err
 		}
-		if err := os.WriteFile(f.File, text, 0o666); err != nil {
+		if err := outputfile.WriteText(f.File, text, 0o666); err != nil {
 			return err
 		}
 	}
@@ -151,7 +152,7 @@ func (p *planFiles) saveStory(f *Finding) error {
 		return err
 	}
 	f.Story = filepath.Join(p.stories, nameFor(f.Oracle, f.Plan)+".html")
-	return os.WriteFile(f.Story, f.page, 0o666)
+	return outputfile.WriteText(f.Story, f.page, 0o666)
 }
 
 // pending writes a plan that is about to run, and returns a function that removes it
@@ -170,13 +171,15 @@ func (p *planFiles) pending(plan Plan, seed uint64) (forget func()) {
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return none
 	}
-	if os.WriteFile(name, text, 0o666) != nil {
-		return none
-	}
-	return func() {
+	forget = func() {
 		os.Remove(name)
 		os.Remove(p.dir) // if it is empty
 	}
+	if os.WriteFile(name, text, 0o666) != nil {
+		forget()
+		return none
+	}
+	return forget
 }
 
 // nameFor returns the name of a plan's file without its extension.

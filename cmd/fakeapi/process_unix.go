@@ -4,7 +4,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -21,4 +23,9 @@ func waitForParent(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// isAlive reports whether a process exists, of this user or another one.
+func isAlive(pid int) bool {
+	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

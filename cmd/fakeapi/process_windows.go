@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 )
@@ -19,4 +20,15 @@ func waitForParent(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// isAlive reports whether a process runs, of this user or another one.
+func isAlive(pid int) bool {
+	process, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
+	if err != nil {
+		return errors.Is(err, syscall.ERROR_ACCESS_DENIED)
+	}
+	defer syscall.CloseHandle(process)
+	event, err := syscall.WaitForSingleObject(process, 0)
+	return err == nil && event == syscall.WAIT_TIMEOUT
 }
