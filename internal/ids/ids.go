@@ -13,10 +13,15 @@ import (
 // A Source generates UIDs, names and random numbers. Sources with the same seed return the
 // same values for the same sequence of calls. It is safe for concurrent use.
 //
-// A Source has a key, which determines its values. The key of a fork is a hash of the key of
+// A Source has a key, which determines its values. The key of a fork is a hash, H, of the key of
 // its parent and of the place of the fork among all forks of the parent, and Diverge replaces
 // a key by a hash. Sources with other keys return other values, except that names and numbers,
-// which are short, may be equal by chance.
+// which are short, may be equal by chance. A server that is reset goes on with its Source:
+//
+//	s  K            --u1--u2---+----u3--reset--u4---+----Diverge(text)--u5-->   u5 is of H(K, 0, text)
+//	                           |Fork(name)          |Fork(name)
+//	f  H(K,1,name)             +--v1--v2-->         |
+//	g  H(K,2,name)                                  +--w1--w2-->
 type Source struct {
 	mu    sync.Mutex // guards the fields below
 	key   [sha256.Size]byte
