@@ -116,15 +116,27 @@ func (n *normalizer) class(key objectKey) objectKey {
 // What counts is what runs, which is the Pods, and what the system and its users have written.
 func (n *normalizer) lasting(l *life) fakeapi.Object {
 	o := l.change.object
-	if !l.shared && (l.before || l.dependent && !asks(o)) {
+	switch {
+	case !l.shared && (l.before || l.dependent && !asks(o)):
 		return nil
+	case l.node != "" || slices.ContainsFunc(managersOf(o), n.isOfCluster):
+		return n.withoutHistory(l)
 	}
-	if !slices.ContainsFunc(managersOf(o), func(m map[string]any) bool { return n.managers[object.String(m, "manager")] }) && l.node == "" {
-		return o
-	}
+	return o
+}
+
+// isOfCluster reports whether an entry of managed fields is one of the controllers of the cluster.
+func (n *normalizer) isOfCluster(entry map[string]any) bool {
+	return n.managers[object.String(entry, "manager")]
+}
+
+// withoutHistory returns an object without what only the controllers of the cluster have written,
+// apart from the specs and from what says that a Pod runs.
+func (n *normalizer) withoutHistory(l *life) fakeapi.Object {
+	o := l.change.object
 	var kept map[string]any // the fields of other managers
 	for _, m := range managersOf(o) {
-		if !n.managers[object.String(m, "manager")] {
+		if !n.isOfCluster(m) {
 			kept = union(kept, object.Map(m, "fieldsV1"))
 		}
 	}
@@ -134,9 +146,7 @@ func (n *normalizer) lasting(l *life) fakeapi.Object {
 		annotations = maps.Clone(annotations)
 		maps.DeleteFunc(annotations, func(key string, _ any) bool { return isReserved(key) && of["f:"+key] == nil })
 		meta := maps.Clone(object.Map(o, "metadata"))
-		if meta["annotations"] = annotations; len(annotations) == 0 {
-			delete(meta, "annotations")
-		}
+		set(meta, "annotations", annotations)
 		out["metadata"] = meta
 	}
 	if status := object.Map(o, "status"); status != nil {
@@ -147,9 +157,7 @@ func (n *normalizer) lasting(l *life) fakeapi.Object {
 		if l.change.what.Resource == "pods" {
 			rest["phase"], rest["ready"] = status["phase"], conditionStatus(status, "Ready")
 		}
-		if out["status"] = rest; len(rest) == 0 {
-			delete(out, "status")
-		}
+		set(out, "status", rest)
 	}
 	if spec := object.Map(o, "spec"); l.node != "" && spec["nodeName"] == l.node {
 		spec = maps.Clone(spec)
@@ -157,6 +165,13 @@ func (n *normalizer) lasting(l *life) fakeapi.Object {
 		out["spec"] = spec
 	}
 	return out
+}
+
+// set sets a field, or removes it if the value is empty.
+func set(o map[string]any, field string, value map[string]any) {
+	if o[field] = value; len(value) == 0 {
+		delete(o, field)
+	}
 }
 
 // asks reports whether an object of a controller asks for something: it has a spec, and that has

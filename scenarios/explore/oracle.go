@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/printable"
+	"github.com/kubefake/kubefake/internal/scrub"
 )
 
 // An Oracle is a property that each run must have. The names are for reports and for
@@ -93,7 +94,7 @@ const (
 
 // judge returns the violations of a run. ref is nil for the reference run itself.
 func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
-	j := &judgement{system: s, run: o, ref: ref}
+	j := &judgement{system: s, run: o, ref: ref, scrubber: scrub.ForReaders()}
 	for _, p := range o.panics {
 		j.report(Panics, objectKey{}, "Start", "panic: "+p)
 	}
@@ -127,10 +128,12 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 type judgement struct {
 	system     *System
 	run, ref   *outcome
+	scrubber   *scrub.Scrubber
 	violations []Violation
 }
 
-// report adds a violation unless an exception covers it. The zero key is no object.
+// report adds a violation, without secrets, unless an exception covers it. The zero key is no
+// object.
 func (j *judgement) report(oracle Oracle, key objectKey, subject, detail string) {
 	if j.system.excepts(oracle, key, "") {
 		return
@@ -138,7 +141,7 @@ func (j *judgement) report(oracle Oracle, key objectKey, subject, detail string)
 	if subject == "" && key != (objectKey{}) {
 		subject = key.String()
 	}
-	v := Violation{oracle, subject, detail}
+	v := Violation{oracle, subject, j.scrubber.Text(detail)}
 	if !slices.ContainsFunc(j.violations, v.same) {
 		j.violations = append(j.violations, v)
 	}
@@ -183,7 +186,7 @@ func (j *judgement) endState(run, ref map[objectKey][]string) {
 				continue // unreachable: they are JSON
 			}
 			var diffs []string
-			j.diff(key, "", g, w, &diffs)
+			j.diff(key, "", j.scrubber.Body(key.resource, g), j.scrubber.Body(key.resource, w), &diffs)
 			if len(diffs) > 0 {
 				j.report(EndState, key, "", strings.Join(diffs, "; "))
 			}

@@ -3,7 +3,6 @@ package explore_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -28,16 +27,15 @@ var bugs = map[string]planted{
 			if thing == nil {
 				return nil
 			}
-			child := strings.ReplaceAll(key, "/", "-")
+			want := storeMap(key, "")
 			ready, err := c.withFinalizer(thing, func() error { return nil })
 			if err != nil || deleted(thing) {
-				_ = c.remove(storeMaps+"/"+child, "") // too late: nothing repeats it
+				_ = c.remove(storeMaps+"/"+want.Name(), "") // too late: nothing repeats it
 				return err
 			}
 			if !ready {
 				return nil
 			}
-			want := fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": child}}
 			if _, err := c.create(storeMaps, want); err != nil && codeOf(err) != http.StatusConflict {
 				return err
 			}
@@ -52,9 +50,7 @@ var bugs = map[string]planted{
 			if thing == nil || len(c.all(secrets, func(o fakeapi.Object) bool { return controls(thing, o) })) > 0 {
 				return nil
 			}
-			secret := object("v1", "Secret", "", thing, map[string]any{"type": "shop/token"})
-			_, err := c.create(secrets, with(with(secret, "a-", "metadata", "generateName"), nil, "metadata", "name"))
-			return err
+			return c.createSecret(thing, "shop/token")
 		},
 	}},
 	"status from a stale read": {oracle: explore.EndState, subject: "things.shop.example.com default/a", shape: shape{
@@ -63,9 +59,9 @@ var bugs = map[string]planted{
 		}}, {path: defaultMaps, keys: labelled}},
 		users: users{
 			thing("red", 1),
-			applies(defaultMaps+"/one", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","labels":{"thing":"a"}}}`),
+			labelledMap("one"),
 			removes(defaultMaps + "/one"),
-			applies(defaultMaps+"/two", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","labels":{"thing":"a"}}}`),
+			labelledMap("two"),
 			removes(things + "/a"),
 		},
 		reconcile: func(c *controller, key string) error {
@@ -73,7 +69,7 @@ var bugs = map[string]planted{
 			if thing == nil {
 				return nil
 			}
-			maps := c.all(defaultMaps, func(o fakeapi.Object) bool { return field(o, "metadata", "labels", "thing") == thing.Name() })
+			maps := c.labelledMaps(thing)
 			status := map[string]any{"maps": float64(len(maps))}
 			if fmt.Sprint(valueAt(thing, "status")) == fmt.Sprint(status) {
 				return nil // or the cache is old
@@ -102,8 +98,7 @@ var bugs = map[string]planted{
 			if thing == nil || deleted(thing) || field(thing, "status", "secret") == "done" {
 				return nil
 			}
-			secret := object("v1", "Secret", "", thing, map[string]any{"type": "shop/token"})
-			if _, err := c.create(secrets, with(with(secret, "a-", "metadata", "generateName"), nil, "metadata", "name")); err != nil {
+			if err := c.createSecret(thing, "shop/token"); err != nil {
 				return err
 			}
 			if field(thing, "status", "secret") == "" {
@@ -142,12 +137,8 @@ var bugs = map[string]planted{
 	"adoption without a UID": {oracle: explore.EndState, subject: "configmaps default/one", shape: shape{
 		watches: []watched{watchThings, {path: defaultMaps, keys: labelled}},
 		users:   adoptees,
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			return c.adopt(thing)
-		},
+		}),
 	}},
 }

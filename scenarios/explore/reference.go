@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -87,44 +88,63 @@ type twin struct {
 }
 
 // findDoubles sets doubles: how many equal objects with generated names the system has created for
-// one change by users, where one is enough. It has created the second one later than the first, after
-// it has seen something else, and the number is not in the owner, as that of replicas is.
+// one change by users, where one is enough.
 func (o *outcome) findDoubles(n *normalizer) {
 	o.doubles = map[objectKey]int{}
-	owners := map[string]fakeapi.Object{}
-	groups := map[twin][]*change{} // of one phase
-	check := func() {
-		for t, members := range groups {
-			if len(members) > 1 && o.sawEvents(members[0].revision, members[len(members)-1].revision) && !hasNumber(map[string]any(owners[t.owner]), len(members)) {
+	owners := map[string]fakeapi.Object{} // newest objects, by UID
+	for _, phase := range phases(o.changes) {
+		for _, c := range phase {
+			if c.object != nil {
+				owners[uidOf(c.object)] = c.object
+			}
+		}
+		for t, members := range n.twins(phase) {
+			if o.areDoubles(members, owners[t.owner]) {
 				o.doubles[t.class] = max(o.doubles[t.class], len(members))
 			}
 		}
-		clear(groups)
 	}
-	for i := range o.changes {
-		c := &o.changes[i]
+}
+
+// phases returns the changes in parts. A part begins with a change by users.
+func phases(changes []change) (parts [][]change) {
+	begin := 0
+	for i, c := range changes {
 		if !c.system && !c.cluster {
-			check()
+			parts = append(parts, changes[begin:i])
+			begin = i
 		}
-		if c.object == nil {
+	}
+	return append(parts, changes[begin:])
+}
+
+// twins returns the objects with generated names that the system has created and nobody has deleted
+// since, in the order of their creation.
+func (n *normalizer) twins(phase []change) map[twin][]*change {
+	groups := map[twin][]*change{}
+	for i := range phase {
+		c := &phase[i]
+		switch class := n.class(c.key()); {
+		case c.object == nil:
 			for t, members := range groups {
 				groups[t] = slices.DeleteFunc(members, func(m *change) bool { return m.key() == c.key() })
 			}
-			continue
-		}
-		owners[uidOf(c.object)] = c.object
-		if class := n.class(c.key()); c.system && c.what.Type == fakeapi.Added && strings.HasSuffix(class.name, "*") {
-			wanted := fakeapi.Object{}
-			for k, v := range c.object {
-				if k != "status" {
-					wanted[k] = v
-				}
-			}
+		case c.system && c.what.Type == fakeapi.Added && strings.HasSuffix(class.name, "*"):
+			wanted := maps.Clone(c.object)
+			delete(wanted, "status")
 			t := twin{class, object.String(controllerRef(c.object), "uid"), n.text(wanted)}
 			groups[t] = append(groups[t], c)
 		}
 	}
-	check()
+	return groups
+}
+
+// areDoubles reports whether one of the twins would be enough: the system has created the last one
+// after it has seen something else than the first, and their number is not in their owner, as that
+// of replicas is.
+func (o *outcome) areDoubles(twins []*change, owner fakeapi.Object) bool {
+	return len(twins) > 1 && o.sawEvents(twins[0].revision, twins[len(twins)-1].revision) &&
+		!hasNumber(map[string]any(owner), len(twins))
 }
 
 // sawEvents reports whether events were delivered to the system between two of its writes.

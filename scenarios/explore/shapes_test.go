@@ -74,6 +74,11 @@ func thing(color string, size int) func(a *api) error {
 // lifeOfThing creates, changes and deletes a Thing.
 var lifeOfThing = users{thing("red", 1), thing("green", 3), thing("blue", 2), removes(things + "/a")}
 
+// labelledMap returns a step that applies a ConfigMap with the label of the Thing a.
+func labelledMap(name string) func(a *api) error {
+	return applies(defaultMaps+"/"+name, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"labels":{"thing":"a"}}}`, name))
+}
+
 var watchThings = watched{path: things, keys: self}
 
 func sizeOf(thing fakeapi.Object) int {
@@ -111,6 +116,39 @@ func deploymentOf(thing fakeapi.Object) fakeapi.Object {
 	return object("apps/v1", "Deployment", thing.Name(), thing, map[string]any{"spec": map[string]any{
 		"replicas": sizeOf(thing), "selector": selectorOf(thing), "template": podTemplate(thing),
 	}})
+}
+
+// forThing returns a reconcile function that is called for a Thing which is in the cache and not
+// deleted.
+func forThing(reconcile func(c *controller, thing fakeapi.Object) error) func(c *controller, key string) error {
+	return func(c *controller, key string) error {
+		thing := c.cached(things, key)
+		if thing == nil || deleted(thing) {
+			return nil
+		}
+		return reconcile(c, thing)
+	}
+}
+
+// createSecret creates a Secret of a Thing with a type and a generated name.
+func (c *controller) createSecret(thing fakeapi.Object, typ string) error {
+	secret := object("v1", "Secret", "", thing, map[string]any{"type": typ})
+	_, err := c.create(secrets, with(with(secret, thing.Name()+"-", "metadata", "generateName"), nil, "metadata", "name"))
+	return err
+}
+
+// storeMap returns the ConfigMap of the key of a Thing in another namespace. It has no owner.
+func storeMap(key, color string) fakeapi.Object {
+	o := fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": strings.ReplaceAll(key, "/", "-")}}
+	if color != "" {
+		o["data"] = map[string]any{"color": color}
+	}
+	return o
+}
+
+// labelledMaps returns the ConfigMaps in the cache with the label of a Thing.
+func (c *controller) labelledMaps(thing fakeapi.Object) []fakeapi.Object {
+	return c.all(defaultMaps, func(o fakeapi.Object) bool { return field(o, "metadata", "labels", "thing") == thing.Name() })
 }
 
 // ensure creates a child, or updates the fields of it that differ. It does not touch an object
@@ -178,11 +216,7 @@ func (c *controller) withFinalizer(thing fakeapi.Object, clean func() error) (re
 var runsDeployment = shape{
 	watches: []watched{watchThings, {path: deployments, keys: owner}},
 	users:   lifeOfThing,
-	reconcile: func(c *controller, key string) error {
-		thing := c.cached(things, key)
-		if thing == nil || deleted(thing) {
-			return nil
-		}
+	reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 		if err := c.ensure(deployments, thing, deploymentOf(thing), []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "0", "image"}); err != nil {
 			return err
 		}
@@ -195,7 +229,7 @@ var runsDeployment = shape{
 			ready = 0.0
 		}
 		return c.setStatus(thing, map[string]any{"ready": ready})
-	},
+	}),
 }
 
 // correct are controllers without a bug.
@@ -208,18 +242,18 @@ var correct = map[string]shape{
 			if thing == nil {
 				return nil
 			}
-			name := strings.ReplaceAll(key, "/", "-")
-			ready, err := c.withFinalizer(thing, func() error { return c.remove(storeMaps+"/"+name, "") })
+			want := storeMap(key, colorOf(thing))
+			path := storeMaps + "/" + want.Name()
+			ready, err := c.withFinalizer(thing, func() error { return c.remove(path, "") })
 			if !ready {
 				return err
 			}
-			want := fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": map[string]any{"color": colorOf(thing)}}
-			is, err := c.get(storeMaps + "/" + name)
+			is, err := c.get(path)
 			switch {
 			case codeOf(err) == http.StatusNotFound:
 				_, err = c.create(storeMaps, want)
 			case err == nil && field(is, "data", "color") != colorOf(thing):
-				err = c.update(storeMaps+"/"+name, with(is, colorOf(thing), "data", "color"))
+				err = c.update(path, with(is, colorOf(thing), "data", "color"))
 			}
 			return err
 		},
@@ -229,8 +263,8 @@ var correct = map[string]shape{
 		watches: []watched{watchThings, {path: defaultMaps, keys: labelled}},
 		users: users{
 			thing("red", 1),
-			applies(defaultMaps+"/one", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","labels":{"thing":"a"}}}`),
-			applies(defaultMaps+"/two", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","labels":{"thing":"a"}}}`),
+			labelledMap("one"),
+			labelledMap("two"),
 			thing("green", 1),
 			removes(defaultMaps + "/one"),
 			removes(things + "/a"),
@@ -240,7 +274,7 @@ var correct = map[string]shape{
 			if thing == nil {
 				return nil
 			}
-			maps := c.all(defaultMaps, func(o fakeapi.Object) bool { return field(o, "metadata", "labels", "thing") == thing.Name() })
+			maps := c.labelledMaps(thing)
 			return c.setStatus(thing, map[string]any{"color": colorOf(thing), "maps": float64(len(maps))})
 		},
 	},
@@ -320,11 +354,7 @@ var correct = map[string]shape{
 	"StatefulSet": {
 		watches: []watched{watchThings, {path: statefulSets, keys: owner}, {path: services, keys: owner}},
 		users:   lifeOfThing,
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			service := object("v1", "Service", thing.Name(), thing, map[string]any{"spec": map[string]any{
 				"clusterIP": "None", "selector": map[string]any{"app": thing.Name()}, "ports": []any{map[string]any{"port": 80}},
 			}})
@@ -335,7 +365,7 @@ var correct = map[string]shape{
 				"replicas": sizeOf(thing), "serviceName": thing.Name(), "selector": selectorOf(thing), "template": podTemplate(thing),
 			}})
 			return c.ensure(statefulSets, thing, set, []string{"spec", "replicas"}, []string{"spec", "template", "spec", "containers", "0", "image"})
-		},
+		}),
 	},
 	"leader election": {
 		users: lifeOfThing,
@@ -344,11 +374,7 @@ var correct = map[string]shape{
 	"children that the garbage collector deletes": {
 		watches: []watched{watchThings, {path: defaultMaps, keys: owner}},
 		users:   lifeOfThing,
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			for i := range 3 {
 				name := fmt.Sprintf("%s-%d", thing.Name(), i)
 				if i >= sizeOf(thing) {
@@ -365,16 +391,12 @@ var correct = map[string]shape{
 				}
 			}
 			return nil
-		},
+		}),
 	},
 	"server-side apply": {
 		watches: []watched{watchThings, {path: deployments, keys: owner}, {path: defaultMaps, keys: owner}},
 		users:   lifeOfThing,
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			if err := c.api.apply(defaultMaps+"/"+thing.Name(), configMap(thing.Name(), thing, colorOf(thing))); err != nil {
 				return err
 			}
@@ -384,7 +406,7 @@ var correct = map[string]shape{
 			return c.api.apply(things+"/"+thing.Name()+"/status", map[string]any{
 				"apiVersion": "shop.example.com/v1", "kind": "Thing", "status": map[string]any{"color": colorOf(thing)},
 			})
-		},
+		}),
 	},
 	"retries with a back-off": {
 		watches: []watched{watchThings},
@@ -395,16 +417,12 @@ var correct = map[string]shape{
 			removes(things + "/a"),
 			removes(secrets + "/a"),
 		},
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			if _, err := c.get(secrets + "/" + thing.Name()); err != nil && field(thing, "status", "color") == "" {
 				return err // nothing says when the Secret is there
 			}
 			return c.setStatus(thing, map[string]any{"color": colorOf(thing)})
-		},
+		}),
 	},
 	"adoption": {
 		watches: []watched{watchThings, {path: defaultMaps, keys: labelled}},
@@ -460,11 +478,7 @@ var correct = map[string]shape{
 	"generated names": {
 		watches: []watched{watchThings},
 		users:   lifeOfThing,
-		reconcile: func(c *controller, key string) error {
-			thing := c.cached(things, key)
-			if thing == nil || deleted(thing) {
-				return nil
-			}
+		reconcile: forThing(func(c *controller, thing fakeapi.Object) error {
 			list, err := c.get(secrets + "?labelSelector=thing%3D" + thing.Name())
 			if err != nil {
 				return err
@@ -480,10 +494,8 @@ var correct = map[string]shape{
 					}
 				}
 			}
-			secret := object("v1", "Secret", "", thing, map[string]any{"type": "shop/" + colorOf(thing)})
-			_, err = c.create(secrets, with(with(secret, thing.Name()+"-", "metadata", "generateName"), nil, "metadata", "name"))
-			return err
-		},
+			return c.createSecret(thing, "shop/"+colorOf(thing))
+		}),
 	},
 }
 
@@ -491,24 +503,23 @@ var correct = map[string]shape{
 var adoptees = users{
 	thing("red", 1),
 	func(a *api) error {
-		one := applies(defaultMaps+"/one", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"one","labels":{"thing":"a"}}}`)
-		for _, step := range []func(a *api) error{removes(things + "/a"), thing("green", 1), one} {
+		for _, step := range []func(a *api) error{removes(things + "/a"), thing("green", 1), labelledMap("one")} {
 			if err := step(a); err != nil {
 				return err
 			}
 		}
 		return nil
 	},
-	applies(defaultMaps+"/two", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"two","labels":{"thing":"a"}}}`),
+	labelledMap("two"),
 	thing("blue", 1),
 }
 
 // adopt makes a Thing the controller of the ConfigMaps with its label that have none.
 func (c *controller) adopt(thing fakeapi.Object) error {
-	orphans := c.all(defaultMaps, func(o fakeapi.Object) bool {
-		return field(o, "metadata", "labels", "thing") == thing.Name() && controllerOf(o) == nil && !deleted(o)
-	})
-	for _, o := range orphans {
+	for _, o := range c.labelledMaps(thing) {
+		if controllerOf(o) != nil || deleted(o) {
+			continue
+		}
 		err := c.patch(defaultMaps+"/"+o.Name(), map[string]any{"metadata": map[string]any{
 			"uid": uidOf(o), "resourceVersion": o.ResourceVersion(), "ownerReferences": refTo(thing),
 		}})

@@ -56,6 +56,16 @@ func TestStableName(t *testing.T) {
 	}
 }
 
+// A finding shows no secrets.
+func TestJudgeHidesSecrets(t *testing.T) {
+	key := objectKey{"secrets", "default", "a"}
+	ends := func(token string) *outcome {
+		return &outcome{final: map[objectKey][]string{key: {`{"kind":"Secret","apiVersion":"v1","data":{"token":"` + token + `"}}`}}}
+	}
+	found := (&System{}).judge(ends("b25l"), ends("dHdv"), bubblePace)
+	assert.Equal(t, []Violation{{EndState, key.String(), `data.token is "scrubbed-1", in the reference run "scrubbed-2"`}}, found)
+}
+
 func TestSkewed(t *testing.T) {
 	p := bubblePace.skewed()
 	seen := map[time.Duration]bool{0: true, skew: true}
