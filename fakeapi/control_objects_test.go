@@ -12,7 +12,7 @@ import (
 func TestControlObjects(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	before := srv.Revision()
-	code, body := do(t, srv, "POST", "/debug/fakeapi/objects", `{"put":[
+	code, body := do(t, srv, "POST", "/debug/fakeapi/objects", `{"store":[
 		{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"}},
 		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a","finalizers":["example.com/a"]},"status":{"phase":"Running"}},
 		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
@@ -22,7 +22,7 @@ func TestControlObjects(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"phase": "Running"}, pod["status"])
 
-	code, body = do(t, srv, "POST", "/debug/fakeapi/objects", `{"delete":[
+	code, body = do(t, srv, "POST", "/debug/fakeapi/objects", `{"remove":[
 		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a"}},
 		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
 	require.Equal(t, 200, code)
@@ -35,13 +35,13 @@ func TestControlObjects(t *testing.T) {
 		code       int
 		message    string
 	}{
-		{"put, unknown kind", `{"put":[{}]}`, 404, `put[0]: not found: no resource is stored as kind "" of ""`},
-		{"put, unknown namespace", `{"put":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"none"}}]}`, 400, `put[0]: namespaces "none" not found`},
-		{"put, invalid", `{"put":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"B"}}]}`, 400, `put[1]: Node "B" is invalid: metadata.name: `},
-		{"put, not an object", `{"put":[1]}`, 400, `put[0]: json: cannot unmarshal`},
-		{"delete, unknown kind", `{"delete":[{"kind":"X","apiVersion":"v1"}]}`, 404, `delete[0]: not found: kind "X" of "v1"`},
-		{"delete, unknown object", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}]}`, 404, `delete[0]: not found: nodes x`},
-		{"delete, invalid metadata", `{"delete":[{"kind":"Node","apiVersion":"v1","metadata":[]}]}`, 404, `delete[0]: not found: nodes `},
+		{"store, unknown kind", `{"store":[{}]}`, 404, `store[0]: not found: no resource is stored as kind "" of ""`},
+		{"store, unknown namespace", `{"store":[{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"none"}}]}`, 400, `store[0]: namespaces "none" not found`},
+		{"store, invalid", `{"store":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1","metadata":{"name":"B"}}]}`, 400, `store[1]: Node "B" is invalid: metadata.name: `},
+		{"store, not an object", `{"store":[1]}`, 400, `store[0]: json: cannot unmarshal`},
+		{"remove, unknown kind", `{"remove":[{"kind":"X","apiVersion":"v1"}]}`, 404, `remove[0]: not found: kind "X" of "v1"`},
+		{"remove, unknown object", `{"remove":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}]}`, 404, `remove[0]: not found: nodes x`},
+		{"remove, invalid metadata", `{"remove":[{"kind":"Node","apiVersion":"v1","metadata":[]}]}`, 404, `remove[0]: not found: nodes `},
 		{"invalid JSON", `nonsense`, 400, `invalid character`},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -373,7 +373,7 @@ func TestActions(t *testing.T) {
   reset: true
   do:
   - lag: {resource: configmaps, frozen: true}
-  - changeObjects: {put: [{apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: put}}]}
+  - changeObjects: {store: [{apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: put}}]}
   - injectFaults: {id: busy, verb: create, code: 503}
   - disconnect: {userAgent: "manager/*"}
 - {verb: get, resource: configmaps, do: [{removeFaults: {id: [busy]}}, {endLag: {resource: configmaps}}]}

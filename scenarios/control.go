@@ -40,7 +40,7 @@ func (p *play) control(st *Step) error {
 
 // change stores and removes objects.
 func (p *play) change(c Change) error {
-	return p.post("objects", map[string][]map[string]any{"put": c.Store, "delete": c.Remove})
+	return p.post("objects", map[string][]map[string]any{"store": c.Store, "remove": c.Remove})
 }
 
 // post posts a request to the server's control endpoint.

@@ -232,28 +232,28 @@ func (c *Control) restore(_ *Request, in SnapshotName) (Revision, error) {
 	return c.revision(c.registry.Restore(snapshot.(*storage.Snapshot)))
 }
 
-// Objects are objects to put and to delete, in this order. Each is a write of its own.
+// Objects are objects to store and to remove, in this order. Each is a write of its own.
 // The first error ends the request, and earlier writes stay.
 type Objects struct {
-	// Put are objects to store with their status, in place of those of their names.
+	// Store are objects to store with their status, in place of those of their names.
 	// Defaults are set, unknown fields are dropped, and metadata and the types of the fields
 	// of built-in kinds are checked. No admission runs, and the spec is validated only for
 	// CustomResourceDefinitions.
-	Put []json.RawMessage `json:"put,omitempty"`
-	// Delete are objects that are removed at once, without finalizers. Each needs only
+	Store []json.RawMessage `json:"store,omitempty"`
+	// Remove are objects that are removed at once, without finalizers. Each needs only
 	// kind, apiVersion, and the namespace and name in metadata.
-	Delete []json.RawMessage `json:"delete,omitempty"`
+	Remove []json.RawMessage `json:"remove,omitempty"`
 }
 
 func (c *Control) objects(_ *Request, in Objects) (Revision, error) {
-	for i, body := range in.Put {
+	for i, body := range in.Store {
 		if _, err := c.registry.Put(body); err != nil {
-			return Revision{}, objectError("put", i, err)
+			return Revision{}, objectError("store", i, err)
 		}
 	}
-	for i, body := range in.Delete {
+	for i, body := range in.Remove {
 		if err := c.registry.RemoveObject(body); err != nil {
-			return Revision{}, objectError("delete", i, err)
+			return Revision{}, objectError("remove", i, err)
 		}
 	}
 	return c.revision(nil)

@@ -19,7 +19,7 @@ var Operations = []Operation{
 	{"GET", "requests", "requests", "the newest requests, with their answers", "", "", serve((*Control).requests)},
 	{"GET", "writes", "writes", "the writes from a revision on, with their writers", "from=1", "", serve((*Control).writes)},
 
-	{"POST", "objects", "changeObjects", "creates, replaces and deletes objects without admission", "", `{"put": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
+	{"POST", "objects", "changeObjects", "stores and removes objects without admission", "", `{"store": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
 	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},
 	{"POST", "restore", "restore", "restores the state of that name", "", `{"name": "before"}`, serve((*Control).restore)},
 	{"POST", "reset", "reset", "restores the state of a fresh server, without the objects of --objects and --crds, and ends faults and lags", "", "", serve((*Control).reset)},

@@ -17,14 +17,14 @@ function connect(kubeconfig) {
 }
 
 test('paint', withKube(async (kube) => {
-  await kube.put(wall('north'), wall('south'));
+  await kube.store(wall('north'), wall('south'));
   const { config, api } = connect(kube.kubeconfig);
   await run(config, api, namespace, 2);
   assert.deepEqual((await api.readNamespacedConfigMap({ namespace, name: 'north' })).data, { color: 'green' });
 }));
 
 test('paint after a conflict', withKube(async (kube) => {
-  await kube.put(wall('north'));
+  await kube.store(wall('north'));
   const conflict = await kube.inject({ verb: 'update', resource: 'configmaps', code: 409, times: 1 });
   const { config, api } = connect(kube.kubeconfig);
   await run(config, api, namespace, 1);
@@ -32,7 +32,7 @@ test('paint after a conflict', withKube(async (kube) => {
 }));
 
 test('paint gives up', withKube(async (kube) => {
-  await kube.put(wall('north'));
+  await kube.store(wall('north'));
   await kube.inject({ verb: 'update', resource: 'configmaps', code: 409 });
   const { config, api } = connect(kube.kubeconfig);
   await assert.rejects(run(config, api, namespace, 1), (err) => err.code === 409);
@@ -41,7 +41,7 @@ test('paint gives up', withKube(async (kube) => {
 const withUsers = kubeTests({ flags: ['--tls', '--authorization-mode', 'RBAC'] });
 
 test('paint needs permission', withUsers(async (kube) => {
-  await kube.put(wall('north'));
+  await kube.store(wall('north'));
   const { config, api } = connect(await kube.kubeconfigFor('bob'));
   await assert.rejects(run(config, api, namespace, 1), /Forbidden/);
 }));

@@ -237,16 +237,16 @@ export interface Change {
   name: string;
 }
 
-/** Objects are objects to put and to delete, in this order. Each is a write of its own. The first
+/** Objects are objects to store and to remove, in this order. Each is a write of its own. The first
  * error ends the request, and earlier writes stay. */
 export interface Objects {
-  /** put are objects to store with their status, in place of those of their names. Defaults are set,
-   * unknown fields are dropped, and metadata and the types of the fields of built-in kinds are
+  /** store are objects to store with their status, in place of those of their names. Defaults are
+   * set, unknown fields are dropped, and metadata and the types of the fields of built-in kinds are
    * checked. No admission runs, and the spec is validated only for CustomResourceDefinitions. */
-  put?: Record<string, any>[];
-  /** delete are objects that are removed at once, without finalizers. Each needs only kind,
+  store?: Record<string, any>[];
+  /** remove are objects that are removed at once, without finalizers. Each needs only kind,
    * apiVersion, and the namespace and name in metadata. */
-  delete?: Record<string, any>[];
+  remove?: Record<string, any>[];
 }
 
 /** A Revision is the revision of the newest write. */
@@ -647,7 +647,7 @@ export class Control {
   /** The writes from a revision on, with their writers. */
   writes(query?: { from?: string }): Promise<Write[]>;
 
-  /** Creates, replaces and deletes objects without admission. */
+  /** Stores and removes objects without admission. */
   changeObjects(request?: Objects): Promise<Revision>;
 
   /** Keeps the state under a name. */

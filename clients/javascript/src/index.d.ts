@@ -65,9 +65,9 @@ export interface Kube {
   /** The path of a kubeconfig file of a user. The server needs the flag --tls. */
   kubeconfigFor(name: string, groups?: string[]): Promise<string>;
   /** Stores objects with their status, without admission and validation of their spec. */
-  put(...objects: KubeObject[]): Promise<Revision>;
+  store(...objects: KubeObject[]): Promise<Revision>;
   /** Removes objects at once, without finalizers. */
-  delete(...objects: KubeObject[]): Promise<Revision>;
+  remove(...objects: KubeObject[]): Promise<Revision>;
   /** Delays the watch caches of a resource, such as pods or deployments.apps; * is all. */
   lag(resource: string, lag: Omit<Lag, 'resource'>): Promise<Lags>;
   /** Ends the lag of a resource. */

@@ -141,12 +141,12 @@ export class Kube {
     return this.#write('kubeconfig', (await this.control.kubeconfig({ name, groups })).kubeconfig);
   }
 
-  put(...objects) {
-    return this.control.changeObjects({ put: objects });
+  store(...objects) {
+    return this.control.changeObjects({ store: objects });
   }
 
-  delete(...objects) {
-    return this.control.changeObjects({ delete: objects });
+  remove(...objects) {
+    return this.control.changeObjects({ remove: objects });
   }
 
   lag(resource, lag) {

@@ -14,7 +14,7 @@ import { KubeError, findBinary, kubeTests, start, withKube as plain } from '../s
 const configMap = (name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } });
 const withKube = kubeTests({
   flags: ['--manual-clock', '2030-01-01T09:00:00Z'],
-  setup: (server) => server.put(configMap('shared')),
+  setup: (server) => server.store(configMap('shared')),
 });
 const configMaps = (kube) => `${kube.url}/api/v1/namespaces/default/configmaps`;
 const names = async (kube, query = '') =>
@@ -25,9 +25,9 @@ for (const n of [1, 2]) {
   test(`each test has a fork ${n}`, withKube(async (kube, t) => {
     assert.equal(t.name, `each test has a fork ${n}`);
     assert.deepEqual(await names(kube), ['shared']);
-    await kube.put(configMap('own'));
+    await kube.store(configMap('own'));
     assert.deepEqual(await names(kube), ['own', 'shared']);
-    await kube.delete(configMap('own'));
+    await kube.remove(configMap('own'));
     assert.deepEqual(await names(kube), ['shared']);
   }));
 }
@@ -47,7 +47,7 @@ test('forks end', withKube(async (kube) => {
 
 test('lag', withKube(async (kube) => {
   await kube.lag('configmaps', { frozen: true });
-  await kube.put(configMap('new'));
+  await kube.store(configMap('new'));
   assert.deepEqual(await names(kube, '?resourceVersion=0'), ['shared']);
   await kube.thaw('configmaps');
   const { lags } = await kube.lag('configmaps', { by: '2s' });
@@ -70,14 +70,14 @@ test('clock', withKube(async (kube) => {
 
 test('compact', withKube(async (kube) => {
   const { metadata } = await (await fetch(configMaps(kube))).json();
-  await kube.put(configMap('new'));
+  await kube.store(configMap('new'));
   await kube.compact({ watchCache: true });
   const old = await fetch(`${configMaps(kube)}?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`);
   assert.equal(old.status, 410);
 }));
 
 test('story', withKube(async (kube) => {
-  await kube.put(configMap('told'));
+  await kube.store(configMap('told'));
   assert.match(await kube.story(), /put configmaps default\/told/);
   assert.match(await kube.storyPage(), /<title>/);
   assert.equal((await kube.writes()).at(-1).changes[0].name, 'told');
@@ -86,7 +86,7 @@ test('story', withKube(async (kube) => {
 test('a failing test has the story', async () => {
   const storyDir = fs.mkdtempSync(path.join(os.tmpdir(), 'stories'));
   const failing = kubeTests({ storyDir })(async (kube) => {
-    await kube.put(configMap('broken'));
+    await kube.store(configMap('broken'));
     throw new Error('it fails');
   });
   await assert.rejects(failing(), (err) => {
@@ -114,7 +114,7 @@ test('users', async () => {
 test('users need TLS', withKube((kube) => assert.rejects(kube.kubeconfigFor('alice'), /TLS/)));
 
 test('webhooks', withKube(async (kube) => {
-  await kube.put({
+  await kube.store({
     apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name: 'shop' },
     webhooks: [{
       name: 'deny.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None',

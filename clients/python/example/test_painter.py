@@ -21,13 +21,13 @@ def api(kube):
 
 
 def test_paint(kube, api):
-    kube.put(wall("north"), wall("south"))
+    kube.store(wall("north"), wall("south"))
     painter.run(api, "default", walls=2)
     assert api.read_namespaced_config_map("north", "default").data == {"color": "green"}
 
 
 def test_paint_after_a_conflict(kube, api):
-    kube.put(wall("north"))
+    kube.store(wall("north"))
     conflict = kube.inject(verb="update", resource="configmaps", code=409, times=1)
     painter.run(api, "default", walls=1)
     assert conflict.hits == 1
@@ -35,7 +35,7 @@ def test_paint_after_a_conflict(kube, api):
 
 
 def test_paint_gives_up(kube, api):
-    kube.put(wall("north"))
+    kube.store(wall("north"))
     kube.inject(verb="update", resource="configmaps", code=409)
     with pytest.raises(kubernetes.client.ApiException):
         painter.run(api, "default", walls=1)

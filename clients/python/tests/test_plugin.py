@@ -16,7 +16,7 @@ def failing(pytester):
             assert kube.clock.now.year == 2030
 
         def test_fails(kube):
-            kube.put(NODE)
+            kube.store(NODE)
             assert False
 
         def test_without_server():

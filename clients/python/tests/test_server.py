@@ -33,15 +33,15 @@ def names(kube):
 
 @pytest.fixture(scope="session", autouse=True)
 def world(kube_server):
-    kube_server.put(config_map("shared", a="b"))
+    kube_server.store(config_map("shared", a="b"))
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_each_test_has_a_fork(kube, n):
     assert names(kube) == ["shared"]
-    kube.put(config_map("own"))
+    kube.store(config_map("own"))
     assert names(kube) == ["own", "shared"]
-    kube.delete(config_map("own"))
+    kube.remove(config_map("own"))
     assert names(kube) == ["shared"]
 
 
@@ -58,7 +58,7 @@ def test_forks_end(kube_server):
 
 def test_lag(kube):
     kube.lag("configmaps", frozen=True)
-    kube.put(config_map("new"))
+    kube.store(config_map("new"))
     cached = get(kube, CONFIG_MAPS + "?resourceVersion=0")["items"]
     assert "new" not in [o["metadata"]["name"] for o in cached]
     kube.thaw("configmaps")
@@ -89,7 +89,7 @@ def test_clock(kube):
 
 def test_compact(kube):
     old = get(kube, CONFIG_MAPS)["metadata"]["resourceVersion"]
-    kube.put(config_map("new"))
+    kube.store(config_map("new"))
     kube.compact(watch_cache=True)
     with pytest.raises(kubefake.KubeError) as failure:
         get(kube, f"{CONFIG_MAPS}?resourceVersion={old}&resourceVersionMatch=Exact")
@@ -98,13 +98,13 @@ def test_compact(kube):
 
 def test_snapshot(kube):
     kube.control.snapshot(name="before")
-    kube.put(config_map("new"))
+    kube.store(config_map("new"))
     kube.control.restore(name="before")
     assert names(kube) == ["shared"]
 
 
 def test_story(kube):
-    kube.put(config_map("told"))
+    kube.store(config_map("told"))
     assert "put configmaps default/told" in kube.story()
     assert "<title>" in kube.story_page()
     assert kube.control.story()["format"] == 1
@@ -137,7 +137,7 @@ def test_webhooks(kube):
         "clientConfig": {"service": {"namespace": "shop", "name": "admission"}},
         "rules": rules,
     }
-    kube.put(
+    kube.store(
         {
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "ValidatingWebhookConfiguration",

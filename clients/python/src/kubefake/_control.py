@@ -306,15 +306,15 @@ class Change(_Change, total=False):
 
 
 class Objects(TypedDict, total=False):
-    """Objects are objects to put and to delete, in this order. Each is a write of its own. The first
+    """Objects are objects to store and to remove, in this order. Each is a write of its own. The first
     error ends the request, and earlier writes stay."""
-    # put are objects to store with their status, in place of those of their names. Defaults are
+    # store are objects to store with their status, in place of those of their names. Defaults are
     # set, unknown fields are dropped, and metadata and the types of the fields of built-in kinds
     # are checked. No admission runs, and the spec is validated only for CustomResourceDefinitions.
-    put: List[Dict[str, Any]]
-    # delete are objects that are removed at once, without finalizers. Each needs only kind,
+    store: List[Dict[str, Any]]
+    # remove are objects that are removed at once, without finalizers. Each needs only kind,
     # apiVersion, and the namespace and name in metadata.
-    delete: List[Dict[str, Any]]
+    remove: List[Dict[str, Any]]
 
 
 class Revision(TypedDict):
@@ -757,17 +757,17 @@ class Control:
         """
         return self._send("GET", "/debug/fakeapi/writes", {"from": from_}, None)
 
-    def change_objects(self, *, put: List[Dict[str, Any]] | None = None, delete: List[Dict[str, Any]] | None = None) -> Revision:
-        """Creates, replaces and deletes objects without admission.
+    def change_objects(self, *, store: List[Dict[str, Any]] | None = None, remove: List[Dict[str, Any]] | None = None) -> Revision:
+        """Stores and removes objects without admission.
 
-        :param put: put are objects to store with their status, in place of those of their
+        :param store: store are objects to store with their status, in place of those of their
             names. Defaults are set, unknown fields are dropped, and metadata and the types of the
             fields of built-in kinds are checked. No admission runs, and the spec is validated only
             for CustomResourceDefinitions.
-        :param delete: delete are objects that are removed at once, without finalizers. Each
+        :param remove: remove are objects that are removed at once, without finalizers. Each
             needs only kind, apiVersion, and the namespace and name in metadata.
         """
-        return self._send("POST", "/debug/fakeapi/objects", {}, _given({"put": put, "delete": delete}))
+        return self._send("POST", "/debug/fakeapi/objects", {}, _given({"store": store, "remove": remove}))
 
     def snapshot(self, *, name: str | None = None) -> Revision:
         """Keeps the state under a name."""

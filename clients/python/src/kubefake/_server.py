@@ -198,16 +198,16 @@ class Kube:
         """Returns the path of a kubeconfig file of a user. The server needs the flag --tls."""
         return self._write("kubeconfig", self.control.kubeconfig(name=name, groups=list(groups))["kubeconfig"])
 
-    def put(self, *objects: Mapping[str, Any]) -> Revision:
+    def store(self, *objects: Mapping[str, Any]) -> Revision:
         """Stores objects with their status, without admission and validation of their spec."""
-        return self.control.change_objects(put=[dict(o) for o in objects])
+        return self.control.change_objects(store=[dict(o) for o in objects])
 
-    def delete(self, *objects: Mapping[str, Any]) -> Revision:
+    def remove(self, *objects: Mapping[str, Any]) -> Revision:
         """Removes objects at once, without finalizers.
 
         Each needs only kind, apiVersion, and the namespace and name in metadata.
         """
-        return self.control.change_objects(delete=[dict(o) for o in objects])
+        return self.control.change_objects(remove=[dict(o) for o in objects])
 
     def lag(
         self,
