@@ -183,7 +183,7 @@ func TestUpdateErrors(t *testing.T) {
 		{"flow style", "name: a\nsteps: [{do: GET /healthz, want: {}}]", "a: step 0: the step is not in block style"},
 		{"a step in flow style", "name: a\nsteps:\n- {do: GET /healthz, want: {}}", "a: step 0: the step is not in block style"},
 		{"an event that did not come", "name: a\nsteps:\n- watch: /api/v1/nodes?watch=1\n  as: w\n- events: w\n  count: 1\n  want: {events: [1]}\n", "a: step 1 (events of w): an event did not come in time"},
-		{"a step that failed", "name: a\nsteps:\n- remove: {kind: Node, apiVersion: v1, metadata: {name: a}}\n", "a: step 0 (remove Node a): objects: 404 delete[0]: not found: nodes a"},
+		{"a step that failed", "name: a\nsteps:\n- remove: {kind: Node, apiVersion: v1, metadata: {name: a}}\n", "a: step 0 (remove Node a): objects: 404 remove[0]: not found: nodes a"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, err := playAndUpdate(t, row.text)
