@@ -60,6 +60,11 @@ func run(ctx context.Context, dir, server string, names []string) (different int
 	if len(scripts) == 0 {
 		return 0, fmt.Errorf("no folder of %s has a requests.sh", dir)
 	}
+	for _, name := range names {
+		if !slices.Contains(scripts, filepath.Join(dir, name, "requests.sh")) {
+			return 0, fmt.Errorf("no case %s in %s", name, dir)
+		}
+	}
 	if server == "" {
 		var stop func()
 		if server, stop, err = serve(ctx); err != nil {

@@ -1,0 +1,2 @@
+echo "server $SERVER"
+echo "namespace ${NS%%-*}"

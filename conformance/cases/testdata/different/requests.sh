@@ -1,0 +1,2 @@
+echo one
+echo "answer of $SERVER"
