@@ -53,7 +53,7 @@ func Equal(a, b any) bool {
 // equalMembers reports whether two objects have equal fields.
 func equalMembers(a, b map[string]any) bool {
 	for key, v := range a {
-		if !Equal(v, b[key]) {
+		if w, ok := b[key]; !Equal(v, w) && !(ok && isNilBytes(v, w)) {
 			return false
 		}
 	}
@@ -64,6 +64,9 @@ func equalMembers(a, b map[string]any) bool {
 	}
 	return true
 }
+
+// isNilBytes reports whether one value of a key is nil and the other has no bytes.
+func isNilBytes(a, b any) bool { return a == nil && b == "" || a == "" && b == nil }
 
 func absent(v any) bool {
 	switch v := v.(type) {

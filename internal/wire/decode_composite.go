@@ -227,14 +227,6 @@ func (d *decoder) mapping(n *node, old any) (any, bool) {
 			return nil, false
 		}
 		d.path = d.path[:len(d.path)-1]
-		if v == nil && d.protobuf {
-			switch n.elem.kind { // protobuf decodes it as an empty value
-			case kindBytes:
-				v = ""
-			case kindSlice:
-				v = []any{}
-			}
-		}
 		obj[key] = v
 	}
 	return obj, true

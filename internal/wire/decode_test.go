@@ -70,6 +70,7 @@ func TestDecode(t *testing.T) {
 		{"bytes are base64, or a list", "", "Secret",
 			`{"data":{"a":"YQ==","b":"Y\nQ==","c":[97,null]}}`,
 			`{"metadata":{},"data":{"a":"YQ==","b":"YQ==","c":"YQA="}}`},
+		{"nulls in maps of bytes are empty", "", "Secret", `{"data":{"a":null,"b":""}}`, `{"metadata":{},"data":{"a":"","b":""}}`},
 		{"untyped data is left alone", "apps", "ControllerRevision",
 			`{"revision":1,"data":{"b":[],"a":null,"c":{},"n":1.0,"i":9007199254740993}}`,
 			`{"metadata":{},"data":{"a":null,"b":[],"c":{},"i":9007199254740993,"n":1},"revision":1}`},
@@ -89,6 +90,15 @@ func TestDecode(t *testing.T) {
 			assert.Equal(t, tt.want, string(typ.Append(nil, obj)))
 		})
 	}
+}
+
+// A Go struct tells a null in a map of bytes from no bytes until it is stored.
+func TestDecodeNilBytes(t *testing.T) {
+	typ := mustKind(t, "", "v1", "Secret")
+	obj, _, err := typ.Decode([]byte(`{"data":{"a":null,"b":""}}`), DecodeOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"a": nil, "b": ""}, obj["data"])
+	assert.False(t, typ.IsCanonical(obj, nil))
 }
 
 func TestDecodeErrors(t *testing.T) {

@@ -12,8 +12,9 @@
 // [Type.Decode], [Type.Normalize] and [Type.Convert] return objects in
 // canonical form. A canonical object has exactly the members that
 // kube-apiserver would return after storing the object and reading it back,
-// plus the lists and maps that were given without elements, which a Go struct
-// keeps until it is stored. [Type.Append] omits those or encodes them as null.
+// plus the lists and maps that were given without elements, and the nulls in maps
+// of bytes or lists, which a Go struct keeps until it is stored. [Type.Append]
+// encodes them as they are after that: omitted, null or empty.
 // Values are string, bool, int64, float64 (in floating-point fields, and in
 // untyped data for numbers that are not int64), map[string]any and []any, and
 // [object.EmptyMap] in fields that are maps, not structs. A nil is encoded as null:

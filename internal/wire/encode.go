@@ -18,8 +18,8 @@ import (
 // map keys sorted, zero values omitted or added according to the tags, and <, >
 // and & escaped. A nil is the zero value of its field; in a pointer field it is
 // a null, because an absent member is a nil pointer. Unknown members are
-// omitted. If the type is stored in protobuf, which has no empty lists and
-// maps, they are nulls.
+// omitted. If the type is stored in protobuf, empty lists and maps in fields are
+// nulls, and nil bytes and lists in maps are empty.
 //
 // Append accepts values of the types that canonical objects contain, also in
 // fields of other types, and panics for others. It does not change or keep obj.
@@ -209,10 +209,15 @@ func (e *encoder) list(dst []byte, elem *node, list []any) []byte {
 
 // elem appends an element of a list or a map.
 func (e *encoder) elem(dst []byte, elem *node, v any) []byte {
-	if v == nil {
-		return e.zero(dst, elem)
+	switch {
+	case v != nil:
+		return e.value(dst, elem, v)
+	case e.protobuf && elem.kind == kindBytes: // protobuf has no nil elements
+		return append(dst, `""`...)
+	case e.protobuf && elem.kind == kindSlice:
+		return append(dst, "[]"...)
 	}
-	return e.value(dst, elem, v)
+	return e.zero(dst, elem)
 }
 
 // any appends an untyped value.

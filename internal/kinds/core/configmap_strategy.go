@@ -10,6 +10,7 @@ var configMapStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
+		ReadBack:                 emptyNilBytes("binaryData"),
 		Validate:                 validateConfigMap,
 	},
 	Cells: func(r table.Row) []any { return []any{r.Name(), r.Len("data") + r.Len("binaryData"), r.Age()} },

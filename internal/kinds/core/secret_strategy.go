@@ -23,11 +23,30 @@ func defaultSecret(obj map[string]any) {
 	}
 }
 
+// emptyNilBytes returns a ReadBack that replaces the nulls in a map of bytes. kube-apiserver stores
+// a key without a value for each, and reads no bytes.
+func emptyNilBytes(field string) func(obj map[string]any) bool {
+	return func(obj map[string]any) bool {
+		var own map[string]any
+		for key, v := range object.Map(obj, field) {
+			if v != nil {
+				continue
+			}
+			if own == nil {
+				own = object.Own(obj, field)
+			}
+			own[key] = ""
+		}
+		return own != nil
+	}
+}
+
 var secretStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultSecret,
+		ReadBack:                 emptyNilBytes("data"),
 		Validate:                 validateSecret,
 		WarningsOnWrite:          warnSecret,
 		SelectableFields:         []resource.Field{kind.SelectableField("type", "type")},

@@ -30,9 +30,23 @@ func TestValidateSecrets(t *testing.T) {
 		{"ssh", "", `{"type":"kubernetes.io/ssh-auth","data":{"ssh-privatekey":""}}`, "data[ssh-privatekey]: Required value"},
 		{"tls", "", `{"type":"kubernetes.io/tls","data":{"tls.key":""}}`, "data[tls.crt]: Required value"},
 		{"changed type", `{"type":"a"}`, `{` + update + `,"type":"b"}`, `type: Invalid value: "b": field is immutable`},
+		{"immutable bytes become null", `{"immutable":true,"data":{"a":""}}`, `{` + update + `,"immutable":true,"data":{"a":null}}`, "data: Forbidden: " + immutableDetail},
 		{"changed immutable data", `{"immutable":true,"data":{"a":"YQ=="}}`, `{` + update + `,"immutable":true}`, "data: Forbidden: " + immutableDetail},
 	})
 	typ := kindtest.TypeOf(t, "secrets")
 	assert.Equal(t, []string{"tls: failed to find any PEM data in certificate input"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"type":"kubernetes.io/tls"}`), nil))
 	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{}`), nil))
+}
+
+// What kube-apiserver stores for null bytes is not what it stores for the empty bytes that it reads.
+func TestReadBackNilBytes(t *testing.T) {
+	for name, field := range map[string]string{"secrets": "data", "configmaps": "binaryData"} {
+		typ := kindtest.TypeOf(t, name)
+		data := map[string]any{"a": nil, "b": "eA=="}
+		obj := map[string]any{field: data}
+		assert.True(t, typ.ReadBack(obj), name)
+		assert.Equal(t, map[string]any{"a": "", "b": "eA=="}, obj[field], name)
+		assert.Equal(t, map[string]any{"a": nil, "b": "eA=="}, data, "values that others may share")
+		assert.False(t, typ.ReadBack(obj), name)
+	}
 }

@@ -62,7 +62,7 @@ func (f dataField) same(a, b any) bool {
 	if f.emptyByDefault && isEmptyData(a) && isEmptyData(b) {
 		return true
 	}
-	return (a == nil) == (b == nil) && validation.Equal(a, b)
+	return object.Equal(a, b)
 }
 
 func isEmptyData(v any) bool { return v == nil || v == any(object.EmptyMap{}) }
