@@ -5,159 +5,139 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
+	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// missingKey matches an element without a key in the errors of structured-merge-diff v4.
-var missingKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`associative list with keys has an element that omits key field "[^"]*" \(and doesn't have default value\)$`)
-})
-
-// percent stands for % in values whose errors are formatted: structured-merge-diff v4 takes
-// the text of a value for a format.
-const percent = "\uff05"
-
-// withoutVerbs returns v with percent for % in all strings.
-func withoutVerbs(v any) any {
-	switch v := v.(type) {
-	case string:
-		return strings.ReplaceAll(v, "%", percent)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = withoutVerbs(e)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, e := range v {
-			out[name] = withoutVerbs(e)
-		}
-		return out
+// errors returns what does not match the type in a value, in the words of structured-merge-diff v6,
+// which kube-apiserver has since release 1.34: the errors of the known fields of an object in the
+// order of their names, then the first field that is not declared. kube-apiserver finds them in the
+// order of a Go map, and none after a field that is not declared. Lists may have two elements of one
+// key if duplicates is set.
+func (s *resolvedType) errors(v any, duplicates bool) typed.ValidationErrors {
+	if s.empty() {
+		return invalid("schema error: no type found matching: inlined type")
 	}
-	return v
+	if v == nil {
+		return nil
+	}
+	switch as := variantOf(s, v); {
+	case as == mapVariant || as == anyVariant && s.object != nil:
+		return s.object.errors(v, duplicates)
+	case as == scalarVariant || as == anyVariant && s.scalar != nil:
+		return scalarErrors(*s.scalar, v)
+	}
+	return s.list.errors(v, duplicates)
 }
 
-// withKeys returns v with null for the keys that elements of lists lack, if they have
-// another key. structured-merge-diff v4 refuses elements without a key. It adds the names of
-// the keys to added.
-func (s *resolvedType) withKeys(v any, added map[string]bool) any {
-	switch v := v.(type) {
-	case []any:
-		if s == nil || s.list == nil {
-			return v
-		}
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = s.list.withKeys(s.list.element.withKeys(e, added), added)
-		}
-		return out
-	case map[string]any:
-		if s == nil || s.object == nil {
-			return v
-		}
-		out := make(map[string]any, len(v))
-		for name, e := range v {
-			t := s.object.typeOf(name)
-			out[name] = t.withKeys(e, added)
-		}
-		return out
-	}
-	return v
+func invalid(format string, args ...any) typed.ValidationErrors {
+	return typed.ValidationErrors{{ErrorMessage: fmt.Sprintf(format, args...)}}
 }
 
-func (l *listType) withKeys(element any, added map[string]bool) any {
-	obj, ok := element.(map[string]any)
-	if l.atomic || !ok || !slices.ContainsFunc(l.keys, func(k keyField) bool { _, set := obj[k.name]; return set || k.absent != nil }) {
-		return element
-	}
-	obj = maps.Clone(obj)
-	for _, k := range l.keys {
-		if _, set := obj[k.name]; !set && k.absent == nil {
-			obj[k.name] = nil
-			added[k.name] = true
-		}
-	}
-	return obj
-}
-
-// withoutNullKeys returns a text that names elements without the keys that withKeys has added.
-func withoutNullKeys(text string, added map[string]bool) string {
-	if len(added) == 0 {
-		return text
-	}
-	var names []string
-	for name := range added {
-		names = append(names, regexp.QuoteMeta(name))
-	}
-	nullKey := regexp.MustCompile(`([[,])(?:` + strings.Join(names, "|") + `)=null(?:,|(\]))`)
-	for {
-		shorter := nullKey.ReplaceAllString(text, "$1$2")
-		if shorter == text {
-			return strings.ReplaceAll(text, ",]", "]")
-		}
-		text = shorter
-	}
-}
-
-// describe returns the error of [typed.ParseableType.FromUnstructured] with the texts of
-// structured-merge-diff v6, which kube-apiserver has since release 1.34. added are the keys that
-// withKeys has added.
-func (c *compiled) describe(err error, added map[string]bool) error {
-	var errs typed.ValidationErrors
-	if !errors.As(err, &errs) {
-		return err
-	}
-	errs = slices.Clone(errs)
-	for i, e := range errs {
-		text := strings.ReplaceAll(e.ErrorMessage, percent, "%")
-		if at := missingKey().FindStringIndex(text); at != nil {
-			if list := c.types.listAt(e.Path); list != nil {
-				text = fmt.Sprintf("%sassociative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", text[:at[0]], list.keys)
-			}
-		}
-		path := strings.ReplaceAll(e.Path, percent, "%")
-		errs[i].Path, errs[i].ErrorMessage = withoutNullKeys(path, added), withoutNullKeys(text, added)
+// at adds a step to the beginning of the paths of errors.
+func at(step string, errs typed.ValidationErrors) typed.ValidationErrors {
+	for i := range errs {
+		errs[i].Path = step + errs[i].Path
 	}
 	return errs
 }
 
-// listAt returns the type of the list at a path like .spec.containers[name="c"].ports, nil
-// if there is none.
-func (s *resolvedType) listAt(path string) *listType {
-	for path != "" && s != nil {
-		end := strings.IndexAny(path[1:], ".[") + 1
-		if path[0] == '[' {
-			if s.list == nil {
-				return nil
-			}
-			s, end = s.list.element, strings.IndexByte(path, ']')+1
-		} else {
-			if s.object == nil {
-				return nil
-			}
-			name := path[1:]
-			if end > 0 {
-				name = path[1:end]
-			}
-			s = s.object.typeOf(name)
-		}
-		if end == 0 {
-			break
-		}
-		path = path[end:]
-	}
-	if s == nil {
+// A wrapped value is printed with %v as one of structured-merge-diff is.
+type wrapped struct{ value any }
+
+func scalarErrors(s smd.Scalar, v any) typed.ValidationErrors {
+	switch {
+	case allows(s, v):
 		return nil
+	case s == smd.Numeric:
+		return invalid("expected numeric (int or float), got %T", v)
+	case s == smd.String:
+		return invalid("expected string, got &value.valueUnstructured{Value:%#v}", v)
+	case s == smd.Boolean:
+		return invalid("expected boolean, got %v", &wrapped{v})
 	}
-	return s.list
+	return invalid("expected any scalar, got %v", &wrapped{v})
+}
+
+func (m *mapType) errors(v any, duplicates bool) (errs typed.ValidationErrors) {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return invalid("expected map, got %v", &wrapped{v})
+	}
+	var undeclared typed.ValidationErrors
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if s := m.typeOf(name); !s.empty() {
+			errs = append(errs, at("."+name, s.errors(members[name], duplicates))...)
+		} else if undeclared == nil {
+			undeclared = at("."+name, invalid("field not declared in schema"))
+		}
+	}
+	return append(errs, undeclared...)
+}
+
+func (l *listType) errors(v any, duplicates bool) (errs typed.ValidationErrors) {
+	list, ok := v.([]any)
+	if !ok {
+		return invalid("expected list, got %v", &wrapped{v})
+	}
+	seen := map[pathStep]bool{}
+	for i, v := range list {
+		if l.atomic {
+			errs = append(errs, at(fmt.Sprintf("[%d]", i), l.element.errors(v, duplicates))...)
+			continue
+		}
+		if text := l.keyError(v); text != "" {
+			return append(errs, invalid("element %d: %s", i, text)...)
+		}
+		step, err := l.step(v)
+		if err != nil {
+			panic("fieldmanager: " + err.Error()) // unreachable: the element has keys
+		}
+		if seen[step] && !duplicates {
+			errs = append(errs, invalid("duplicate entries for key %s", stepText(step))...)
+		}
+		seen[step] = true
+		errs = append(errs, at(stepText(step), l.element.errors(v, duplicates))...)
+	}
+	return errs
+}
+
+// keyError returns why an element of an associative list cannot be identified, or "".
+func (l *listType) keyError(v any) string {
+	switch v.(type) {
+	case nil:
+		if len(l.keys) > 0 {
+			return "associative list with keys may not have a null element"
+		}
+		return "associative list without keys has an element that's an explicit null"
+	case map[string]any:
+		if len(l.keys) == 0 {
+			return "associative list without keys has an element that's a map type"
+		}
+	case []any:
+		if len(l.keys) == 0 {
+			return "not supported: associative list with lists as elements"
+		}
+		return "associative list with keys may not have non-map elements"
+	default:
+		if len(l.keys) > 0 {
+			return "associative list with keys may not have non-map elements"
+		}
+	}
+	switch {
+	case l.hasKeys(v):
+		return ""
+	case l.partial:
+		return fmt.Sprintf("associative list with keys has an element that omits all key fields %q (and doesn't have default values for any key fields)", l.keys)
+	}
+	obj := v.(map[string]any)
+	missing := slices.IndexFunc(l.keys, func(k keyField) bool { return k.of(obj) == absent })
+	return fmt.Sprintf("associative list with keys has an element that omits key field %q (and doesn't have default value)", l.keys[missing].name)
 }
 
 // ErrNoVersion is wrapped by the error of Kind.Convert for an API version that

@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -83,12 +84,10 @@ func New(k Kind) *Type {
 func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	c := t.compiled()
 	v, err := c.FromUnstructured(obj, o...)
-	if err != nil && t.kind.PartialKeys {
-		added := map[string]bool{}
-		if _, other := c.FromUnstructured(withoutVerbs(c.types.withKeys(obj, added)), o...); other != nil {
-			err = other
+	if err != nil {
+		if errs := c.types.errors(obj, slices.Contains(o, typed.AllowDuplicates)); errs != nil {
+			err = errs
 		}
-		err = c.describe(err, added)
 	}
 	return v, err
 }
