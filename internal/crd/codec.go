@@ -109,6 +109,8 @@ func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj m
 	switch {
 	case got == c.kind:
 		return c.Decode(doc, strict)
+	case apiVersion == "" && hasNull(doc, "apiVersion"):
+		return nil, nil, errors.New(accessorError([]string{"apiVersion"}, nil, "string"))
 	case apiVersion == "":
 		return nil, nil, status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 	}
@@ -163,6 +165,13 @@ func (c *customCodec) DecodeMutated(doc []byte, name string) (map[string]any, er
 		obj["metadata"] = nil
 	}
 	return obj, err
+}
+
+// hasNull reports whether an object in JSON has a member that is null.
+func hasNull(doc []byte, name string) bool {
+	obj, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
+	v, ok := obj[name]
+	return err == nil && ok && v == nil
 }
 
 func groupKind(k resource.Kind) status.GroupKind {

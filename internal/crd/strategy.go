@@ -33,12 +33,13 @@ func (v *version) strategy() *resource.Strategy {
 		Scale:            v.scale(),
 	}
 	if v.hasStatus() {
-		s.ResetFields, s.ResetInOwnVersion = []string{"status"}, true
+		s.ResetFields, s.ResetIn = []string{"status"}, []string{v.typ.GroupVersion.String()}
 		s.Prepare = prepareUpdate
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
 			Prepare:         v.prepareStatusUpdate,
 			ValidateContext: v.validateStatus,
 			ResetFields:     statusResetFields(v.release),
+			ResetIn:         v.statusVersions(),
 		}}
 	}
 	return s
@@ -50,6 +51,18 @@ func statusResetFields(rules Rules) []string {
 		return []string{"spec"}
 	}
 	return []string{"metadata", "spec"}
+}
+
+// statusVersions returns the apiVersions whose managers keep the fields that a write of the status
+// resets: those with a status that are served or stored.
+func (d *Definition) statusVersions() []string {
+	out := []string{}
+	for v := range object.Each(d.spec["versions"]) {
+		if (v["served"] == true || v["storage"] == true) && object.Map(v, "subresources", "status") != nil {
+			out = append(out, object.String(d.spec, "group")+"/"+object.String(v, "name"))
+		}
+	}
+	return out
 }
 
 var metadataPath = validation.NewPath("metadata")

@@ -1,6 +1,7 @@
 package fieldmanager
 
 import (
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
@@ -11,9 +12,9 @@ import (
 // version of a kind unless In restricts it. A nil *Filter selects all fields. A Filter
 // is immutable and safe for concurrent use.
 type Filter struct {
-	version string // the only apiVersion that it applies to, "" for all
-	fields  fieldpath.Filter
-	paths   [][]string // the fields that are not selected, split into steps
+	versions []string // the apiVersions that it applies to, nil for all
+	fields   fieldpath.Filter
+	paths    [][]string // the fields that are not selected, split into steps
 }
 
 // Except returns a Filter that selects all fields except paths and the fields
@@ -28,17 +29,17 @@ func Except(paths ...string) *Filter {
 	return f
 }
 
-// In returns a Filter that selects what f does in an apiVersion, and all fields in
+// In returns a Filter that selects what f does in some apiVersions, and all fields in
 // others.
-func (f *Filter) In(apiVersion string) *Filter {
+func (f *Filter) In(apiVersions []string) *Filter {
 	out := *f
-	out.version = apiVersion
+	out.versions = apiVersions
 	return &out
 }
 
 // at returns the Filter for the fields of an apiVersion.
 func (f *Filter) at(apiVersion string) *Filter {
-	if f == nil || f.version != "" && f.version != apiVersion {
+	if f == nil || f.versions != nil && !slices.Contains(f.versions, apiVersion) {
 		return nil
 	}
 	return f

@@ -64,3 +64,11 @@ func TestFilter(t *testing.T) {
 		})
 	}
 }
+
+func TestFilterIn(t *testing.T) {
+	f := Except("spec")
+	assert.Same(t, f, f.at("v1"), "all versions")
+	assert.NotNil(t, f.In([]string{"v1", "v2"}).at("v2"))
+	assert.Nil(t, f.In([]string{"v1"}).at("v2"))
+	assert.Nil(t, f.In([]string{}).at("v2"), "no version")
+}

@@ -75,17 +75,10 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}
-	if len(t.ResetFields) > 0 {
-		m.fields = fieldmanager.Except(t.ResetFields...)
-		if t.ResetInOwnVersion {
-			m.fields = m.fields.In(t.GroupVersion.String())
-		}
-	}
+	m.fields = resetFilter(t.ResetFields, t.ResetIn)
 	m.subresources = make(map[string]*fieldmanager.Filter, len(t.SubresourceStrategies))
 	for name, s := range t.SubresourceStrategies {
-		if len(s.ResetFields) > 0 {
-			m.subresources[name] = fieldmanager.Except(s.ResetFields...)
-		}
+		m.subresources[name] = resetFilter(s.ResetFields, s.ResetIn)
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		scale := t.Scale.Codec.ManagedKind(c.release)
@@ -100,6 +93,14 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return m
+}
+
+// resetFilter returns the filter of what a write cannot change, nil if there is no such field.
+func resetFilter(fields, versions []string) *fieldmanager.Filter {
+	if len(fields) == 0 {
+		return nil
+	}
+	return fieldmanager.Except(fields...).In(versions)
 }
 
 // normalizeApplied puts the result of an apply to live in canonical form.

@@ -160,10 +160,10 @@ type Strategy struct {
 	// The field manager of the write does not own them.
 	ResetFields []string
 
-	// ResetInOwnVersion limits the effect of ResetFields on ownership to managers that
-	// wrote in the version of the type. Managers of other versions lose such fields
-	// if the body does not have them.
-	ResetInOwnVersion bool
+	// ResetIn limits the effect of ResetFields on ownership to managers that wrote in some
+	// apiVersions. Managers of other versions lose such fields if the body changes them or does
+	// not have them. nil is all versions.
+	ResetIn []string
 
 	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
@@ -226,6 +226,7 @@ type SubresourceStrategy struct {
 	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
 	WarningsOnWrite func(obj, old map[string]any) []string
 	ResetFields     []string
+	ResetIn         []string
 }
 
 // SetDefaults sets the defaults of obj by Default or, if old is an object with its defaults
