@@ -365,15 +365,11 @@ func ofOther(e any) bool {
 	return storyPattern.MatchString(text)
 }
 
-var undeclared = regexp.MustCompile(`(?s)^(failed to (?:create typed [^:]*|convert new object): ).*: field not declared in schema.*$`)
+// undeclared is the line of an apply's error for a field that the schema does not have.
+var undeclared = regexp.MustCompile(`(?m)[^.\n]*: field not declared in schema$`)
 
-// sortErrors sorts the errors of fields in a message of apply, which are in the order of
-// a Go map. They end with the first field that is not declared, so that others are there by
-// chance.
+// sortErrors sorts the errors of fields in a message of apply, which are in the order of a Go map.
 func sortErrors(message string) string {
-	if undeclared.MatchString(message) {
-		return undeclared.ReplaceAllString(message, "$1<fields>")
-	}
 	head, errors, ok := strings.Cut(message, "errors:\n")
 	if !ok {
 		return message
@@ -381,6 +377,30 @@ func sortErrors(message string) string {
 	lines := strings.Split(errors, "\n")
 	slices.Sort(lines)
 	return head + "errors:\n" + strings.Join(lines, "\n")
+}
+
+// moreErrors reports whether a message of apply has the errors of another one, and perhaps more. A
+// real server finds the fields of a map in the order of a Go map until one is not declared, so that
+// which one that is, and which errors come before it, is chance.
+func moreErrors(message, than string) bool {
+	if !undeclared.MatchString(than) {
+		return false
+	}
+	parse := func(text string) (head string, lines []string) {
+		text = undeclared.ReplaceAllString(text, "<field>: field not declared in schema")
+		head, rest, ok := strings.Cut(text, "errors:\n")
+		if !ok {
+			head, rest, _ = strings.Cut(text, "): ")
+			head += "): "
+		}
+		for line := range strings.Lines(rest) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+		return head, lines
+	}
+	head, lines := parse(message)
+	head2, fewer := parse(than)
+	return head == head2 && !slices.ContainsFunc(fewer, func(line string) bool { return !slices.Contains(lines, line) })
 }
 
 // sortCauses sorts the causes of a Status, whose order is not defined, and removes the
@@ -406,8 +426,12 @@ func textOf(v any) string {
 // A difference is a step whose answers are not alike.
 type difference struct {
 	step  Step
+	fails bool     // only the second end answers with a server error, or not at all
 	lines []string // the first end's answer first
 }
+
+// failed begins the kinds of differences that are failures.
+const failed = "FAILS: "
 
 var particular = regexp.MustCompile(`"(\\.|[^"\\])*"|\d+|\[[^\]]*\]`)
 
@@ -417,7 +441,11 @@ func (d *difference) kind() string {
 	if len(line) > 160 {
 		line = line[:160]
 	}
-	return d.step.Method + " " + particular.ReplaceAllString(line, "_")
+	kind := d.step.Method + " " + particular.ReplaceAllString(line, "_")
+	if d.fails {
+		return failed + kind
+	}
+	return kind
 }
 
 // compare returns the differences of two answers, nil if they are alike.
@@ -477,6 +505,11 @@ func compareValues(path string, a, b any, lines *[]string) {
 			for i := range x {
 				compareValues(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], lines)
 			}
+			return
+		}
+	}
+	if x, ok := a.(string); ok && path == ".message" {
+		if y, ok := b.(string); ok && moreErrors(y, x) {
 			return
 		}
 	}

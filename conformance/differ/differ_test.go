@@ -126,3 +126,48 @@ func tellerOf(t *testing.T) *teller {
 	t.Cleanup(tell.close)
 	return tell
 }
+
+func TestMoreErrors(t *testing.T) {
+	const head = "failed to create typed patch object (/x; v1, Kind=Service): "
+	for name, tt := range map[string]struct {
+		message, than string
+		want          bool
+	}{
+		"all of them":           {"errors:\n  .spec.ports: expected list\n  .unknown: field not declared in schema", ".unknown: field not declared in schema", true},
+		"another unknown field": {".a: field not declared in schema", ".b: field not declared in schema", true},
+		"another object":        {".a: field not declared in schema", ".spec.a: field not declared in schema", false},
+		"one is missing":        {".a: field not declared in schema", "errors:\n  .a: field not declared in schema\n  .b: expected map", false},
+		"no unknown field":      {"errors:\n  .a: expected map\n  .b: expected map", ".a: expected map", false},
+	} {
+		assert.Equal(t, tt.want, moreErrors(head+tt.message, head+tt.than), name)
+	}
+}
+
+// Told quickly, a story ends at the first answer with a server error, which both ends may give.
+func TestQuick(t *testing.T) {
+	tell := tellerOf(t)
+	tell.way = tell.tellQuickly
+	story := []Step{get("/version"), get("/api/v1/namespaces/{id}"), get("/version")}
+	told, d, err := tell.way(t.Context(), story)
+	require.NoError(t, err)
+	assert.Nil(t, d, "404 is no failure")
+	assert.Equal(t, len(story), told)
+	tell.ends[1].client.Transport = failing{tell.ends[1].client.Transport}
+	told, d, err = tell.way(t.Context(), story)
+	require.NoError(t, err)
+	require.NotNil(t, d)
+	assert.Equal(t, 2, told)
+	assert.Contains(t, d.kind(), failed)
+}
+
+// failing answers 500 to requests for namespaces.
+type failing struct{ http.RoundTripper }
+
+func (t failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.Contains(r.URL.Path, "/namespaces/") {
+		w := httptest.NewRecorder()
+		http.Error(w, "broken", http.StatusInternalServerError)
+		return w.Result(), nil
+	}
+	return t.RoundTripper.RoundTrip(r)
+}

@@ -13,11 +13,15 @@
 // Built with the race detector (go run -race ./differ), this server answers 500 where a write changes
 // values that other objects share, or keeps an object that is not what decoding it returns.
 //
+// With -quick, stories are told to this server alone, hundreds of steps in a second. Those in which
+// it fails, that is, answers with a server error, are told to the real one too, if -real says which.
+//
 // With -real twice, as -real URL -other URL, it compares two real servers: what differs
 // then is noise.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,6 +34,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -48,18 +53,19 @@ func main() {
 		steps    = flag.Int("steps", 1000, "number of steps, over all areas")
 		only     = flag.Int("only", -1, "only the story of this number")
 		parallel = flag.Int("parallel", 4, "stories at the same time")
+		quick    = flag.Bool("quick", false, "look only for answers with server errors")
 		verbose  = flag.Bool("v", false, "print every step of the stories that differ")
 	)
 	flag.Parse()
 	ours := func() (*fakeapi.Server, error) { return startOurs(*token, *release, *gates, *versions) }
-	if err := run(*real, *other, *token, ours, *area, *seed, *steps, *only, *parallel, *verbose); err != nil {
+	if err := run(*real, *other, *token, ours, *area, *seed, *steps, *only, *parallel, *quick, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "differ:", err)
 		os.Exit(1)
 	}
 }
 
-func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, seed uint64, steps, only, parallel int, verbose bool) error {
-	if real == "" {
+func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, seed uint64, steps, only, parallel int, quick, verbose bool) error {
+	if real == "" && !quick {
 		return fmt.Errorf("-real is missing")
 	}
 	names := slices.Sorted(maps.Keys(areas))
@@ -69,7 +75,7 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 		}
 		names = []string{area}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if other == "" {
 		srv, err := ours()
@@ -79,11 +85,18 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 		defer srv.Close()
 		other = srv.URL
 	}
-	t, err := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), newEnd(real, token), newEnd(other, token))
+	var first *end
+	if real != "" {
+		first = newEnd(real, token)
+	}
+	t, err := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), first, newEnd(other, token))
 	if err != nil {
 		return err
 	}
 	defer t.close()
+	if quick {
+		t.way = t.tellQuickly
+	}
 	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
 	for _, name := range names {
 		total, err := t.area(ctx, name, seed, steps/len(names), only, parallel, verbose)
@@ -153,7 +166,7 @@ func (t *teller) area(ctx context.Context, name string, seed uint64, steps, only
 		go func() {
 			defer func() { <-places; wait.Done() }()
 			story := newStory(name, t.api, seed, number)
-			told, d, err := t.tell(ctx, story)
+			told, d, err := t.way(ctx, story)
 			mu.Lock()
 			if errors.Is(err, errPanicked) {
 				total.panics++
@@ -189,6 +202,7 @@ type totals struct {
 	seed                         uint64
 	stories, alike, steps, equal int
 	panics                       int // stories that end where the real server panics
+	failures                     int // stories that end where this server fails and the real one does not
 	kinds                        map[string]int
 }
 
@@ -202,6 +216,9 @@ func (t *totals) add(told int, d *difference) bool {
 		return false
 	}
 	t.equal--
+	if d.fails {
+		t.failures++
+	}
 	t.kinds[d.kind()]++
 	return t.kinds[d.kind()] == 1
 }
@@ -211,15 +228,16 @@ func (t *totals) String() string {
 	var b strings.Builder
 	kinds := slices.Collect(maps.Keys(t.kinds))
 	slices.SortFunc(kinds, func(a, b string) int {
-		if n := t.kinds[b] - t.kinds[a]; n != 0 {
-			return n
+		if fails := strings.HasPrefix(a, failed); fails != strings.HasPrefix(b, failed) {
+			return map[bool]int{true: -1, false: 1}[fails]
 		}
-		return strings.Compare(a, b)
+		return cmp.Or(t.kinds[b]-t.kinds[a], strings.Compare(a, b))
 	})
 	for _, k := range kinds {
 		fmt.Fprintf(&b, "%5d %s\n", t.kinds[k], k)
 	}
 	fmt.Fprintf(&b, "%s: seed %d: stories %d/%d alike, steps %d/%d (%.2f%%)", t.area, t.seed, t.alike, t.stories, t.equal, t.steps, 100*float64(t.equal)/float64(max(t.steps, 1)))
+	fmt.Fprintf(&b, ", %d failures", t.failures)
 	if t.panics > 0 {
 		fmt.Fprintf(&b, ", of which %d end where the real server panics", t.panics)
 	}

@@ -119,6 +119,7 @@ var areas = map[string]func(r *source) []Step{
 	"apply":     apply,
 	"crds":      crds,
 	"encodings": encodings,
+	"fields":    managedFields,
 	"http":      oddRequests,
 	"kinds":     kinds,
 	"policies":  policies,
@@ -138,15 +139,16 @@ func newStory(area string, api *api, seed uint64, number int) []Step {
 
 // A teller tells stories to two ends.
 type teller struct {
-	ends [2]*end
-	run  string // makes the names of this run unlike those of others
+	ends [2]*end // the first is nil if the stories are told to the other alone
+	run  string  // makes the names of this run unlike those of others
 	// lag is how long the caches of an end may need to follow a change.
 	lag time.Duration
 	// patience is how long a step that waits does.
 	patience time.Duration
 	hooks    *hooks
 	names    atomic.Int64
-	api      *api // that of the second end
+	way      func(ctx context.Context, story []Step) (told int, d *difference, err error) // tell or tellQuickly
+	api      *api                                                                         // that of the second end
 }
 
 // newTeller returns a teller. It must be closed.
@@ -155,7 +157,9 @@ func newTeller(run string, ends ...*end) (*teller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &teller{ends: [2]*end(ends), run: run, hooks: startHooks(), api: api}, nil
+	t := &teller{ends: [2]*end(ends), run: run, hooks: startHooks(), api: api}
+	t.way = t.tell
+	return t, nil
 }
 
 func (t *teller) close() { t.hooks.close() }
@@ -166,42 +170,69 @@ func (t *teller) newView(id string) *view { return newView(id, t.hooks.placehold
 // is that of a request to the first end; an errPanicked ends the story before a step that
 // has no answer to compare with.
 func (t *teller) tell(ctx context.Context, story []Step) (told int, d *difference, err error) {
+	return t.tellTo(ctx, story, t.ends[:])
+}
+
+// tellQuickly tells a story to the second end alone until that answers that it has failed. Then it
+// tells both the steps until there.
+func (t *teller) tellQuickly(ctx context.Context, story []Step) (told int, d *difference, err error) {
+	told, d, err = t.tellTo(ctx, story, t.ends[1:])
+	if d == nil || err != nil || t.ends[0] == nil {
+		return told, d, err
+	}
+	_, d, err = t.tell(ctx, story[:told])
+	return told, d, err
+}
+
+// tellTo tells a story to some ends until a step differs; if there is one end, until it fails.
+func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told int, d *difference, err error) {
 	id := fmt.Sprintf("d%s%04x", t.run, t.names.Add(1))
-	views := [2]*view{t.newView(id), t.newView(id)}
-	defer t.clean(ctx, views)
+	views := make([]*view, len(ends))
+	for k := range ends {
+		views[k] = t.newView(id)
+	}
+	defer t.clean(context.WithoutCancel(ctx), ends, views)
 	refused := false
 	for i, s := range story {
 		if s.Await != 0 && refused {
 			continue
 		}
 		if s.Await != 0 {
-			if err := t.await(ctx, s, views); err != nil {
+			if err := t.await(ctx, s, ends, views); err != nil {
 				return i, nil, err
 			}
 			continue
 		}
-		var answers [2]*answer
-		for k, e := range t.ends {
+		answers := make([]*answer, len(ends))
+		for k, e := range ends {
 			if answers[k], err = e.send(ctx, s, views[k]); err != nil {
-				if k == 0 || ctx.Err() != nil {
+				if e == t.ends[0] || ctx.Err() != nil {
 					return i, nil, err
 				}
-				return i + 1, &difference{step: s, lines: []string{"no answer: " + err.Error()}}, nil
+				return i + 1, &difference{step: s, fails: true, lines: []string{"no answer: " + err.Error()}}, nil
 			}
+		}
+		last := answers[len(answers)-1]
+		fails := last.status >= http.StatusInternalServerError
+		if len(ends) == 1 {
+			if fails {
+				return i + 1, &difference{step: s, fails: true, lines: []string{fmt.Sprintf("status: %d: %s", last.status, messageOf(last.body))}}, nil
+			}
+			continue
 		}
 		if refused = answers[0].status >= http.StatusBadRequest; s.Pause && !refused {
 			time.Sleep(t.lag)
 		}
-		if lines := compare(answers[0], answers[1]); lines != nil {
-			return i + 1, &difference{step: s, lines: lines}, nil
+		if lines := compare(answers[0], last); lines != nil {
+			return i + 1, &difference{step: s, fails: fails && answers[0].status < http.StatusInternalServerError, lines: lines}, nil
 		}
 	}
 	return len(story), nil, nil
 }
 
-// await repeats a step at both ends until they answer it as it says.
-func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
-	for k, e := range t.ends {
+// await repeats a step at the ends until they answer it as it says.
+func (t *teller) await(ctx context.Context, s Step, ends []*end, views []*view) error {
+	for k, e := range ends {
 		for deadline := time.Now().Add(t.patience); ; time.Sleep(100 * time.Millisecond) {
 			a, err := e.send(ctx, s, views[k].aside())
 			if err != nil {
@@ -212,14 +243,16 @@ func (t *teller) await(ctx context.Context, s Step, views [2]*view) error {
 			}
 		}
 	}
-	time.Sleep(t.lag) // a definition is served some time before all follow its changes
+	if len(ends) > 1 {
+		time.Sleep(t.lag) // a definition is served some time before all follow its changes
+	}
 	return nil
 }
 
 // clean removes what a story has made outside its namespace, its Services, for there are few
 // addresses, then the namespace.
-func (t *teller) clean(ctx context.Context, views [2]*view) {
-	for k, e := range t.ends {
+func (t *teller) clean(ctx context.Context, ends []*end, views []*view) {
+	for k, e := range ends {
 		paths := slices.Sorted(maps.Keys(views[k].uids))
 		for _, path := range slices.Backward(paths) {
 			in := strings.Contains(path, "/namespaces/"+views[k].id+"/") && !strings.Contains(path, "/services/")
@@ -235,7 +268,7 @@ func (t *teller) clean(ctx context.Context, views [2]*view) {
 func (t *teller) shrink(ctx context.Context, story []Step, d *difference) ([]Step, *difference) {
 	for i := len(story) - 2; i > 0; i-- {
 		shorter := append(append([]Step{}, story[:i]...), story[i+1:]...)
-		told, other, err := t.tell(ctx, shorter)
+		told, other, err := t.way(ctx, shorter)
 		if err == nil && other != nil && told == len(shorter) && other.kind() == d.kind() {
 			story, d = shorter, other
 		}
