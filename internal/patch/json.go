@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,6 +90,9 @@ func (p *JSONPatch) ApplyText(doc []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if steps := commonSteps(operations); len(steps) >= manySteps {
+		return applyBelow(steps, operations, doc)
+	}
 	return applyOperations(operations, doc)
 }
 
@@ -108,6 +112,97 @@ func applyOperations(operations jsonpatch.Patch, doc []byte) (out []byte, err er
 		return nil, &InapplicableError{err}
 	}
 	return out, nil
+}
+
+// manySteps is the number of steps from which on applyBelow is worth its work.
+const manySteps = 16
+
+// applyBelow applies operations whose paths begin with the same steps to the value there. The time
+// of the library is quadratic in the depth of what it changes: it decodes and encodes each level
+// again with all that is below it.
+func applyBelow(steps []string, operations jsonpatch.Patch, doc []byte) ([]byte, error) {
+	root := parseText(doc)
+	at, n := root, 0
+	for _, step := range steps {
+		below := at.child(step)
+		if below == nil || below.members == nil && below.items == nil {
+			break
+		}
+		at.raw = nil
+		at, n = below, n+1
+	}
+	if n == 0 {
+		return applyOperations(operations, doc)
+	}
+	cut := make(jsonpatch.Patch, len(operations))
+	for i, op := range operations {
+		cut[i] = maps.Clone(op)
+		for _, name := range pointers(op) {
+			path, _ := pointerOf(op, name) // commonSteps has found it
+			rest, _ := json.Marshal("/" + strings.Join(path[n:], "/"))
+			raw := json.RawMessage(rest)
+			cut[i][name] = &raw
+		}
+	}
+	changed, err := applyOperations(cut, at.raw)
+	if err != nil {
+		return nil, err
+	}
+	*at = text{raw: changed}
+	return root.append(nil), nil
+}
+
+// child returns the member or element at a step of a path, nil if there is none or it is null.
+func (t *text) child(step string) *text {
+	if t.members != nil {
+		return t.members[unescapeStep.Replace(step)]
+	}
+	i, err := strconv.Atoi(step)
+	if err != nil || i < 0 || i >= len(t.items) || strconv.Itoa(i) != step {
+		return nil
+	}
+	return t.items[i]
+}
+
+// commonSteps returns the first steps that the paths of all operations have in common, without
+// the last step of any.
+func commonSteps(operations jsonpatch.Patch) (common []string) {
+	for i, op := range operations {
+		for j, name := range pointers(op) {
+			path, ok := pointerOf(op, name)
+			if !ok {
+				return nil
+			}
+			steps := path[:len(path)-1]
+			if i == 0 && j == 0 {
+				common = steps
+			}
+			n := 0
+			for n < len(common) && n < len(steps) && common[n] == steps[n] {
+				n++
+			}
+			common = common[:n]
+		}
+	}
+	return common
+}
+
+// pointers returns the names of the members of an operation that are paths.
+func pointers(op jsonpatch.Operation) []string {
+	if kind := op.Kind(); kind == "move" || kind == "copy" {
+		return []string{"path", "from"}
+	}
+	return []string{"path"}
+}
+
+// pointerOf returns the steps of a path of an operation.
+func pointerOf(op jsonpatch.Operation, name string) (steps []string, ok bool) {
+	var pointer string
+	if op[name] == nil || json.Unmarshal(*op[name], &pointer) != nil {
+		return nil, false
+	}
+	pointer, ok = strings.CutPrefix(pointer, "/")
+	return strings.Split(pointer, "/"), ok
 }
 
 // decodeOperations decodes a JSON Patch. The error is a *MalformedError.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
@@ -222,4 +223,43 @@ func ExampleParseJSON() {
 	}
 	fmt.Println(p.FieldErrors)
 	// Output: [json patch unknown field "[0].because"]
+}
+
+// Operations at deep paths have the results that the library has.
+func TestJSONBelow(t *testing.T) {
+	nested := func(depth int, inner string) []byte {
+		return []byte(strings.Repeat(`{"a":[0,`, depth) + inner + strings.Repeat(`],"b":1}`, depth))
+	}
+	const depth = 20
+	path := strings.Repeat("/a/1", depth)
+	for _, tt := range []struct{ name, inner, operations string }{
+		{"add", `{"x":1}`, `[{"op":"add","path":"P/y","value":1.50}]`},
+		{"null", `{"x":1}`, `[{"op":"add","path":"P/y","value":null}]`},
+		{"several", `{"x":{"z":null}}`, `[{"op":"test","path":"P/x/z","value":null},{"op":"replace","path":"P/x","value":[1]},{"op":"add","path":"P/x/-","value":2}]`},
+		{"copy and move", `{"x":1,"y/z":{}}`, `[{"op":"copy","from":"P/x","path":"P/y~1z/a"},{"op":"move","from":"P/y~1z","path":"P/~0"}]`},
+		{"a list", `[1,2]`, `[{"op":"remove","path":"P/0"},{"op":"add","path":"P/-","value":"<"}]`},
+		{"nothing there", `{"x":1}`, `[{"op":"remove","path":"P/y"}]`},
+		{"nothing below", `1`, `[{"op":"add","path":"P/y","value":1}]`},
+		{"a failed test", `{"x":1}`, `[{"op":"add","path":"P/y","value":1},{"op":"test","path":"P/x","value":2}]`},
+		{"the parent", `{"x":1}`, `[{"op":"replace","path":"P","value":1}]`},
+		{"another branch", `{"x":1}`, `[{"op":"add","path":"P/y","value":1},{"op":"remove","path":"/b"}]`},
+		{"no path", `{"x":1}`, `[{"op":"add","path":"P/y","value":1},{"op":"remove"}]`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			doc, body := nested(depth, tt.inner), []byte(strings.ReplaceAll(tt.operations, "P", path))
+			operations, err := jsonpatch.DecodePatch(body)
+			require.NoError(t, err)
+			want, wantErr := operations.Apply(doc)
+			got, err := patch.JSON(doc, body)
+			assert.Equal(t, wantErr == nil, err == nil, "%v, not %v", err, wantErr)
+			if wantErr == nil {
+				assert.JSONEq(t, string(want), string(got))
+				return
+			}
+			assert.IsType(t, &patch.InapplicableError{}, err)
+		})
+	}
+	const levels = 8000 // takes the library ten seconds
+	_, err := patch.JSON(nested(levels/2, `{}`), []byte(`[{"op":"add","path":"`+strings.Repeat("/a/1", levels/2)+`/y","value":null}]`))
+	assert.NoError(t, err)
 }
