@@ -180,8 +180,7 @@ func (t *teller) tellQuickly(ctx context.Context, story []Step) (told int, d *di
 	if d == nil || err != nil || t.ends[0] == nil {
 		return told, d, err
 	}
-	_, d, err = t.tell(ctx, story[:told])
-	return told, d, err
+	return t.tell(ctx, story[:told])
 }
 
 // tellTo tells a story to some ends until a step differs; if there is one end, until it fails.
@@ -212,6 +211,7 @@ func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told in
 				return i + 1, &difference{step: s, fails: true, lines: []string{"no answer: " + err.Error()}}, nil
 			}
 		}
+		refused = answers[0].status >= http.StatusBadRequest
 		last := answers[len(answers)-1]
 		fails := last.status >= http.StatusInternalServerError
 		if len(ends) == 1 {
@@ -220,7 +220,7 @@ func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told in
 			}
 			continue
 		}
-		if refused = answers[0].status >= http.StatusBadRequest; s.Pause && !refused {
+		if s.Pause && !refused {
 			time.Sleep(t.lag)
 		}
 		if lines := compare(answers[0], last); lines != nil {
