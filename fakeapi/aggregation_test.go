@@ -179,6 +179,29 @@ func TestForward(t *testing.T) {
 	})
 }
 
+// Requests to an aggregated API server share a connection.
+func TestForwardByOneConnection(t *testing.T) {
+	var opened atomic.Int32
+	backend := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	backend.EnableHTTP2 = true
+	backend.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	backend.StartTLS()
+	defer backend.Close()
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apiService(insecure, "443")),
+		fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+	require.NoError(t, srv.Settle(context.Background()))
+	before := opened.Load()
+	for range 10 {
+		_, body := text(t, srv, "/apis/flowers.example.com/v1/namespaces/default/roses")
+		assert.Equal(t, "HTTP/2.0", body)
+	}
+	assert.Equal(t, before, opened.Load())
+}
+
 // A client in memory reads a stream of an aggregated API server before it ends.
 func TestForwardStreamInMemory(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))

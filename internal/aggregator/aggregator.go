@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // Config configures an Aggregator. Context, Clock and Registry are required.
@@ -47,6 +48,8 @@ type Aggregator struct {
 	all     map[string]*apiService // by name; nil if no APIService is remote
 	workers map[string]*worker     // by the names of remote APIServices
 	closed  bool
+
+	transports webhook.Pool[transportKey, *http.Transport]
 
 	running sync.WaitGroup
 }
@@ -224,6 +227,7 @@ func (a *Aggregator) Close() {
 	}
 	a.mu.Unlock()
 	a.running.Wait()
+	a.transports.Close()
 }
 
 // A Remote is the server of a remote APIService.

@@ -51,12 +51,16 @@ func (r *Remote) Forward(w http.ResponseWriter, f Forwarding) error {
 		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
-	t, err := a.transport(ctx, &s.spec, to)
+	p := &proxy{Forwarding: f, to: to, upgrade: isUpgrade(f.Request.Header)}
+	transport := a.transport
+	if p.upgrade {
+		transport = a.upgradingTransport
+	}
+	t, err := transport(ctx, &s.spec, to)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return nil
 	}
-	p := &proxy{Forwarding: f, to: to, upgrade: isUpgrade(f.Request.Header)}
 	reverse := &httputil.ReverseProxy{
 		Director: func(*http.Request) {}, Transport: forwardingTransport{t}, FlushInterval: -1,
 		ModifyResponse: p.checkResponse, ErrorHandler: p.answerError, ErrorLog: log.New(io.Discard, "", 0),

@@ -29,9 +29,53 @@ func (c *Certificate) Set(certificate, key []byte) error {
 	return err
 }
 
-// transport returns a transport to an endpoint of a Service, whose connections are closed when
-// ctx ends. It fails with webhook.ErrCABundle.
+// A transportKey is what a transport depends on.
+type transportKey struct {
+	spec        spec
+	address     string
+	certificate *tls.Certificate // nil for none
+}
+
+func (a *Aggregator) transportKey(s *spec, to endpoint) transportKey {
+	key := transportKey{spec: *s, address: to.address}
+	if c := a.config.Certificate; c != nil {
+		key.certificate = c.pair.Load()
+	}
+	return key
+}
+
+// transport returns the transport to an endpoint of a Service, which keeps its connections for
+// later requests. It fails with webhook.ErrCABundle.
 func (a *Aggregator) transport(ctx context.Context, s *spec, to endpoint) (*http.Transport, error) {
+	key := a.transportKey(s, to)
+	return a.transports.Get(ctx, key, func() (*http.Transport, *http.Transport, error) {
+		trust, err := key.trust()
+		if err != nil {
+			return nil, nil, err
+		}
+		t := webhook.KeepingTransport(trust)
+		t.ForceAttemptHTTP2 = true
+		connectTo(t, to.address)
+		return t, t, nil
+	})
+}
+
+// upgradingTransport returns a transport for a request that changes the protocol of its
+// connection, which is closed when ctx ends.
+func (a *Aggregator) upgradingTransport(ctx context.Context, s *spec, to endpoint) (*http.Transport, error) {
+	key := a.transportKey(s, to)
+	trust, err := key.trust()
+	if err != nil {
+		return nil, err
+	}
+	t := webhook.NewTransport(ctx, trust)
+	connectTo(t, to.address)
+	return t, nil
+}
+
+// trust returns the TLS configuration of a transport.
+func (k *transportKey) trust() (*tls.Config, error) {
+	s := &k.spec
 	trust := &tls.Config{ServerName: s.name + "." + s.namespace + ".svc", InsecureSkipVerify: s.insecure}
 	if s.caBundle != "" {
 		trust.RootCAs = x509.NewCertPool()
@@ -39,13 +83,16 @@ func (a *Aggregator) transport(ctx context.Context, s *spec, to endpoint) (*http
 			return nil, webhook.ErrCABundle
 		}
 	}
-	if c := a.config.Certificate; c != nil {
-		trust.Certificates = []tls.Certificate{*c.pair.Load()}
+	if k.certificate != nil {
+		trust.Certificates = []tls.Certificate{*k.certificate}
 	}
-	t := webhook.NewTransport(ctx, trust)
+	return trust, nil
+}
+
+// connectTo makes a transport connect to an address, whatever the host of a request is.
+func connectTo(t *http.Transport, address string) {
 	dial := t.DialContext
-	t.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, to.address) }
-	return t, nil
+	t.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, address) }
 }
 
 // get requests a path of the server as a user. It does not follow redirects. The caller closes

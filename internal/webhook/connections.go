@@ -47,6 +47,72 @@ func (d dialFunc) until(ctx context.Context) dialFunc {
 	}
 }
 
+// A Pool keeps transports by keys, and their connections for later requests. The zero value is
+// ready for use, by many goroutines.
+type Pool[K comparable, T any] struct {
+	connections Connections
+
+	mu  sync.Mutex // guards all
+	all map[K]pooled[T]
+}
+
+// pooled is what a Pool has for a key.
+type pooled[T any] struct {
+	value   T
+	sockets *http.Transport
+}
+
+// maxPooled is the number of keys of a Pool.
+const maxPooled = 200
+
+// Get returns what create has returned for a key: a value, and the transport that has its
+// connections, nil for none. In a bubble and after Close, they are closed when ctx ends, and
+// create is called for each request.
+func (p *Pool[K, T]) Get(ctx context.Context, key K, create func() (T, *http.Transport, error)) (T, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.all[key]; ok {
+		return known.value, nil
+	}
+	value, sockets, err := create()
+	if err != nil || sockets == nil {
+		return value, err
+	}
+	if p.connections.isClosed() || inBubble() {
+		sockets.DialContext = dialFunc(sockets.DialContext).until(ctx)
+		sockets.DisableKeepAlives = true
+		return value, nil
+	}
+	p.connections.Keep(sockets)
+	if len(p.all) >= maxPooled {
+		for _, old := range p.all {
+			old.sockets.CloseIdleConnections()
+		}
+		clear(p.all)
+	}
+	if p.all == nil {
+		p.all = map[K]pooled[T]{}
+	}
+	p.all[key] = pooled[T]{value, sockets}
+	return value, nil
+}
+
+// Close closes the connections.
+func (p *Pool[K, T]) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connections.Close()
+	p.all = nil
+}
+
+// KeepingTransport returns a transport for a Pool.
+func KeepingTransport(trust *tls.Config) *http.Transport {
+	return &http.Transport{
+		DialContext: dial, TLSClientConfig: trust,
+		TLSHandshakeTimeout: handshakeTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: maxIdle,
+	}
+}
+
 // NewTransport returns a transport without keep-alives, whose connections are closed
 // when ctx ends.
 func NewTransport(ctx context.Context, trust *tls.Config) *http.Transport {

@@ -32,38 +32,15 @@ type targetKey struct {
 	cluster *kubeconfig.Cluster // of a Reviewer
 }
 
-// maxTargets is the number of targets whose connections are kept.
-const maxTargets = 200
-
-// target returns the target of a key, which create creates. It keeps its connections for
-// later calls, except in a bubble and after Close: then they are closed when ctx ends.
+// target returns the target of a key, which create creates.
 func (c *Client) target(ctx context.Context, key targetKey, create func() (*target, error)) (*target, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t := c.targets[key]; t != nil {
-		return t, nil
-	}
-	t, err := create()
-	if err != nil || t.sockets == nil {
-		return t, err
-	}
-	if c.connections.isClosed() || inBubble() {
-		t.sockets.DialContext = dialFunc(t.sockets.DialContext).until(ctx)
-		t.sockets.DisableKeepAlives = true
-		return t, nil
-	}
-	c.connections.Keep(t.sockets)
-	if len(c.targets) >= maxTargets {
-		for _, old := range c.targets {
-			old.sockets.CloseIdleConnections()
+	return c.targets.Get(ctx, key, func() (*target, *http.Transport, error) {
+		t, err := create()
+		if err != nil {
+			return nil, nil, err
 		}
-		clear(c.targets)
-	}
-	if c.targets == nil {
-		c.targets = map[targetKey]*target{}
-	}
-	c.targets[key] = t
-	return t, nil
+		return t, t.sockets, nil
+	})
 }
 
 // configured returns the target of a clientConfig.
@@ -92,10 +69,7 @@ func (c *Client) newTarget(config map[string]any, backend *Backend) (*target, er
 	if err != nil {
 		return nil, err
 	}
-	sockets := &http.Transport{
-		DialContext: dial, TLSClientConfig: trust,
-		TLSHandshakeTimeout: handshakeTimeout, IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: maxIdle,
-	}
+	sockets := KeepingTransport(trust)
 	service := object.Map(config, "service")
 	if service == nil {
 		base, err := url.Parse(object.String(config, "url"))

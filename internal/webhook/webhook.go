@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,20 +42,12 @@ type Client struct {
 	// called for each call to a webhook.
 	Wrap func(http.RoundTripper) http.RoundTripper
 
-	backend     atomic.Pointer[Backend] // nil without one
-	connections Connections
-
-	mu      sync.Mutex // guards targets
-	targets map[targetKey]*target
+	backend atomic.Pointer[Backend] // nil without one
+	targets Pool[targetKey, *target]
 }
 
 // Close closes the connections to webhooks. Later calls have a connection each.
-func (c *Client) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.connections.Close()
-	c.targets = nil
-}
+func (c *Client) Close() { c.targets.Close() }
 
 // A StatusError is returned for a response whose status is not a success.
 type StatusError struct {
