@@ -54,7 +54,7 @@ func TestAdvanceRunsControllersInSteps(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithControllers("cronjob-controller"))
-			require.NoError(t, srv.Lag("cronjobs.batch", tt.lag))
+			require.NoError(t, srv.SetLag("cronjobs.batch", fakeapi.Lag{By: tt.lag}))
 			_, err := srv.Put(cronJob)
 			require.NoError(t, err)
 			require.NoError(t, srv.Clock().Advance(tt.advance))

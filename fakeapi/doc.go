@@ -11,7 +11,7 @@
 //
 // Beyond kube-apiserver, a test can copy the server with its state (Server.Fork),
 // read old revisions (AtRevision), compact history (Server.Compact), make watch
-// caches lag (Server.Lag, Server.Freeze), inject faults (Server.Inject), move the
+// caches lag (Server.SetLag), inject faults (Server.Inject), move the
 // time (WithManualClock, Server.Clock), write objects without admission
 // (Server.Put), and read what happened (Server.Requests, Server.Writes,
 // Server.Story). A failed test logs the end of its story.

@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 		{"DeleteObject of text", srv.DeleteObject("text"), fakeapi.ErrInvalidObject},
 		{"Inject", inject(faults.Fault{}), fakeapi.ErrInvalidFault},
 		{"ParseFaults", unparsed, fakeapi.ErrInvalidFault},
-		{"FreezeAt", srv.FreezeAt("pods", 1), fakeapi.ErrInvalidLag},
+		{"SetLag", srv.SetLag("pods", fakeapi.Lag{Until: 1}), fakeapi.ErrInvalidLag},
 		{"New with an unknown release", start(fakeapi.WithRelease("v0.1")), fakeapi.ErrInvalidOption},
 		{"New with an unknown feature gate", start(fakeapi.WithFeatureGates(map[string]bool{"None": true})), fakeapi.ErrInvalidOption},
 		{"New with a service range", start(fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/31"))), fakeapi.ErrInvalidOption},

@@ -25,7 +25,7 @@ func Example_bubble() {
 
 func tenMinutes(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	if err := srv.Lag("configmaps", 90*time.Second); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{By: 90 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	resp, err := srv.Client().Get(fmt.Sprintf(

@@ -16,7 +16,7 @@ func ExampleClock_Advance() {
 		panic(err)
 	}
 	defer srv.Close()
-	if err := srv.Lag("configmaps", 2*time.Minute); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{By: 2 * time.Minute}); err != nil {
 		panic(err)
 	}
 	before := srv.Revision()

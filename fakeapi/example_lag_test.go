@@ -11,13 +11,13 @@ import (
 )
 
 // A controller that reads from an informer does not see its own write at once.
-func ExampleServer_Lag() {
+func ExampleServer_SetLag() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil {
 		panic(err)
 	}
 	defer srv.Close()
-	if err := srv.Lag("configmaps", 3*time.Second); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{By: 3 * time.Second}); err != nil {
 		panic(err)
 	}
 	srv.Put(configMap("a", "1"))
@@ -32,10 +32,10 @@ func ExampleServer_Lag() {
 }
 
 // With a lag of one revision, each write is visible after the next one.
-func ExampleServer_LagRevisions() {
+func ExampleServer_SetLag_revisions() {
 	srv := example()
 	defer srv.Close()
-	if err := srv.LagRevisions("*", 1); err != nil {
+	if err := srv.SetLag("*", fakeapi.Lag{Revisions: 1}); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
@@ -48,17 +48,17 @@ func ExampleServer_LagRevisions() {
 	// 2
 }
 
-// Thaw shows the writes made since Freeze.
-func ExampleServer_Freeze() {
+// The end of a lag shows the writes made meanwhile.
+func ExampleServer_SetLag_frozen() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
-	if err := srv.Freeze("configmaps"); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}); err != nil {
 		panic(err)
 	}
 	srv.Put(configMap("a", "2"))
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 
-	if err := srv.Thaw("configmaps"); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{}); err != nil {
 		panic(err)
 	}
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
@@ -67,10 +67,10 @@ func ExampleServer_Freeze() {
 	// 2
 }
 
-func ExampleServer_FreezeAt() {
+func ExampleServer_SetLag_until() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
-	if err := srv.FreezeAt("configmaps", srv.Revision()+1); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{Until: srv.Revision() + 1}); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"2", "3"} {
@@ -83,7 +83,7 @@ func ExampleServer_FreezeAt() {
 func ExampleServer_CachedRevision() {
 	srv := example()
 	defer srv.Close()
-	if err := srv.LagRevisions("configmaps", 2); err != nil {
+	if err := srv.SetLag("configmaps", fakeapi.Lag{Revisions: 2}); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {

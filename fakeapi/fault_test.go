@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
 func TestConflictOnce(t *testing.T) {
@@ -109,7 +110,7 @@ func TestLoseResponse(t *testing.T) {
 			assert.Equal(t, http.StatusConflict, resp.StatusCode, "the object exists")
 			assert.Len(t, srv.Writes(srv.Revision()), 1)
 			assert.Eventually(t, func() bool { // the request is logged after the client sees the reset
-				return slices.ContainsFunc(srv.Requests(), func(r fakeapi.Request) bool { return r.Code == 0 })
+				return slices.ContainsFunc(srv.Requests(), func(r journal.Request) bool { return r.Code == 0 })
 			}, 10*time.Second, time.Millisecond, "the request log has the request without a response")
 		})
 	}

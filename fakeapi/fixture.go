@@ -11,11 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
-	"sigs.k8s.io/yaml"
 )
 
 // load puts the objects of the options into the server.

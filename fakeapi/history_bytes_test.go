@@ -185,11 +185,11 @@ func TestMemory(t *testing.T) {
 	}{
 		{"nothing", func(*testing.T, *fakeapi.Server) any { return nil }, 0},
 		{"frozen watch caches", func(t *testing.T, srv *fakeapi.Server) any {
-			require.NoError(t, srv.Freeze("*"))
+			require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 			return watch(t, srv, "resourceVersion=0")
 		}, 0},
 		{"lagging watch caches", func(t *testing.T, srv *fakeapi.Server) any {
-			require.NoError(t, srv.LagRevisions("*", 200))
+			require.NoError(t, srv.SetLag("*", fakeapi.Lag{Revisions: 200}))
 			return nil
 		}, 0},
 		{"snapshot", func(_ *testing.T, srv *fakeapi.Server) any { return srv.Snapshot() }, 0},

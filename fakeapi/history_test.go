@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
 // After Compact, reads of an old revision fail with 410.
@@ -191,7 +192,7 @@ func TestRequests(t *testing.T) {
 	do(t, srv, "GET", "/api/v1/pods?limit=1", "")
 	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a", "")
 	do(t, srv, "GET", "/debug/flags/v", "")
-	var log []fakeapi.Request
+	var log []journal.Request
 	eventually(func() bool { log = srv.Requests(); return len(log) == 3 }) // a request is logged when its handler is done
 	assert.Equal(t, "/api/v1/pods?limit=1", log[0].URI)
 	assert.Equal(t, http.StatusOK, log[0].Code)

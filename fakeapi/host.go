@@ -150,11 +150,11 @@ func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {
 	file := s.Kubeconfig()
 	if user.Name != authn.Administrator().Name {
 		var err error
-		if file, err = s.KubeconfigFor(user); err != nil {
+		if file, err = s.KubeconfigFor(User(user)); err != nil {
 			return control.Kubeconfig{}, hostError(err)
 		}
 	}
-	return control.Kubeconfig{Kubeconfig: string(file), Token: s.TokenFor(user)}, nil
+	return control.Kubeconfig{Kubeconfig: string(file), Token: s.TokenFor(User(user))}, nil
 }
 
 func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, error) {

@@ -1,14 +1,40 @@
 package fakeapi
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// Lag makes the watch cache of a resource lag behind the state by d, on the
-// server's clock. The resource "*" is all resources.
+// A Lag is how far a watch cache is behind the state. The zero value is no lag. At most
+// one of By, Revisions, Until and Frozen is set.
+type Lag struct {
+	// By is how long the cache is behind, on the server's clock.
+	By time.Duration
+
+	// Revisions is how many revisions the cache is behind. Writes to every resource count.
+	Revisions int64
+
+	// Until stops the cache at this revision, when it reaches it.
+	Until int64
+
+	// Frozen stops the cache at its revision.
+	Frozen bool
+
+	// UserAgent limits the lag to the clients whose User-Agent header matches a pattern,
+	// such as "manager/*": to their requests and their watches, also those that are open.
+	// A later lag without it is for all clients, and replaces it.
+	UserAgent string
+}
+
+// SetLag makes the watch cache of a resource lag behind the state. The resource "*" is all
+// resources. It replaces the lag that the resource had for the same clients. The zero Lag ends
+// it: watches get the events that they have missed.
+//
+//	srv.SetLag("pods", fakeapi.Lag{Frozen: true})
+//	srv.SetLag("pods", fakeapi.Lag{})
 //
 // Like kube-apiserver, the server serves from a watch cache:
 //
@@ -28,32 +54,32 @@ import (
 // state is that far ahead. It keeps a revision that is compacted meanwhile; its
 // watches end with 410 when it then advances.
 //
-// Lag, LagRevisions, Freeze, FreezeAt and Thaw replace each other. Their errors
-// are ErrNotFound for an unknown resource, and ErrInvalidLag.
-func (s *Server) Lag(resource string, d time.Duration) error {
-	return s.api.Control().Lag(resource, "", mvcc.Lag{By: d})
+// Errors: ErrNotFound for an unknown resource, and ErrInvalidLag, also if the cache is past
+// Until.
+func (s *Server) SetLag(resource string, lag Lag) error {
+	of, err := lag.storage()
+	if err != nil {
+		return err
+	}
+	return s.api.Control().Lag(resource, lag.UserAgent, of)
 }
 
-// LagRevisions makes the watch cache of a resource lag behind the state by n
-// revisions. Writes to every resource count.
-func (s *Server) LagRevisions(resource string, n int64) error {
-	return s.api.Control().Lag(resource, "", mvcc.Lag{Revisions: n})
+// storage returns the lag of the store.
+func (l Lag) storage() (mvcc.Lag, error) {
+	set := 0
+	for _, is := range []bool{l.By != 0, l.Revisions != 0, l.Until != 0, l.Frozen} {
+		if is {
+			set++
+		}
+	}
+	switch {
+	case set > 1:
+		return mvcc.Lag{}, fmt.Errorf("fakeapi: %w: By, Revisions, Until and Frozen exclude each other", ErrInvalidLag)
+	case l.Frozen:
+		return registry.Frozen, nil
+	}
+	return mvcc.Lag{By: l.By, Revisions: l.Revisions, Until: mvcc.Revision(l.Until)}, nil
 }
-
-// Freeze stops the watch cache of a resource at its revision.
-func (s *Server) Freeze(resource string) error {
-	return s.api.Control().Lag(resource, "", registry.Frozen)
-}
-
-// FreezeAt stops the watch cache of a resource at a revision, when it reaches it.
-// It fails with ErrInvalidLag if the cache is past that revision.
-func (s *Server) FreezeAt(resource string, revision int64) error {
-	return s.api.Control().Lag(resource, "", mvcc.Lag{Until: mvcc.Revision(max(revision, 1))})
-}
-
-// Thaw ends the lag of a resource. Its watches get the events that they have
-// missed.
-func (s *Server) Thaw(resource string) error { return s.api.Control().Lag(resource, "", mvcc.Lag{}) }
 
 // CachedRevision returns the revision of the watch cache of a resource: the
 // resourceVersion of a list at resourceVersion=0. It fails with ErrNotFound for an
@@ -61,22 +87,4 @@ func (s *Server) Thaw(resource string) error { return s.api.Control().Lag(resour
 func (s *Server) CachedRevision(resource string) (int64, error) {
 	rev, err := s.api.Front().CachedRevision(resource)
 	return int64(rev), err
-}
-
-// LagFor is Lag for the clients whose User-Agent header matches a pattern, such as
-// "manager/*": for their requests and their watches, also those that are open. Lag,
-// Freeze and the like are for all clients, and replace it.
-func (s *Server) LagFor(userAgent, resource string, d time.Duration) error {
-	return s.api.Control().Lag(resource, userAgent, mvcc.Lag{By: d})
-}
-
-// FreezeFor is Freeze for the clients whose User-Agent header matches a pattern. See
-// LagFor.
-func (s *Server) FreezeFor(userAgent, resource string) error {
-	return s.api.Control().Lag(resource, userAgent, registry.Frozen)
-}
-
-// ThawFor ends what LagFor and FreezeFor have begun.
-func (s *Server) ThawFor(userAgent, resource string) error {
-	return s.api.Control().Lag(resource, userAgent, mvcc.Lag{})
 }

@@ -46,20 +46,20 @@ func TestLag(t *testing.T) {
 		lag  func(srv *fakeapi.Server) error
 		want string // the value at 5 s; it is "1" from 0 s, "2" from 2 s and "3" from 4 s
 	}{
-		{"by time", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 2*time.Second) }, "2"},
-		{"by a longer time", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 4*time.Second) }, "1"},
-		{"by revisions", func(srv *fakeapi.Server) error { return srv.LagRevisions(configMaps, 1) }, "2"},
-		{"frozen", func(srv *fakeapi.Server) error { return srv.Freeze(configMaps) }, "1"},
-		{"frozen at a later revision", func(srv *fakeapi.Server) error { return srv.FreezeAt(configMaps, srv.Revision()+1) }, "2"},
-		{"all resources", func(srv *fakeapi.Server) error { return srv.Freeze("*") }, "1"},
-		{"another resource", func(srv *fakeapi.Server) error { return srv.Freeze("pods") }, "3"},
+		{"by time", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{By: 2 * time.Second}) }, "2"},
+		{"by a longer time", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{By: 4 * time.Second}) }, "1"},
+		{"by revisions", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{Revisions: 1}) }, "2"},
+		{"frozen", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{Frozen: true}) }, "1"},
+		{"frozen at a later revision", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{Until: srv.Revision() + 1}) }, "2"},
+		{"all resources", func(srv *fakeapi.Server) error { return srv.SetLag("*", fakeapi.Lag{Frozen: true}) }, "1"},
+		{"another resource", func(srv *fakeapi.Server) error { return srv.SetLag("pods", fakeapi.Lag{Frozen: true}) }, "3"},
 		{"all but one", func(srv *fakeapi.Server) error {
-			if err := srv.Freeze("*"); err != nil {
+			if err := srv.SetLag("*", fakeapi.Lag{Frozen: true}); err != nil {
 				return err
 			}
-			return srv.Thaw(configMaps)
+			return srv.SetLag(configMaps, fakeapi.Lag{})
 		}, "3"},
-		{"none", func(srv *fakeapi.Server) error { return srv.Lag(configMaps, 0) }, "3"},
+		{"none", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{By: 0}) }, "3"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
@@ -109,7 +109,7 @@ func TestLag(t *testing.T) {
 					assert.Equal(t, map[string]any{"key": string(value)}, w.expect("MODIFIED")["data"])
 				}
 			}
-			require.NoError(t, srv.Thaw("*"))
+			require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 			for _, w := range []*stream{open, late} {
 				for value := row.want[0] + 1; value <= '3'; value++ {
 					assert.Equal(t, map[string]any{"key": string(value)}, w.expect("MODIFIED")["data"])
@@ -140,7 +140,7 @@ func TestLagWaits(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 				time.Sleep(10 * time.Second)
-				require.NoError(t, srv.Lag("configmaps", row.lag))
+				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: row.lag}))
 				old, rev := listed(t, srv, "resourceVersion=0")
 				assert.Equal(t, map[string]any{"a": "1"}, old)
 				put(t, srv, configMap("a", "2"))
@@ -168,7 +168,7 @@ func TestLagWaits(t *testing.T) {
 }
 
 // Watches begin while the cache is frozen at a=1 and the state has a=2. The test
-// checks their events before and after Thaw.
+// checks their events before and after the end of the lag.
 func TestWatchOfLaggingCache(t *testing.T) {
 	type shown = []string
 	for _, row := range []struct {
@@ -186,7 +186,7 @@ func TestWatchOfLaggingCache(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-				require.NoError(t, srv.Freeze("configmaps"))
+				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 				old := srv.Revision()
 				put(t, srv, configMap("a", "2"))
 				seen := make(chan string, 10)
@@ -212,7 +212,7 @@ func TestWatchOfLaggingCache(t *testing.T) {
 				}
 				synctest.Wait()
 				expect(row.frozen)
-				require.NoError(t, srv.Thaw("configmaps"))
+				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{}))
 				if row.after[0] == "MODIFIED 3" {
 					put(t, srv, configMap("a", "3"))
 				}
@@ -229,7 +229,7 @@ func TestWatchOfLaggingCache(t *testing.T) {
 func TestWatchOfPresentTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
-		require.NoError(t, srv.Freeze("configmaps"))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		put(t, srv, configMap("a", "1"))
 		began := time.Now()
 		failed := watch(t, srv, "").expect("ERROR")
@@ -244,7 +244,7 @@ func TestBookmarksOfLaggingCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d&allowWatchBookmarks=1&timeoutSeconds=3600", srv.Revision()))
-		require.NoError(t, srv.LagRevisions("configmaps", 2))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Revisions: 2}))
 		old := srv.Revision()
 		synctest.Wait()
 		for range 3 {
@@ -259,7 +259,7 @@ func TestBookmarksOfLaggingCache(t *testing.T) {
 // A client that updates a stale object gets a conflict.
 func TestLagCausesConflicts(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Freeze("configmaps"))
+	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 	put(t, srv, configMap("a", "2"))
 	const path = "/api/v1/namespaces/default/configmaps/a"
 	_, stale := do(t, srv, "GET", path+"?resourceVersion=0", "")
@@ -275,7 +275,7 @@ func TestLagCausesConflicts(t *testing.T) {
 // it moves on.
 func TestLagAndCompact(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Freeze("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	old := srv.Revision()
 	put(t, srv, configMap("a", "2"), configMap("a", "3"))
 	srv.Compact()
@@ -286,7 +286,7 @@ func TestLagAndCompact(t *testing.T) {
 	gone := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old-1)).expect("ERROR")
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 
-	require.NoError(t, srv.Thaw("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 	gone = w.expect("ERROR")
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 }
@@ -303,20 +303,20 @@ func TestLagNeverGoesBack(t *testing.T) {
 		got, _ := listed(t, srv, "resourceVersion=0")
 		assert.Equal(t, map[string]any{"a": want}, got)
 	}
-	require.NoError(t, srv.Lag(configMaps, 10*time.Second))
+	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: 10 * time.Second}))
 	shows("2", 61*time.Second)
 	put(t, srv, configMap("a", "3"))
-	require.NoError(t, srv.Lag(configMaps, 20*time.Second))
+	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: 20 * time.Second}))
 	shows("2", 80*time.Second)
 	shows("3", 81*time.Second)
 	put(t, srv, configMap("a", "4"))
-	require.NoError(t, srv.Lag(configMaps, time.Second))
+	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: time.Second}))
 	shows("4", 82*time.Second)
 }
 
 func TestLagOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
-	require.NoError(t, srv.Lag("configmaps", time.Minute))
+	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: time.Minute}))
 	put(t, srv, configMap("a", "2"))
 	srv.Clock().Advance(30 * time.Second)
 	fork := srv.Fork(t)
@@ -328,7 +328,7 @@ func TestLagOfFork(t *testing.T) {
 		got, _ := listed(t, row.srv, "resourceVersion=0")
 		assert.Equal(t, map[string]any{"a": row.want}, got)
 	}
-	require.NoError(t, srv.Thaw("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 	put(t, fork, configMap("a", "3"))
 	got, _ := listed(t, fork, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "2"}, got, "the lag of a fork is independent")
@@ -337,7 +337,7 @@ func TestLagOfFork(t *testing.T) {
 // Reset ends the lag.
 func TestResetEndsLag(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	require.NoError(t, srv.Freeze("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	require.NoError(t, srv.Reset())
 	put(t, srv, configMap("a", "1"))
 	got, _ := listed(t, srv, "resourceVersion=0")
@@ -347,7 +347,7 @@ func TestResetEndsLag(t *testing.T) {
 // The watch cache of a custom resource begins at the revision of its definition.
 func TestLagOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	require.NoError(t, srv.Freeze("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	_, err := srv.Put(widgets("v1", ""))
 	require.NoError(t, err)
 	put(t, srv, configMap("a", "1"))
@@ -367,7 +367,7 @@ func TestLagOfCustomResource(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, configMaps, synced)
 	in := bufio.NewReader(resp.Body)
-	require.NoError(t, srv.Thaw("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 	_, err = srv.Put(widget)
 	require.NoError(t, err)
 	line, err := in.ReadString('\n')
@@ -383,15 +383,15 @@ func TestLagErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"unknown resource", srv.Freeze("widgets"), "not found: resource widgets"},
-		{"unknown resource to thaw", srv.Thaw("widgets"), "not found: resource widgets"},
-		{"resource without stored objects", srv.Freeze("tokenreviews"), "not found: resource tokenreviews"},
-		{"uncached", srv.Lag("events", time.Second), "invalid lag: events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
-		{"negative time", srv.Lag(configMaps, -time.Second), "invalid lag: it is negative"},
-		{"negative revisions", srv.LagRevisions(configMaps, -1), "invalid lag: it is negative"},
-		{"longer than history", srv.Lag(configMaps, 2*time.Minute), "invalid lag: the lag is longer than the history is kept: 2m0s instead of at most 1m0s"},
-		{"old revision", srv.FreezeAt(configMaps, 2), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
-		{"revision 0", srv.FreezeAt("*", 0), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 1", srv.Revision())},
+		{"unknown resource", srv.SetLag("widgets", fakeapi.Lag{Frozen: true}), "not found: resource widgets"},
+		{"unknown resource to thaw", srv.SetLag("widgets", fakeapi.Lag{}), "not found: resource widgets"},
+		{"resource without stored objects", srv.SetLag("tokenreviews", fakeapi.Lag{Frozen: true}), "not found: resource tokenreviews"},
+		{"uncached", srv.SetLag("events", fakeapi.Lag{By: time.Second}), "invalid lag: events cannot lag: kube-apiserver reads it from etcd, not from a watch cache"},
+		{"negative time", srv.SetLag(configMaps, fakeapi.Lag{By: -time.Second}), "invalid lag: it is negative"},
+		{"negative revisions", srv.SetLag(configMaps, fakeapi.Lag{Revisions: -1}), "invalid lag: it is negative"},
+		{"longer than history", srv.SetLag(configMaps, fakeapi.Lag{By: 2 * time.Minute}), "invalid lag: the lag is longer than the history is kept: 2m0s instead of at most 1m0s"},
+		{"old revision", srv.SetLag(configMaps, fakeapi.Lag{Until: 2}), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
+		{"two lags", srv.SetLag("*", fakeapi.Lag{Frozen: true, Until: 1}), "fakeapi: invalid lag: By, Revisions, Until and Frozen exclude each other"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			assert.EqualError(t, row.err, row.want)

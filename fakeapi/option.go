@@ -236,9 +236,13 @@ func WithCompaction(every, keep time.Duration) Option {
 	return func(c *config) { c.server.Compaction = registry.Compaction{Every: every, Keep: keep} }
 }
 
-// A User is the user of a client: a struct with Name and UID (strings), Groups
-// ([]string) and Extra (map[string][]string).
-type User = authn.User
+// A User is the user of a client.
+type User struct {
+	Name   string
+	UID    string
+	Groups []string
+	Extra  map[string][]string
+}
 
 // WithToken adds a bearer token of a user. With it, a request with an unknown
 // token fails with 401, and a request without a token is made by the user
@@ -248,9 +252,9 @@ type User = authn.User
 func WithToken(token string, user User) Option {
 	return func(c *config) {
 		if c.server.Auth.Tokens == nil {
-			c.server.Auth.Tokens = map[string]User{}
+			c.server.Auth.Tokens = map[string]authn.User{}
 		}
-		c.server.Auth.Tokens[token] = user
+		c.server.Auth.Tokens[token] = authn.User(user)
 		c.server.Auth.Unauthenticated = authn.AsAnonymous
 	}
 }

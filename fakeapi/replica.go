@@ -238,7 +238,7 @@ func (f *Failover) Transport() http.RoundTripper { return f.http.Transport() }
 
 // Kubeconfig is Server.Kubeconfig for the Failover.
 func (f *Failover) Kubeconfig() []byte {
-	k := f.servers[0].kubeconfig(*authn.Administrator())
+	k := f.servers[0].kubeconfig(User(*authn.Administrator()))
 	k.Server = f.URL
 	return k.YAML()
 }

@@ -34,8 +34,8 @@ func TestReplica(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		second := srv.Replica(t)
 		third := second.Replica(t)
-		require.NoError(t, srv.Freeze("configmaps"))
-		require.NoError(t, third.Lag("configmaps", time.Minute))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
+		require.NoError(t, third.SetLag("configmaps", fakeapi.Lag{By: time.Minute}))
 		injectAll(t, third, faults.Fault{Verb: "create", Code: 503})
 		var watches [3]log
 		for i, s := range []*fakeapi.Server{srv, second, third} {
@@ -78,7 +78,7 @@ func TestFailover(t *testing.T) {
 			defer resp.Body.Close()
 			return namesOf(t, resp)
 		}
-		require.NoError(t, second.Freeze("configmaps"))
+		require.NoError(t, second.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		require.Equal(t, 201, agent{srv, "test", t.Context()}.create("a"))
 		assert.Equal(t, []string{"a"}, names("manager/1.0"))
 		f.Move("manager/*", second)
@@ -102,11 +102,11 @@ func TestClientLag(t *testing.T) {
 			do          func() error
 			stale, list []string
 		}{
-			{"a", func() error { return srv.FreezeFor("manager/*", "configmaps") }, nil, nil},
-			{"b", func() error { return srv.ThawFor("manager/*", "configmaps") }, []string{"received ADDED a", "received ADDED b"}, []string{"a", "b"}},
-			{"c", func() error { return srv.Freeze("configmaps") }, nil, []string{"a", "b"}},
-			{"d", func() error { return srv.Thaw("configmaps") }, []string{"received ADDED c", "received ADDED d"}, []string{"a", "b", "c", "d"}},
-			{"e", func() error { return srv.LagFor("manager/*", "*", time.Minute) }, nil, []string{"a", "b", "c", "d"}},
+			{"a", func() error { return srv.SetLag("configmaps", fakeapi.Lag{Frozen: true, UserAgent: "manager/*"}) }, nil, nil},
+			{"b", func() error { return srv.SetLag("configmaps", fakeapi.Lag{UserAgent: "manager/*"}) }, []string{"received ADDED a", "received ADDED b"}, []string{"a", "b"}},
+			{"c", func() error { return srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}) }, nil, []string{"a", "b"}},
+			{"d", func() error { return srv.SetLag("configmaps", fakeapi.Lag{}) }, []string{"received ADDED c", "received ADDED d"}, []string{"a", "b", "c", "d"}},
+			{"e", func() error { return srv.SetLag("*", fakeapi.Lag{By: time.Minute, UserAgent: "manager/*"}) }, nil, []string{"a", "b", "c", "d"}},
 		}
 		for _, s := range steps {
 			require.NoError(t, s.do(), s.name)
@@ -126,10 +126,10 @@ func TestClientLag(t *testing.T) {
 func TestClientLagNeverGoesBack(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	client := agent{srv, "manager/1.0", context.Background()}
-	require.NoError(t, srv.Freeze("configmaps"))
+	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 	frozen := srv.Revision()
 	require.Equal(t, 201, client.create("a"))
-	require.NoError(t, srv.LagFor("manager/*", "configmaps", 0))
+	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: 0, UserAgent: "manager/*"}))
 	assert.Equal(t, []string{"a"}, client.names(t))
 	assert.Empty(t, agent{srv, "other", context.Background()}.names(t))
 	rev, err := srv.CachedRevision("configmaps")

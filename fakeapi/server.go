@@ -153,17 +153,17 @@ func (s *Server) InMemory() bool { return s.config.http.InMemory }
 // forks accept it, beside the tokens of WithToken, until they are closed.
 func (s *Server) TokenFor(user User) string {
 	s.api.ExpectClient()
-	return s.config.server.Auth.UserTokens.Issue(user)
+	return s.config.server.Auth.UserTokens.Issue(authn.User(user))
 }
 
 // Kubeconfig returns a kubeconfig file for the server. It has a bearer token, which the
 // server and its forks accept beside those of WithToken. Its user is admin, a member of
 // system:masters.
-func (s *Server) Kubeconfig() []byte { return s.kubeconfig(*authn.Administrator()).YAML() }
+func (s *Server) Kubeconfig() []byte { return s.kubeconfig(User(*authn.Administrator())).YAML() }
 
 // WriteKubeconfig writes Kubeconfig to a file with mode 0600.
 func (s *Server) WriteKubeconfig(path string) error {
-	return s.kubeconfig(*authn.Administrator()).WriteFile(path)
+	return s.kubeconfig(User(*authn.Administrator())).WriteFile(path)
 }
 
 // KubeconfigFor returns a kubeconfig file with TokenFor(user). It fails with

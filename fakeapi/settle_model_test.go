@@ -206,7 +206,7 @@ func (c *clockwork) run(t *testing.T, base *fakeapi.Server) (at time.Duration, e
 			agent := fmt.Sprintf("reactor-%d", i)
 			injectIf(t, srv, r.slow, faults.Fault{UserAgent: agent, EventDelay: r.slow})
 			if r.lag > 0 {
-				require.NoError(t, srv.LagFor(agent, "configmaps", r.lag))
+				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: r.lag, UserAgent: agent}))
 			}
 			running.Go(func() {
 				if sleepUntil(ctx, start.Add(r.opens)) {

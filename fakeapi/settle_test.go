@@ -132,7 +132,7 @@ func TestSettleFollowsTheView(t *testing.T) {
 		defer cancel()
 		go copier(ctx, t, srv, 0, 1)
 		synctest.Wait()
-		require.NoError(t, srv.Freeze("configmaps"))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		_, err := srv.Put(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"in"},"data":{"n":"0"}}`)
 		require.NoError(t, err)
 		require.NoError(t, srv.Settle(t.Context()))

@@ -183,7 +183,7 @@ func TestStoryOfLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-		require.NoError(t, srv.Freeze("configmaps"))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		put(t, srv, configMap("a", "1"))
 		do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
 		synctest.Wait()
@@ -191,7 +191,7 @@ func TestStoryOfLag(t *testing.T) {
 		assert.Contains(t, story, "lag: frozen (configmaps)")
 		assert.Contains(t, story, "not seen by Go-http-client's watch of configmaps")
 		assert.Contains(t, story, "Go-http-client's list of configmaps read r")
-		require.NoError(t, srv.Thaw("configmaps"))
+		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{}))
 		w.expect("ADDED")
 		assert.NotContains(t, srv.Story().String(), "not seen")
 	})

@@ -170,7 +170,7 @@ func TestDoUsesServer(t *testing.T) {
 		injectAll(t, srv, faults.Fault{Verb: "create", UserAgent: "manager/*", Times: 1, At: faults.AfterCommit, Do: func(p *faults.Point) {
 			assert.Equal(t, "a", p.Name)
 			assert.Equal(t, 201, other.create("b"))
-			require.NoError(t, srv.Freeze("configmaps"))
+			require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 			inner = injectAll(t, srv, faults.Fault{Resource: "configmaps", Code: 503})
 			require.NoError(t, srv.Clock().Advance(time.Hour))
 			srv.Compact()

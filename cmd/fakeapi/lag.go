@@ -11,10 +11,8 @@ import (
 
 // A lag is a parsed value of --lag.
 type lag struct {
-	resource  string
-	by        time.Duration
-	revisions int64
-	frozen    bool
+	resource string
+	fakeapi.Lag
 }
 
 // setLag parses "pods=3s", "pods=5" or "pods=frozen", or such a lag for all
@@ -28,10 +26,10 @@ func (c *serveCommand) setLag(value string) error {
 		how = value
 	}
 	var durationErr, revisionsErr error
-	l.by, durationErr = time.ParseDuration(how)
-	l.revisions, revisionsErr = strconv.ParseInt(how, 10, 64)
-	l.frozen = how == "frozen"
-	if durationErr != nil && revisionsErr != nil && !l.frozen || found && resource == "" {
+	l.By, durationErr = time.ParseDuration(how)
+	l.Revisions, revisionsErr = strconv.ParseInt(how, 10, 64)
+	l.Frozen = how == "frozen"
+	if durationErr != nil && revisionsErr != nil && !l.Frozen || found && resource == "" {
 		return fmt.Errorf("%q is neither a duration, such as 3s, nor a number of revisions, nor frozen", value)
 	}
 	c.lags = append(c.lags, l)
@@ -39,13 +37,4 @@ func (c *serveCommand) setLag(value string) error {
 }
 
 // set sets the lag of a server.
-func (l lag) set(srv *fakeapi.Server) error {
-	switch {
-	case l.frozen:
-		return srv.Freeze(l.resource)
-	case l.revisions != 0:
-		return srv.LagRevisions(l.resource, l.revisions)
-	default:
-		return srv.Lag(l.resource, l.by)
-	}
-}
+func (l lag) set(srv *fakeapi.Server) error { return srv.SetLag(l.resource, l.Lag) }

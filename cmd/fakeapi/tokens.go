@@ -20,7 +20,7 @@ func readTokens(name string) ([]fakeapi.Option, error) {
 	}
 	options := make([]fakeapi.Option, len(users))
 	for i, u := range users {
-		options[i] = fakeapi.WithToken(u.Token, u.User)
+		options[i] = fakeapi.WithToken(u.Token, fakeapi.User(u.User))
 	}
 	return options, nil
 }

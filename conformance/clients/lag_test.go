@@ -46,7 +46,7 @@ func configMap(name, text string) *corev1.ConfigMap {
 }
 
 // TestStaleInformer updates an object from the copy of an informer whose watch cache
-// is frozen: the update conflicts. After Thaw the informer gets the new version.
+// is frozen: the update conflicts. After the lag the informer gets the new version.
 func TestStaleInformer(t *testing.T) {
 	srv := fakeapi.Start(t)
 	client := clientOf(srv)
@@ -54,7 +54,7 @@ func TestStaleInformer(t *testing.T) {
 	_, err := configMaps.Create(t.Context(), configMap("a", "1"), metav1.CreateOptions{})
 	require.NoError(t, err)
 	copies := startInformer(t, client)
-	require.NoError(t, srv.Freeze("configmaps"))
+	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 
 	fresh, err := configMaps.Update(t.Context(), configMap("a", "2"), metav1.UpdateOptions{})
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestStaleInformer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, stale.ResourceVersion, old.ResourceVersion)
 
-	require.NoError(t, srv.Thaw("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 	err = wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, convergence, true, func(context.Context) (bool, error) {
 		now, err := copies.Get("a")
 		return err == nil && now.ResourceVersion == fresh.ResourceVersion, err
@@ -92,13 +92,13 @@ func TestInformersUnderLag(t *testing.T) {
 		resource := resources[random.IntN(len(resources))]
 		switch random.IntN(20) {
 		case 0:
-			require.NoError(t, srv.Lag(resource, 50*time.Millisecond))
+			require.NoError(t, srv.SetLag(resource, fakeapi.Lag{By: 50 * time.Millisecond}))
 		case 1:
-			require.NoError(t, srv.LagRevisions(resource, 7))
+			require.NoError(t, srv.SetLag(resource, fakeapi.Lag{Revisions: 7}))
 		case 2:
-			require.NoError(t, srv.Freeze(resource))
+			require.NoError(t, srv.SetLag(resource, fakeapi.Lag{Frozen: true}))
 		case 3:
-			require.NoError(t, srv.Thaw(resource))
+			require.NoError(t, srv.SetLag(resource, fakeapi.Lag{}))
 		case 4:
 			srv.Compact()
 		case 5:
@@ -117,7 +117,7 @@ func TestInformersUnderLag(t *testing.T) {
 		}
 		require.NoError(t, err)
 	}
-	require.NoError(t, srv.Thaw("*"))
+	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
 
 	list, err := configMaps.List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)

@@ -32,6 +32,7 @@ var imports = map[string]string{
 	"explore":                 "github.com/kubefake/kubefake/scenarios/explore",
 	"fakeapi":                 "github.com/kubefake/kubefake/fakeapi",
 	"faults":                  "github.com/kubefake/kubefake/fakeapi/faults",
+	"journal":                 "github.com/kubefake/kubefake/fakeapi/journal",
 	"fmt":                     "fmt",
 	"http":                    "net/http",
 	"httptest":                "net/http/httptest",

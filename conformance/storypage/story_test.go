@@ -72,7 +72,7 @@ func incident(t *testing.T) *fakeapi.Server {
 	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":5}}`)
 	seen()
 	w.watch("dashboard/v1", "/api/v1/configmaps")
-	require.NoError(t, w.Freeze("configmaps"))
+	require.NoError(t, w.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 	_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "default"},
 		"data": map[string]any{"html": "</script><img src=x onerror=boom()>", "lines": "one\ntwo"}})
 	require.NoError(t, err)

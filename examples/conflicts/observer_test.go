@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/examples/conflicts"
 	"github.com/kubefake/kubefake/examples/internal/rig"
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
 // A user scales a Deployment every second while the watch of Deployments lags by 2.3
@@ -32,7 +33,7 @@ func controllerTest(reread bool) rig.Test {
 		o := &conflicts.Observer{Client: client, Deployments: deployments.Lister(), Reread: reread}
 		rig.Run(t, factory, o.Reconcile, deployments.Informer())
 
-		require.NoError(t, srv.Lag("deployments.apps", 2300*time.Millisecond))
+		require.NoError(t, srv.SetLag("deployments.apps", fakeapi.Lag{By: 2300 * time.Millisecond}))
 		user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).AppsV1().Deployments("default")
 		_, err := user.Create(ctx, deployment("web"), metav1.CreateOptions{})
 		require.NoError(t, err)
@@ -56,8 +57,8 @@ func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(true)) }
 func TestBuggy(t *testing.T) { rig.Fails(t, "conflicts", controllerTest(false)) }
 
 // refused returns the requests that were answered with 409.
-func refused(srv *fakeapi.Server) []fakeapi.Request {
-	var out []fakeapi.Request
+func refused(srv *fakeapi.Server) []journal.Request {
+	var out []journal.Request
 	for _, r := range srv.Requests() {
 		if r.Code == http.StatusConflict {
 			out = append(out, r)

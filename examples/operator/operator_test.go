@@ -151,7 +151,7 @@ func testWebhooks(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan s
 func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan string) {
 	ctx := t.Context()
 	time.Sleep(time.Minute) // until the operator's cache is filled
-	require.NoError(t, srv.Freeze("deployments.apps"))
+	require.NoError(t, srv.SetLag("deployments.apps", fakeapi.Lag{Frozen: true}))
 	site := website("blog", "blog:1")
 	require.NoError(t, c.Create(ctx, site))
 	time.Sleep(time.Minute)
@@ -167,7 +167,7 @@ func testStaleCache(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan
 	}
 	assert.Positive(t, refused, "creations of a Deployment that exists")
 
-	require.NoError(t, srv.Thaw("deployments.apps"))
+	require.NoError(t, srv.SetLag("deployments.apps", fakeapi.Lag{}))
 	time.Sleep(time.Hour)
 	deployment := &appsv1.Deployment{}
 	require.NoError(t, c.Get(ctx, client.ObjectKeyFromObject(site), deployment))

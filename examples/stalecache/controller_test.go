@@ -30,7 +30,7 @@ func controllerTest(expect bool) rig.Test {
 		c := &stalecache.Controller{Client: client, ReplicaSets: sets.Lister(), Pods: pods.Lister(), Expect: expect}
 		rig.Run(t, factory, c.Reconcile, sets.Informer(), pods.Informer())
 
-		require.NoError(t, srv.Lag("pods", 2*time.Second))
+		require.NoError(t, srv.SetLag("pods", fakeapi.Lag{By: 2 * time.Second}))
 		user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).AppsV1().ReplicaSets("default")
 		_, err := user.Create(ctx, replicaSet("web", 3), metav1.CreateOptions{})
 		require.NoError(t, err)

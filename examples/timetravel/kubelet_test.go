@@ -39,7 +39,7 @@ func kubeletTest(consistent bool) rig.Test {
 		require.NoError(t, first.Start(ctx))
 		require.Len(t, first.Running, 1)
 
-		require.NoError(t, stale.Freeze("pods"))
+		require.NoError(t, stale.SetLag("pods", fakeapi.Lag{Frozen: true}))
 		now := int64(0)
 		require.NoError(t, controller.CoreV1().Pods("default").Delete(ctx, "db-0", metav1.DeleteOptions{GracePeriodSeconds: &now}))
 		require.NoError(t, first.Start(ctx))

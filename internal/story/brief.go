@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/printable"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 const (
@@ -25,7 +25,7 @@ func (r *Revision) brief() string {
 	}
 	c := &r.Changes[0]
 	line := c.Target.String()
-	if c.Type != storage.Modified {
+	if c.Type != journal.Modified {
 		if c.Type != usualType[r.Verb] {
 			line += " " + string(c.Type)
 		}
@@ -42,8 +42,8 @@ func (r *Revision) brief() string {
 }
 
 // usualType is the change type that a verb usually makes; brief omits it.
-var usualType = map[string]storage.ChangeType{
-	"create": storage.Added, "put": storage.Added, "delete": storage.Deleted, "remove": storage.Deleted, "deletecollection": storage.Deleted,
+var usualType = map[string]journal.ChangeType{
+	"create": journal.Added, "put": journal.Added, "delete": journal.Deleted, "remove": journal.Deleted, "deletecollection": journal.Deleted,
 }
 
 // derivedMembers are the members that change because others do.

@@ -158,7 +158,7 @@ func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 
 // change returns the Change of an event of the store.
 func (b *builder) change(e *mvcc.Event[*storage.Object]) Change {
-	c := Change{Type: storage.Modified}
+	c := Change{Type: journal.Modified}
 	c.Resource, c.Namespace, c.Name = journal.SplitKey(e.Item.Key)
 	var old, new map[string]any
 	if e.Prev != nil {
@@ -169,9 +169,9 @@ func (b *builder) change(e *mvcc.Event[*storage.Object]) Change {
 	}
 	switch {
 	case new == nil:
-		c.Type = storage.Deleted
+		c.Type = journal.Deleted
 	case old == nil:
-		c.Type = storage.Added
+		c.Type = journal.Added
 	}
 	c.Fields, c.object = diff(old, new), new
 	return c

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/journal"
 )
 
 // A Fold is one line for many events that say the same: renewals of Leases, writes of Events, or
@@ -93,7 +93,7 @@ func (r *Revision) foldKind() FoldKind {
 	case "leases.coordination.k8s.io":
 		// A Lease with another holder says more than that its holder is alive.
 		renews := func(f Field) bool { return f.Path == "spec.renewTime" || derived(f.Path) }
-		if c.Type == storage.Modified && !slices.ContainsFunc(c.Fields, func(f Field) bool { return !renews(f) }) {
+		if c.Type == journal.Modified && !slices.ContainsFunc(c.Fields, func(f Field) bool { return !renews(f) }) {
 			return LeaseFold
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/journal"
 )
 
 // A record is a revision or a request in a test of folds. Revisions and requests are 1 ms apart.
@@ -34,10 +34,10 @@ func foldsOf(records []record) *Story {
 			s.Requests = append(s.Requests, Request{Moment: m, Client: who, Method: "PUT", URI: "/" + rec.pod, Verb: "update", Target: pod(rec.pod), Code: rec.code, Message: "why", Unimplemented: rec.unserved})
 			continue
 		}
-		c := Change{Type: storage.Modified}
+		c := Change{Type: journal.Modified}
 		switch {
 		case rec.event != "":
-			c = Change{Type: storage.Added, Target: Target{"events", "default", fmt.Sprint("e", i)}, object: map[string]any{"reason": rec.event, "type": "Normal"}}
+			c = Change{Type: journal.Added, Target: Target{"events", "default", fmt.Sprint("e", i)}, object: map[string]any{"reason": rec.event, "type": "Normal"}}
 			if rec.warning != "" {
 				c.object["type"], c.object["message"] = "Warning", rec.warning
 			}

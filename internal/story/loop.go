@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/journal"
 )
 
 const (
@@ -113,7 +113,7 @@ var timePattern = sync.OnceValue(func() *regexp.Regexp {
 // each other, and generations do not count. So a rollout, in which a number goes up and down
 // but another one only up, has no two changes with the same effect.
 func (c *Change) effect() string {
-	if c.Type != storage.Modified {
+	if c.Type != journal.Modified {
 		return string(c.Type)
 	}
 	parts := map[string]any{}
@@ -149,9 +149,9 @@ func withoutGenerations(path string, v any) any {
 // effectText returns what a change did in words.
 func (c *Change) effectText() string {
 	switch c.Type {
-	case storage.Added:
+	case journal.Added:
 		return "created"
-	case storage.Deleted:
+	case journal.Deleted:
 		return "deleted"
 	}
 	return briefFields(c.Fields)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // An act is a write in a test of loops.
@@ -17,7 +17,7 @@ type act struct {
 	at     int64  // in milliseconds
 	client string // "" for manager
 	name   string // of a Pod; "" for a
-	change storage.ChangeType
+	change journal.ChangeType
 	field  Field
 	also   Field // of the same change
 	idle   bool  // nothing is changed
@@ -37,7 +37,7 @@ func storyOf(acts []act) *Story {
 		if objects[what.Name] == nil {
 			objects[what.Name] = map[string]any{}
 		}
-		c := Change{Type: cmp.Or(a.change, storage.Modified), Target: what}
+		c := Change{Type: cmp.Or(a.change, journal.Modified), Target: what}
 		for _, f := range []Field{a.field, a.also} {
 			if f.Path != "" {
 				c.Fields = append(c.Fields, f)
@@ -101,7 +101,7 @@ func TestLoops(t *testing.T) {
 		},
 		{
 			"created and deleted again and again",
-			repeat(5, func(int) []act { return []act{{change: storage.Added}, {change: storage.Deleted}} }),
+			repeat(5, func(int) []act { return []act{{change: journal.Added}, {change: journal.Deleted}} }),
 			[]string{
 				"loop: manager wrote pods default/a 5 times in 408ms, from r10 to r18: created",
 				"loop: manager wrote pods default/a 5 times in 408ms, from r11 to r19: deleted",

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // Format is the version of the JSON encoding of a story.
@@ -91,7 +90,7 @@ type Revision struct {
 
 // A Change is what a transaction did to one object.
 type Change struct {
-	Type storage.ChangeType `json:"type"`
+	Type journal.ChangeType `json:"type"`
 	Target
 	// Fields are the fields that differ, in the stored form of the object. For an
 	// added or deleted object they are its top-level fields.

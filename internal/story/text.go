@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/printable"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // Text returns the end of the story for a log: at most that many events, a line
@@ -113,7 +113,7 @@ func (s *Story) createdAfter(r *Request) bool {
 	}
 	return slices.ContainsFunc(s.Revisions, func(rev Revision) bool {
 		return rev.Order > r.Order && rev.Client.Name == r.Client.Name && slices.ContainsFunc(rev.Changes, func(c Change) bool {
-			return c.Type == storage.Added && c.Target == r.Target
+			return c.Type == journal.Added && c.Target == r.Target
 		})
 	})
 }

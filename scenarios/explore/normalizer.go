@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -38,7 +39,7 @@ func newNormalizer(changes []change) *normalizer {
 			continue
 		}
 		key := c.key()
-		if c.what.Type == fakeapi.Added {
+		if c.what.Type == journal.Added {
 			dependent[key] = c.cluster
 		}
 		name := stableName(c.object)

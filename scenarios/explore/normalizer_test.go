@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
 const deploymentController = "system:serviceaccount:kube-system:deployment-controller"
@@ -14,7 +15,7 @@ const deploymentController = "system:serviceaccount:kube-system:deployment-contr
 func written(user, manager, resource string, o fakeapi.Object) change {
 	return change{
 		user: user, manager: manager, client: manager, object: o,
-		what: fakeapi.Change{Type: fakeapi.Added, Resource: resource, Namespace: "default", Name: o.Name()},
+		what: journal.Change{Type: journal.Added, Resource: resource, Namespace: "default", Name: o.Name()},
 	}
 }
 
@@ -83,7 +84,7 @@ func TestLasting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := fakeapi.Object{"metadata": map[string]any{"name": "a", "annotations": annotations, "managedFields": managed}, "spec": map[string]any{"nodeName": "one"}, "status": status}
 			n := &normalizer{managers: map[string]bool{"kube-controller-manager": true}}
-			got := n.lasting(&life{change: &change{what: fakeapi.Change{Resource: row.resource}, object: o}, shared: true, node: "one"})
+			got := n.lasting(&life{change: &change{what: journal.Change{Resource: row.resource}, object: o}, shared: true, node: "one"})
 			assert.Equal(t, fakeapi.Object{
 				"metadata": map[string]any{"name": "a", "annotations": map[string]any{"apps.kubernetes.io/mine": "a", "example.com/b": "b"}, "managedFields": managed},
 				"spec":     map[string]any{"nodeName": "<node>"},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -88,7 +89,7 @@ type change struct {
 	manager  string // field manager of the write
 	cluster  bool   // a controller of the cluster has made it; set by summarize
 	system   bool   // the system has made it; set by summarize
-	what     fakeapi.Change
+	what     journal.Change
 	object   fakeapi.Object // nil for a deletion
 }
 
@@ -103,7 +104,7 @@ func (t *trial) harvest() (revision int64) {
 		t.next = w.Revision + 1
 		for _, c := range progress(w) {
 			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, manager: w.Writer.Manager, what: c}
-			if c.Type != fakeapi.Deleted {
+			if c.Type != journal.Deleted {
 				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
 			}
 			t.changes = append(t.changes, h)
@@ -133,7 +134,7 @@ func (o *outcome) findAuthors() {
 		c := &o.changes[i]
 		c.system = system[c.client]
 		c.cluster = !c.system && strings.HasPrefix(c.user, "system:")
-		o.collects = o.collects || c.cluster && c.user == garbageCollector && c.what.Type == fakeapi.Deleted
+		o.collects = o.collects || c.cluster && c.user == garbageCollector && c.what.Type == journal.Deleted
 	}
 }
 
@@ -165,17 +166,17 @@ func (o *outcome) replay(n *normalizer) {
 			delete(live, key)
 		}
 		l := &life{class: n.class(key), born: c.revision, system: c.system, dependent: c.cluster}
-		if old != nil && c.what.Type != fakeapi.Added {
+		if old != nil && c.what.Type != journal.Added {
 			*l = *old
 		} else {
-			l.before = c.what.Type != fakeapi.Added
+			l.before = c.what.Type != journal.Added
 		}
 		l.change = c
 		o.writes[l.class]++
 		l.shared = l.shared || !c.cluster
 		t := o.totals[l.class]
 		switch {
-		case c.what.Type == fakeapi.Added:
+		case c.what.Type == journal.Added:
 			if old != nil {
 				gone[uidOf(old.change.object)] = true
 			}
@@ -192,7 +193,7 @@ func (o *outcome) replay(n *normalizer) {
 			t.created++
 			t.now++
 			t.most = max(t.most, t.now)
-		case c.what.Type == fakeapi.Deleted:
+		case c.what.Type == journal.Deleted:
 			if old != nil {
 				l.last = old.change.object
 				gone[uidOf(l.last)] = true
@@ -275,7 +276,7 @@ func (o *outcome) findOrphans(n *normalizer) {
 	for i := range o.changes {
 		c := &o.changes[i]
 		key := c.key()
-		if before := live[key]; before != nil && c.what.Type != fakeapi.Modified {
+		if before := live[key]; before != nil && c.what.Type != journal.Modified {
 			deleted[object.String(before.object, "metadata", "uid")] = key.String()
 		}
 		delete(live, key)

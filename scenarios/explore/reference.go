@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -129,7 +130,7 @@ func (n *normalizer) twins(phase []change) map[twin][]*change {
 			for t, members := range groups {
 				groups[t] = slices.DeleteFunc(members, func(m *change) bool { return m.key() == c.key() })
 			}
-		case c.system && c.what.Type == fakeapi.Added && strings.HasSuffix(class.name, "*"):
+		case c.system && c.what.Type == journal.Added && strings.HasSuffix(class.name, "*"):
 			wanted := maps.Clone(c.object)
 			delete(wanted, "status")
 			t := twin{class, object.String(controllerRef(c.object), "uid"), n.text(wanted)}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -334,10 +335,10 @@ func isBackground(resource string) bool {
 
 // progress returns the changes of a write without those in the background, to which the
 // heartbeats of Nodes belong.
-func progress(w fakeapi.Write) []fakeapi.Change {
+func progress(w journal.Write) []journal.Change {
 	kubelet := strings.HasPrefix(w.Writer.UserAgent, "kubelet/")
-	return slices.DeleteFunc(slices.Clone(w.Changes), func(c fakeapi.Change) bool {
-		return isBackground(c.Resource) || kubelet && c.Resource == "nodes" && c.Type == fakeapi.Modified
+	return slices.DeleteFunc(slices.Clone(w.Changes), func(c journal.Change) bool {
+		return isBackground(c.Resource) || kubelet && c.Resource == "nodes" && c.Type == journal.Modified
 	})
 }
 
@@ -493,7 +494,7 @@ func (t *trial) rewind() {
 		_, err = r.Inject(t.probes()...)
 	}
 	if err == nil {
-		err = r.Freeze("*")
+		err = r.SetLag("*", fakeapi.Lag{Frozen: true})
 	}
 	if err != nil {
 		panic("explore: " + err.Error()) // unreachable: srv is open, and the faults are valid
@@ -524,7 +525,7 @@ func (t *trial) server() *fakeapi.Server {
 	}
 	t.stale = nil
 	thaw := sync.OnceFunc(func() {
-		_ = r.Thaw("*") // the pattern is valid
+		_ = r.SetLag("*", fakeapi.Lag{}) // the pattern is valid
 		t.inForce.Add(-1)
 	})
 	timer := time.AfterFunc(t.pace.Hold, thaw)

@@ -256,7 +256,7 @@ var opaque = map[string]*schema{
 	"time.Duration":         {Type: "integer", Format: "int64", Description: "A duration in nanoseconds."},
 	"json.RawMessage":       {Type: "object"},
 	"story.Sighting":        {Type: "array", Items: &schema{Type: "integer", Format: "int64"}},
-	"storage.ChangeType":    {Type: "string", Enum: []string{"ADDED", "MODIFIED", "DELETED"}},
+	"journal.ChangeType":    {Type: "string", Enum: []string{"ADDED", "MODIFIED", "DELETED"}},
 	"faults.WatchSelection": {Type: "string", Enum: []string{"open", "new"}},
 	"faults.WatchEffect":    {Type: "string", Enum: []string{"close", "reset", "expire", "pause"}},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/controllers/controllertest"
 )
 
@@ -221,7 +222,7 @@ func TestForegroundOrder(t *testing.T) {
 	var gone []string
 	for _, w := range srv.Writes(from + 1) {
 		for _, c := range w.Changes {
-			if c.Type == fakeapi.Deleted {
+			if c.Type == journal.Deleted {
 				gone = append(gone, c.Name)
 			}
 		}

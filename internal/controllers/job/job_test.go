@@ -224,9 +224,9 @@ func TestManagedBy(t *testing.T) {
 func TestLag(t *testing.T) {
 	c := start(t, `"completions":2,"parallelism":2,`)
 	c.Run()
-	require.NoError(t, c.Freeze("jobs"))
+	require.NoError(t, c.SetLag("jobs", fakeapi.Lag{Frozen: true}))
 	c.End("Succeeded", 0)
-	require.NoError(t, c.Thaw("jobs"))
+	require.NoError(t, c.SetLag("jobs", fakeapi.Lag{}))
 	c.Advance(time.Minute)
 	assert.Equal(t, "ready=0 succeeded=2 terminating=0", c.Status("jobs", "pi"), "no Pod is counted twice")
 	assert.Len(t, c.Pods(), 2)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/controllers/controllertest"
+	"github.com/kubefake/kubefake/internal/journal"
 )
 
 const (
@@ -161,7 +162,7 @@ func TestOtherFinalizers(t *testing.T) {
 
 // Two runs make the same writes in the same order.
 func TestDeterministic(t *testing.T) {
-	var runs [2][]fakeapi.Write
+	var runs [2][]journal.Write
 	for i := range runs {
 		srv := start(t)
 		controllertest.Put(t, srv, object("v1", "ConfigMap", "a", `"example.com/a"`), object("v1", "Secret", "b", ""), object("v1", "Service", "c", ""))

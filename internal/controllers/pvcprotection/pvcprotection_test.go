@@ -75,7 +75,7 @@ func TestLag(t *testing.T) {
 	srv := controllertest.Start(t, "persistentvolumeclaim-protection-controller", fakeapi.WithNamespaces("shop"))
 	controllertest.Put(t, srv, claim("p-data", ""))
 	controllertest.Settle(t, srv)
-	require.NoError(t, srv.Freeze("pods"))
+	require.NoError(t, srv.SetLag("pods", fakeapi.Lag{Frozen: true}))
 	controllertest.Put(t, srv, pod("n", "Running", named))
 	controllertest.Delete(t, srv, "/api/v1/namespaces/shop/persistentvolumeclaims/p-data", "")
 	controllertest.Settle(t, srv)

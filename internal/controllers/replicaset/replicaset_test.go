@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/controllers/workloadtest"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -130,11 +131,11 @@ func TestMinReadySeconds(t *testing.T) {
 // A watch cache that lags shows fewer Pods than there are.
 func TestExpectations(t *testing.T) {
 	c := workloadtest.Start(t, "replicaset-controller")
-	require.NoError(t, c.Freeze("pods"))
+	require.NoError(t, c.SetLag("pods", fakeapi.Lag{Frozen: true}))
 	c.Create("replicasets", replicaSet("3"))
 	c.Patch("replicasets", "web", `{"metadata":{"labels":{"again":"true"}}}`)
 	assert.Len(t, c.Pods(), 3)
-	require.NoError(t, c.Thaw("pods"))
+	require.NoError(t, c.SetLag("pods", fakeapi.Lag{}))
 	c.Settle()
 	assert.Len(t, c.Pods(), 3)
 	assert.Contains(t, c.Status("replicasets", "web"), "replicas=3")

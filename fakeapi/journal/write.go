@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/printable"
-	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A Write is one transaction: changes that were stored together. Each of them has a revision
@@ -35,37 +33,21 @@ type Writer struct {
 
 // A Change is what a write did to one object.
 type Change struct {
-	Type storage.ChangeType `json:"type"`
+	Type ChangeType `json:"type"`
 	// Resource is the resource of the object: "pods", "deployments.apps".
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 }
 
-// NewChange returns the Change of an event of the store.
-func NewChange(e *mvcc.Event[*storage.Object]) Change {
-	c := Change{Type: storage.Modified}
-	c.Resource, c.Namespace, c.Name = SplitKey(e.Item.Key)
-	switch {
-	case e.Type == mvcc.Delete:
-		c.Type = storage.Deleted
-	case e.Prev == nil:
-		c.Type = storage.Added
-	}
-	return c
-}
+// A ChangeType is the type of a Change.
+type ChangeType string
 
-// SplitKey splits a key of the store, such as "/pods/default/a" or "/nodes/n1".
-func SplitKey(key string) (resource, namespace, name string) {
-	parts := strings.SplitN(strings.TrimPrefix(key, "/"), "/", 3)
-	switch len(parts) {
-	case 3:
-		return parts[0], parts[1], parts[2]
-	case 2:
-		return parts[0], "", parts[1]
-	}
-	return key, "", ""
-}
+const (
+	Added    ChangeType = "ADDED"
+	Modified ChangeType = "MODIFIED"
+	Deleted  ChangeType = "DELETED"
+)
 
 // String returns the change as "MODIFIED pods default/a".
 func (c Change) String() string {
