@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 )
 
@@ -32,12 +33,12 @@ func TestWithTLS(t *testing.T) {
 	assert.Contains(t, string(srv.Kubeconfig()), "certificate-authority-data")
 }
 
-func TestWithCertDir(t *testing.T) {
+func TestCertDir(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
-	first := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(dir))
+	first := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithAPIServer(apiserver.Config{CertDir: dir}))
 	written, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
 	require.NoError(t, err)
-	second := fakeapi.Start(t, fakeapi.WithCertDir(dir), fakeapi.WithTLS())
+	second := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{CertDir: dir}), fakeapi.WithTLS())
 	again, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
 	require.NoError(t, err)
 	assert.Equal(t, written, again)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // writeFile writes a file of a new folder and returns its path.
@@ -41,7 +42,7 @@ plugins:
 `
 
 func TestAdmissionControlConfig(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", admissionConfig)),
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: writeFile(t, "admission.yaml", admissionConfig)}),
 		fakeapi.WithToken("root-token", fakeapi.User{Name: "root"}), fakeapi.WithToken("alice-token", fakeapi.User{Name: "alice"}),
 		fakeapi.WithObjects(`
 {apiVersion: v1, kind: Namespace, metadata: {name: free}}
@@ -96,7 +97,7 @@ status: {hard: {configmaps: 5, count/configmaps: 5}, used: {configmaps: 0, count
 }
 
 func TestExemptNamespaceWarns(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", admissionConfig)))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: writeFile(t, "admission.yaml", admissionConfig)}))
 	warning := func(method, path, body string) string {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -126,7 +127,7 @@ plugins:
 - name: ValidatingAdmissionWebhook
   configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: `+kubeconfig+`}
 `)
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAdmissionControlConfig(config))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: config}))
 	webhooks := func(kind string) string {
 		return `{apiVersion: admissionregistration.k8s.io/v1, kind: ` + kind + `, metadata: {name: h}, webhooks: [{name: h.example.com, failurePolicy: Ignore, sideEffects: None, admissionReviewVersions: [v1],
   clientConfig: {url: "` + hook.URL + `"}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}]}`
@@ -144,13 +145,13 @@ func TestWrongManifestsDir(t *testing.T) {
 		"/nosuch/path": `staticManifestsDir: Invalid value: "/nosuch/path": unable to read: stat /nosuch/path: no such file or directory`,
 		file:           `staticManifestsDir: Invalid value: "` + file + `": must be a directory`,
 	} {
-		_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ManifestBasedAdmissionControlConfig": true}), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", `
+		_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ManifestBasedAdmissionControlConfig": true}}), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: writeFile(t, "admission.yaml", `
 apiVersion: apiserver.config.k8s.io/v1
 kind: AdmissionConfiguration
 plugins:
 - name: MutatingAdmissionPolicy
   configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration, staticManifestsDir: "`+dir+`"}
-`)))
+`)}))
 		require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 		assert.ErrorContains(t, err, `couldn't init admission plugin "MutatingAdmissionPolicy": `+want)
 	}
@@ -178,11 +179,11 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"missing file of a plugin", head + "- {name: PodSecurity, path: /nosuch/file}", "Couldn't open admission plugin configuration /nosuch/file: /nosuch/file: no such file or directory"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAdmissionControlConfig(writeFile(t, "admission.yaml", tt.text)))
+			_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: writeFile(t, "admission.yaml", tt.text)}))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 	disabled := writeFile(t, "admission.yaml", plugin("ResourceQuota", "{}"))
-	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithoutAdmissionPlugins("ResourceQuota"), fakeapi.WithAdmissionControlConfig(disabled)).Close()
+	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ResourceQuota"}}), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: disabled})).Close()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 func TestAdmissionPlugins(t *testing.T) {
@@ -24,7 +25,7 @@ func TestAdmissionPlugins(t *testing.T) {
 		return fakeapi.Start(t, append(options, fakeapi.WithInMemory())...)
 	}
 	t.Run("AlwaysDeny", func(t *testing.T) {
-		srv := start(t, fakeapi.WithAdmissionPlugins("AlwaysDeny"), fakeapi.WithObjects(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"old","namespace":"default"}}`))
+		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"AlwaysDeny"}}), fakeapi.WithObjects(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"old","namespace":"default"}}`))
 		const denied = "is forbidden: admission control is denying all modifications"
 		for _, request := range [][3]string{
 			{"POST", configMaps, configMap}, {"DELETE", configMaps + "/old", ""},
@@ -38,7 +39,7 @@ func TestAdmissionPlugins(t *testing.T) {
 		assert.Equal(t, http.StatusOK, code)
 	})
 	t.Run("NamespaceAutoProvision", func(t *testing.T) {
-		srv := start(t, fakeapi.WithAdmissionPlugins("NamespaceAutoProvision"))
+		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"NamespaceAutoProvision"}}))
 		code, _ := do(t, srv, "POST", elsewhere+"?dryRun=All", configMap)
 		assert.Equal(t, http.StatusNotFound, code)
 		code, _ = do(t, srv, "POST", elsewhere, configMap)
@@ -49,23 +50,23 @@ func TestAdmissionPlugins(t *testing.T) {
 		assert.Equal(t, http.StatusCreated, code)
 	})
 	t.Run("without NamespaceLifecycle", func(t *testing.T) {
-		srv := start(t, fakeapi.WithoutAdmissionPlugins("NamespaceLifecycle"))
+		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"NamespaceLifecycle"}}))
 		code, _ := do(t, srv, "POST", elsewhere, configMap)
 		assert.Equal(t, http.StatusCreated, code)
 	})
 	t.Run("AlwaysPullImages", func(t *testing.T) {
-		code, body := do(t, start(t, fakeapi.WithAdmissionPlugins("AlwaysPullImages")), "POST", pods, pod)
+		code, body := do(t, start(t, fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"AlwaysPullImages"}})), "POST", pods, pod)
 		require.Equal(t, http.StatusCreated, code)
 		container := body["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)
 		assert.Equal(t, "Always", container["imagePullPolicy"])
 	})
 	t.Run("without DefaultTolerationSeconds", func(t *testing.T) {
-		code, body := do(t, start(t, fakeapi.WithoutAdmissionPlugins("DefaultTolerationSeconds")), "POST", pods, pod)
+		code, body := do(t, start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"DefaultTolerationSeconds"}})), "POST", pods, pod)
 		require.Equal(t, http.StatusCreated, code)
 		assert.NotContains(t, body["spec"], "tolerations")
 	})
 	t.Run("without webhooks", func(t *testing.T) {
-		srv := start(t, fakeapi.WithoutAdmissionPlugins("ValidatingAdmissionWebhook"))
+		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ValidatingAdmissionWebhook"}}))
 		code, _ := do(t, srv, "POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", `{"metadata":{"name":"w"},"webhooks":[{"name":"a.example.com",
 			"clientConfig":{"url":"https://127.0.0.1:1"},"admissionReviewVersions":["v1"],"sideEffects":"None",
 			"rules":[{"operations":["*"],"apiGroups":["*"],"apiVersions":["*"],"resources":["*"]}]}]}`)
@@ -73,7 +74,7 @@ func TestAdmissionPlugins(t *testing.T) {
 		code, _ = do(t, srv.Fork(t), "POST", configMaps, configMap)
 		assert.Equal(t, http.StatusCreated, code)
 	})
-	_, err := fakeapi.New(fakeapi.WithAdmissionPlugins("Magic"))
+	_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"Magic"}}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 	assert.EqualError(t, err, `fakeapi: enable-admission-plugins plugin "Magic" is unknown`)
 }

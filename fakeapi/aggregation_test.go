@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 const apiServicesPath = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -97,7 +98,7 @@ func available(t *testing.T, srv *fakeapi.Server) string {
 func TestForward(t *testing.T) {
 	const roses = "/apis/flowers.example.com/v1/namespaces/default/roses"
 	backend := aggregated(t)
-	srv := fakeapi.Start(t, fakeapi.WithAuthentication(fakeapi.Authentication{NoAnonymous: true}), fakeapi.WithRBAC(),
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{NoAnonymous: true}}), fakeapi.WithRBAC(),
 		fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
 	admin := srv.TokenFor(fakeapi.User{Name: "boss", Groups: []string{"system:masters"}})
 	get := func(path, token string, pairs ...string) (*http.Response, string) {
@@ -281,11 +282,11 @@ func TestProxyClientCertificate(t *testing.T) {
 	issuer := fakeapi.Start(t, fakeapi.WithTLS())
 	certificate, key, err := issuer.IssueClient(fakeapi.User{Name: "front-proxy"})
 	require.NoError(t, err)
-	files := fakeapi.Files{ProxyClientCertificate: filepath.Join(t.TempDir(), "proxy.crt"), ProxyClientKey: filepath.Join(t.TempDir(), "proxy.key")}
+	files := apiserver.Files{ProxyClientCertificate: filepath.Join(t.TempDir(), "proxy.crt"), ProxyClientKey: filepath.Join(t.TempDir(), "proxy.key")}
 	require.NoError(t, os.WriteFile(files.ProxyClientCertificate, certificate, 0o600))
 	require.NoError(t, os.WriteFile(files.ProxyClientKey, key, 0o600))
 
-	srv := fakeapi.Start(t, fakeapi.WithFiles(files), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{Files: &files}), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
 	_, err = srv.Put(apiService(insecure, "443"))
 	require.NoError(t, err)
 	assert.Equal(t, "True Passed: all checks passed", available(t, srv))
@@ -295,7 +296,7 @@ func TestProxyClientCertificate(t *testing.T) {
 	assert.Contains(t, resp.Header.Get("X-Seen"), "flowers.default.svc 1")
 
 	require.NoError(t, os.WriteFile(files.ProxyClientKey, []byte("no key"), 0o600))
-	_, err = fakeapi.New(fakeapi.WithFiles(files))
+	_, err = fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Files: &files}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }
 

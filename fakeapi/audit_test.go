@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
@@ -29,7 +30,7 @@ rules:
 - {level: Metadata}`
 	const configMaps = "/api/v1/namespaces/default/configmaps"
 	var log bytes.Buffer
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithAuditLog(policy, &log),
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: &log}),
 		fakeapi.WithToken("admin", fakeapi.User{Name: "admin", Groups: []string{"system:masters"}}), fakeapi.WithToken("alice", fakeapi.User{Name: "alice"}))
 	const ref, admin = `"objectRef":{"resource":"configmaps","namespace":"default","name":"a","apiVersion":"v1"}`, `"user":{"username":"admin","groups":["system:masters","system:authenticated"]}`
 	for _, tt := range []struct {
@@ -91,7 +92,7 @@ rules:
 		})
 	}
 	for _, policy := range []string{"", "{apiVersion: audit.k8s.io/v1, kind: Policy}", "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: All}]}"} {
-		_, err := fakeapi.New(fakeapi.WithAuditLog(policy, &log))
+		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: &log}))
 		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption, policy)
 	}
 }
@@ -121,7 +122,7 @@ func TestAuditLogWithFaults(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var log bytes.Buffer
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAuditLog(policy, &log))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: &log}))
 			inject(t, srv, row.fault)
 			for _, r := range [][]string{{"POST", configMapsPath, `{"metadata":{"name":"a"}}`, row.create}, {"DELETE", configMapsPath + "/a", "", row.delete}} {
 				log.Reset()

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // The annotations are those of kube-apiserver v1.36.3 for the same requests.
@@ -76,7 +77,7 @@ spec:
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(strings.NewReader(objects)),
-				fakeapi.WithAuditLog("{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: "+tt.level+"}]}", &log))
+				fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: " + tt.level + "}]}", AuditLog: &log}))
 			w := httptest.NewRecorder()
 			r := httptest.NewRequest(http.MethodPost, "/api/v1/"+tt.path, strings.NewReader(tt.body))
 			r.Header.Set("Content-Type", "application/json")

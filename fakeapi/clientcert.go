@@ -9,22 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 )
 
-// WithClientCA authenticates clients by their certificates, and serves HTTPS. ca has
-// one or more CA certificates in PEM; text without any is an ErrInvalidOption. The
-// common name of a client's certificate is the name of the user, and its
-// organizations are the groups. A certificate must be valid at the time of the
-// server's clock. One that is not valid fails with 401, and a request without
-// credentials is made by the user system:anonymous.
-//
-// See https://kubernetes.io/docs/reference/access-authn-authz/authentication/#x509-client-certificates.
-func WithClientCA(ca []byte) Option {
-	return func(c *config) {
-		c.http.TLS = true
-		c.clientCAs = append(c.clientCAs, ca)
-		c.server.Auth.Unauthenticated = authn.AsAnonymous
-	}
-}
-
 // IssueClient returns a certificate of a user and its key in PEM. It is signed by a CA
 // that every TLS server of the process trusts. Use it as CertData and KeyData of a
 // rest.Config. It fails with ErrInvalidOption without WithTLS, for a user without a

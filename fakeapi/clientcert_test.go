@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	kubehttptest "github.com/kubefake/kubefake/httptest"
 )
 
@@ -62,7 +63,7 @@ func TestIssueClient(t *testing.T) {
 		unauthenticated string
 	}{
 		{"WithTLS", fakeapi.WithTLS(), "admin"},
-		{"WithClientCA", fakeapi.WithClientCA(kubehttptest.ClientCA()), "system:anonymous"},
+		{"ClientCA", fakeapi.WithAPIServer(apiserver.Config{ClientCA: kubehttptest.ClientCA()}), "system:anonymous"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			parent := fakeapi.Start(t, tt.option)
@@ -85,7 +86,7 @@ func TestIssueClient(t *testing.T) {
 func TestInvalidClientCertificate(t *testing.T) {
 	// The server's certificate is one of the CA, but not one of a client.
 	dir := t.TempDir()
-	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(dir))
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithAPIServer(apiserver.Config{CertDir: dir}))
 	serverCert, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
 	require.NoError(t, err)
 	serverKey, err := os.ReadFile(filepath.Join(dir, "apiserver.key"))
@@ -101,7 +102,7 @@ func TestInvalidClientCertificate(t *testing.T) {
 }
 
 func TestClientCertificateErrors(t *testing.T) {
-	_, err := fakeapi.New(fakeapi.WithClientCA([]byte("text")))
+	_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{ClientCA: []byte("text")}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 	assert.EqualError(t, err, "fakeapi: the client CA is not a certificate in PEM")
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 var epoch = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -184,7 +185,7 @@ func TestEventsExpire(t *testing.T) {
 	fork.Clock().Advance(30 * time.Minute)
 	assert.Empty(t, names(fork))
 
-	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithEventTTL(time.Minute), fakeapi.WithObjects(event("once", "")))
+	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}), fakeapi.WithObjects(event("once", "")))
 	w, err := http.NewRequestWithContext(t.Context(), "GET", short.URL+"/api/v1/events?watch=1&resourceVersion="+fmt.Sprint(short.Revision()), nil)
 	require.NoError(t, err)
 	resp, err := short.Client().Do(w)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // call sends a request with some headers, of which Host is the name of the server.
@@ -49,7 +50,7 @@ func TestCrossOriginRequests(t *testing.T) {
 		{"by another name, health", nil, "GET", "/readyz", rebound, 403},
 		{"by another name, control", nil, "POST", "/debug/fakeapi/reset", rebound, 403},
 		{"by another name, not loopback", []fakeapi.Option{fakeapi.WithAddress("0.0.0.0:0")}, "GET", path, rebound, 200},
-		{"by an allowed name", []fakeapi.Option{fakeapi.WithAllowedHosts("evil.example")}, "GET", path, rebound, 200},
+		{"by an allowed name", []fakeapi.Option{fakeapi.WithAPIServer(apiserver.Config{AllowedHosts: []string{"evil.example"}})}, "GET", path, rebound, 200},
 		{"by another name, in memory", []fakeapi.Option{fakeapi.WithInMemory()}, "GET", path, rebound, 200},
 		{"by localhost", []fakeapi.Option{fakeapi.WithTLS()}, "GET", path, map[string]string{"Host": "localhost"}, 200},
 		{"by the Service's name", []fakeapi.Option{fakeapi.WithTLS()}, "GET", path, map[string]string{"Host": "kubernetes.default.svc"}, 200},
@@ -72,7 +73,7 @@ func TestCrossOriginRequests(t *testing.T) {
 
 // A client with an address of its own for a name is no web page, but sends the same
 // requests, so that the name must be allowed.
-func TestWithAllowedHosts(t *testing.T) {
+func TestAllowedHosts(t *testing.T) {
 	get := func(srv *fakeapi.Server) (int, string) {
 		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(srv.URL, "http://"))
@@ -89,9 +90,9 @@ func TestWithAllowedHosts(t *testing.T) {
 	code, body := get(fakeapi.Start(t))
 	assert.Equal(t, 403, code)
 	assert.Contains(t, body, `\"cluster-a.example\" is not one of its names`)
-	assert.Contains(t, body, "fakeapi.WithAllowedHosts")
+	assert.Contains(t, body, "AllowedHosts of apiserver.Config")
 	for _, names := range [][]string{{"cluster-a.example"}, {"b", "*"}} {
-		code, _ = get(fakeapi.Start(t, fakeapi.WithAllowedHosts(names...)))
+		code, _ = get(fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{AllowedHosts: names})))
 		assert.Equal(t, 200, code)
 	}
 }

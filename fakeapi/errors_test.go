@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
@@ -59,9 +60,9 @@ func TestErrors(t *testing.T) {
 		{"ParseFaults", unparsed, fakeapi.ErrInvalidFault},
 		{"SetLag", srv.SetLag("pods", fakeapi.Lag{Until: 1}), fakeapi.ErrInvalidLag},
 		{"New with an unknown release", start(fakeapi.WithRelease("v0.1")), fakeapi.ErrInvalidOption},
-		{"New with an unknown feature gate", start(fakeapi.WithFeatureGates(map[string]bool{"None": true})), fakeapi.ErrInvalidOption},
-		{"New with a service range", start(fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/31"))), fakeapi.ErrInvalidOption},
-		{"New with a negative compaction", start(fakeapi.WithCompaction(-time.Second, 0)), fakeapi.ErrInvalidOption},
+		{"New with an unknown feature gate", start(fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"None": true}})), fakeapi.ErrInvalidOption},
+		{"New with a service range", start(fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/31")}})), fakeapi.ErrInvalidOption},
+		{"New with a negative compaction", start(fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: -time.Second, CompactionKeep: 0})), fakeapi.ErrInvalidOption},
 		{"New with a negative history", start(fakeapi.WithHistoryBytes(-1)), fakeapi.ErrInvalidOption},
 		{"New with a fault", start(fakeapi.WithFaults(faults.Fault{})), fakeapi.ErrInvalidFault},
 		{"New with fault files", start(fakeapi.WithFaultFiles(files, "text")), fakeapi.ErrInvalidFault},

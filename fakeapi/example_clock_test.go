@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Ten minutes on a manual clock: a watch cache that lags by two minutes, Events that
 // expire after five, and history that is kept for seven.
 func ExampleClock_Advance() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
-		fakeapi.WithEventTTL(5*time.Minute), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))
+		fakeapi.WithAPIServer(apiserver.Config{EventTTL: 5 * time.Minute}), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // A controller that reads from an informer does not see its own write at once.
@@ -115,9 +116,9 @@ func ExampleServer_Expire() {
 	// Output: ERROR Expired
 }
 
-func ExampleWithCompaction() {
+func ExampleWithAPIServer() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
-		fakeapi.WithCompaction(time.Minute, 10*time.Second), fakeapi.WithObjects(configMap("a", "1")))
+		fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 10 * time.Second}), fakeapi.WithObjects(configMap("a", "1")))
 	if err != nil {
 		panic(err)
 	}

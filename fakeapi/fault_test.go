@@ -324,7 +324,7 @@ func TestWithFaultFiles(t *testing.T) {
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 
 	_, err = faults.Parse([]byte("{code: 200}"))
-	assert.EqualError(t, err, "fakeapi: invalid fault 1 (anything: 200): code: 200 is not between 400 and 599")
+	assert.EqualError(t, err, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599")
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
 	_, err = srv.Inject(faults.Fault{Verb: "put", Reset: true})
 	assert.EqualError(t, err, `fakeapi: invalid fault (put of anything: reset): verb: "put" is not one of get, list, watch, create, update, patch, delete, deletecollection`)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -19,75 +20,6 @@ import (
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/metrics"
 )
-
-// Files are the names of files that the server reads at its start, and again whenever they
-// change, as kube-apiserver does. The fields are the flags of kube-apiserver of similar names;
-// "" means that there is no such file. Certificates and keys are in PEM.
-//
-// The server looks at the files five times a second of real time, also with a manual clock:
-// files change in real time. A file that cannot be read, or whose contents are not valid, has no
-// effect until it changes again. Forks and replicas have the files of their server. The
-// goroutine that looks at the files ends with the last of these servers.
-type Files struct {
-	// Certificate and Key take the place of WithCertificate. New connections get the new
-	// certificate.
-	Certificate, Key string
-
-	// NamedCertificates are further certificates, for the names that clients ask for.
-	NamedCertificates []NamedCertificateFiles
-
-	// ClientCA takes the place of WithClientCA. With it, certificates of Server.IssueClient
-	// are not accepted. The ConfigMap extension-apiserver-authentication in kube-system has
-	// the CAs, together with those before that have not expired.
-	ClientCA string
-
-	// RequestHeaderCA takes the place of ClientCA in Authentication.RequestHeader, which must
-	// not be nil.
-	RequestHeaderCA string
-
-	// ProxyClientCertificate and ProxyClientKey are the client certificate for aggregated API
-	// servers: those of APIServices with a service.
-	ProxyClientCertificate, ProxyClientKey string
-
-	// AuthenticationConfig takes the place of Config in Authentication. Its anonymous field
-	// must not change.
-	AuthenticationConfig string
-
-	// AuthorizationConfig takes the place of Config in Authorization. Webhooks may come and go,
-	// but the other types of its first contents must stay.
-	AuthorizationConfig string
-
-	// OnReload is called after a changed file was read again, with its name: the first name
-	// of a pair, or the staticManifestsDir of an admission plugin. err is why the change has no
-	// effect. Calls do not overlap. OnReload must not close the server.
-	OnReload func(file string, err error)
-}
-
-// NamedCertificateFiles are the files of a certificate for clients that ask for one of its
-// names.
-type NamedCertificateFiles struct {
-	// Certificate and Key are the names of the files.
-	Certificate, Key string
-
-	// Names are DNS names, which may begin with "*.", and IP addresses that clients connect
-	// to. None means the names in the certificate.
-	Names []string
-}
-
-// WithFiles serves with the certificates and configurations in files, and reads them again when
-// they change. The errors of New are those of os.ReadFile and those of the options that the
-// files take the place of.
-func WithFiles(f Files) Option {
-	return func(c *config) {
-		c.watched = &f
-		if f.Certificate != "" || f.ClientCA != "" {
-			c.http.TLS = true
-		}
-		if f.ClientCA != "" {
-			c.server.Auth.Unauthenticated = authn.AsAnonymous
-		}
-	}
-}
 
 // readWatched sets the options that the files take the place of.
 func (c *config) readWatched() error {
@@ -119,7 +51,7 @@ func (c *config) readWatched() error {
 		c.clientCAs = [][]byte{read(f.ClientCA)}
 	}
 	if f.RequestHeaderCA != "" || f.AuthenticationConfig != "" {
-		var a Authentication
+		var a apiserver.Authentication
 		if c.authentication != nil {
 			a = *c.authentication
 		}
@@ -137,7 +69,7 @@ func (c *config) readWatched() error {
 		c.authentication = &a
 	}
 	if f.AuthorizationConfig != "" {
-		var a Authorization
+		var a apiserver.Authorization
 		if c.authorization != nil {
 			a = *c.authorization
 		}
@@ -151,7 +83,7 @@ func (c *config) readWatched() error {
 // ends. It is safe for concurrent use. Its methods do nothing if it is nil.
 type reloader struct {
 	config  *config // of the first server
-	files   Files
+	files   apiserver.Files
 	watcher filewatch.Watcher
 
 	mu        sync.Mutex // guards the fields below
@@ -438,7 +370,7 @@ func (r *reloader) setAuthentication(contents [][]byte) error {
 	if err != nil {
 		return err
 	}
-	file, issuers, err := c.issuers(&Authentication{Config: contents[0]}, accounts)
+	file, issuers, err := c.issuers(&apiserver.Authentication{Config: contents[0]}, accounts)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	kubehttptest "github.com/kubefake/kubefake/httptest"
 )
 
@@ -109,9 +110,9 @@ func TestFilesOfCertificates(t *testing.T) {
 	require.NoError(t, err)
 	secondCert, secondKey, err := kubehttptest.IssueServer("second.example")
 	require.NoError(t, err)
-	files := fakeapi.Files{
+	files := apiserver.Files{
 		Certificate: f.write("tls.crt", firstCert), Key: f.write("tls.key", firstKey),
-		NamedCertificates: []fakeapi.NamedCertificateFiles{
+		NamedCertificates: []apiserver.NamedCertificateFiles{
 			{Certificate: f.write("foo.crt", firstCert), Key: f.write("foo.key", firstKey), Names: []string{"foo", "127.0.0.2"}},
 			{Certificate: f.write("own.crt", secondCert), Key: f.write("own.key", secondKey)},
 		},
@@ -119,9 +120,9 @@ func TestFilesOfCertificates(t *testing.T) {
 		RequestHeaderCA: f.write("proxy.crt", newCA(t, "proxies")),
 		OnReload:        f.onReload,
 	}
-	srv := fakeapi.Start(t, fakeapi.WithFiles(files), fakeapi.WithAuthentication(fakeapi.Authentication{
-		RequestHeader: &fakeapi.RequestHeader{UsernameHeaders: []string{"X-User"}, AllowedNames: []string{"proxy"}},
-	}))
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{Files: &files}), fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{
+		RequestHeader: &apiserver.RequestHeader{UsernameHeaders: []string{"X-User"}, AllowedNames: []string{"proxy"}},
+	}}))
 	fork := srv.Fork(t)
 	bobCert, bobKey, err := srv.IssueClient(fakeapi.User{Name: "bob"})
 	require.NoError(t, err)
@@ -181,8 +182,8 @@ func TestFilesOfCertificates(t *testing.T) {
 func TestIssueClientAfterReload(t *testing.T) {
 	f := newWatchedFiles(t)
 	srv := fakeapi.Start(t, fakeapi.WithTLS(),
-		fakeapi.WithAuthentication(fakeapi.Authentication{RequestHeader: &fakeapi.RequestHeader{UsernameHeaders: []string{"X-User"}}}),
-		fakeapi.WithFiles(fakeapi.Files{RequestHeaderCA: f.write("proxy.crt", newCA(t, "proxies")), OnReload: f.onReload}))
+		fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{RequestHeader: &apiserver.RequestHeader{UsernameHeaders: []string{"X-User"}}}}),
+		fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{RequestHeaderCA: f.write("proxy.crt", newCA(t, "proxies")), OnReload: f.onReload}}))
 	_, before := handshake(t, srv, "")
 	assert.Equal(t, []string{"throwaway CA", "proxies"}, before)
 	require.NoError(t, f.rewrite("proxy.crt", newCA(t, "new proxies")))
@@ -193,7 +194,7 @@ func TestIssueClientAfterReload(t *testing.T) {
 // The ConfigMap of a server without a listener has the CAs of a reload.
 func TestFilesInMemory(t *testing.T) {
 	f := newWatchedFiles(t)
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFiles(fakeapi.Files{ClientCA: f.write("ca.crt", newCA(t, "first")), OnReload: f.onReload}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{ClientCA: f.write("ca.crt", newCA(t, "first")), OnReload: f.onReload}}))
 	require.NoError(t, f.rewrite("ca.crt", newCA(t, "second")))
 	object, err := srv.Get("configmaps", "kube-system", "extension-apiserver-authentication")
 	require.NoError(t, err)
@@ -202,7 +203,7 @@ func TestFilesInMemory(t *testing.T) {
 
 func TestFilesOfCertDir(t *testing.T) {
 	f := newWatchedFiles(t)
-	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithCertDir(f.dir), fakeapi.WithFiles(fakeapi.Files{OnReload: f.onReload}))
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithAPIServer(apiserver.Config{CertDir: f.dir}), fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{OnReload: f.onReload}}))
 	cert, key, err := kubehttptest.IssueServer("new.example")
 	require.NoError(t, err)
 	_ = key // that of all certificates of the process
@@ -225,11 +226,11 @@ func TestFilesOfConfigurations(t *testing.T) {
 		}
 		return []byte(text + "]")
 	}
-	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(issued), fakeapi.WithFiles(fakeapi.Files{
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(issued), fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{
 		AuthenticationConfig: f.write("authn.yaml", issuers("https://other.example", true)),
 		AuthorizationConfig:  f.write("authz.yaml", modes("AlwaysDeny")),
 		OnReload:             f.onReload,
-	}))
+	}}))
 	token := idp.token("RS256", nil)
 	const pods = "/api/v1/pods"
 	get := func() int {
@@ -263,13 +264,13 @@ func TestFilesOfConfigurations(t *testing.T) {
 }
 
 func TestFilesThatAreMissing(t *testing.T) {
-	for _, files := range []fakeapi.Files{
+	for _, files := range []apiserver.Files{
 		{Certificate: "none", Key: "none"}, {ClientCA: "none"}, {AuthenticationConfig: "none"}, {AuthorizationConfig: "none"},
-		{NamedCertificates: []fakeapi.NamedCertificateFiles{{Certificate: "none"}}},
+		{NamedCertificates: []apiserver.NamedCertificateFiles{{Certificate: "none"}}},
 	} {
-		_, err := fakeapi.New(fakeapi.WithFiles(files))
+		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Files: &files}))
 		assert.ErrorIs(t, err, os.ErrNotExist, "%+v", files)
 	}
-	_, err := fakeapi.New(fakeapi.WithFiles(fakeapi.Files{RequestHeaderCA: "none"}))
+	_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{RequestHeaderCA: "none"}}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // TestCRDValidationRatcheting checks what the gate does in v1.32, where it can be turned
@@ -30,7 +31,7 @@ func TestCRDValidationRatcheting(t *testing.T) {
 		{"off", false, "self == oldSelf", []string{"size: Invalid value: 2", "shape: Invalid value: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.32"), fakeapi.WithFeatureGates(map[string]bool{"CRDValidationRatcheting": tt.on}),
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.32"), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"CRDValidationRatcheting": tt.on}}),
 				fakeapi.WithObjects(definition, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","namespace":"default"},"size":2,"shape":"odd"}`))
 			stricter := strings.NewReplacer(`"size":{`, `"size":{"maximum":1,`, `"shape":{`, `"shape":{"x-kubernetes-validations":[{"rule":"self != 'odd'"}],`).Replace(definition)
 			code, body := do(t, srv, "PATCH", definitions+"/widgets.example.com", stricter)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // The address of a Service is checked before it is allocated, by the rules of the gate.
@@ -16,7 +17,7 @@ func TestStrictIPCIDRValidation(t *testing.T) {
 		want int
 	}{{"strict", true, 422}, {"not strict", false, 201}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"StrictIPCIDRValidation": row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"StrictIPCIDRValidation": row.on}}))
 			code, answer := do(t, srv, "POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"a"},"spec":{"clusterIP":"10.0.0.011","ports":[{"port":80}]}}`)
 			assert.Equal(t, row.want, code, answer["message"])
 		})

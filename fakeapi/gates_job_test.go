@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // What may change in the template of a suspended Job depends on two gates.
@@ -37,9 +38,9 @@ func TestSuspendedJobGates(t *testing.T) {
 		{"image", true, true, never, image, 422, "spec.template.spec"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{
 				"MutableSchedulingDirectivesForSuspendedJobs": row.directives, "MutablePodResourcesForSuspendedJobs": row.quantity,
-			}))
+			}}))
 			name := "j" + strconv.Itoa(i)
 			code, _ := do(t, srv, "POST", path, `{"metadata":{"name":"`+name+`"},"spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
 			require.Equal(t, 201, code)
@@ -65,7 +66,7 @@ func TestJobManagedByGate(t *testing.T) {
 		want int
 	}{{"strict", true, 422}, {"not strict", false, 200}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"), fakeapi.WithFeatureGates(map[string]bool{"JobManagedBy": row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"JobManagedBy": row.on}}))
 			code, _ := do(t, srv, "POST", path, `{"metadata":{"name":"a"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
 			require.Equal(t, 201, code)
 			code, answer := do(t, srv, "PATCH", path+"/a/status", `{"status":{"startTime":"2026-01-02T03:04:05Z","conditions":[{"type":"Failed","status":"True"}]}}`)
@@ -82,7 +83,7 @@ func TestVolumeAttributesClassGate(t *testing.T) {
 		want any
 	}{{"on", true, "gold"}, {"off", false, nil}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.34"), fakeapi.WithFeatureGates(map[string]bool{"VolumeAttributesClass": row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.34"), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"VolumeAttributesClass": row.on}}))
 			code, claim := do(t, srv, "POST", "/api/v1/namespaces/default/persistentvolumeclaims", `{"metadata":{"name":"a"},"spec":{"accessModes":["ReadWriteOnce"],"volumeAttributesClassName":"gold","resources":{"requests":{"storage":"1Gi"}}}}`)
 			require.Equal(t, 201, code, claim["message"])
 			assert.Equal(t, row.want, claim["spec"].(map[string]any)["volumeAttributesClassName"])

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Gates decide which values fields of Pods and Leases may have.
@@ -42,7 +43,7 @@ func TestGatedValues(t *testing.T) {
 		{"strategy without the gate", election, false, leases, lease("X"), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{row.gate: row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{row.gate: row.on}}))
 			_, answer := do(t, srv, "POST", row.path, row.body)
 			assert.Equal(t, row.want, answer["message"])
 		})

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Lists of values in the attributes of devices need their gate.
@@ -19,7 +20,7 @@ func TestListTypeAttributesGate(t *testing.T) {
 		want int
 	}{{"on", true, 422}, {"off", false, 201}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"DRAListTypeAttributes": row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"DRAListTypeAttributes": row.on}}))
 			code, answer := do(t, srv, "POST", "/apis/resource.k8s.io/v1/resourceslices", slice)
 			assert.Equal(t, row.want, code, answer["message"])
 		})
@@ -34,7 +35,7 @@ func TestVolumeLimitScalingGate(t *testing.T) {
 		want any
 	}{{"on", true, false}, {"off", false, nil}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"VolumeLimitScaling": row.on}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"VolumeLimitScaling": row.on}}))
 			code, driver := do(t, srv, "POST", "/apis/storage.k8s.io/v1/csidrivers", `{"metadata":{"name":"a"},"spec":{}}`)
 			require.Equal(t, 201, code, driver["message"])
 			assert.Equal(t, row.want, driver["spec"].(map[string]any)["preventPodSchedulingIfMissing"])
@@ -44,7 +45,7 @@ func TestVolumeLimitScalingGate(t *testing.T) {
 
 // The manager that creates a taint owns the time that it gets by default.
 func TestTaintTimeIsOwned(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRuntimeConfig(map[string]bool{"api/all": true}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"api/all": true}}))
 	code, rule := do(t, srv, "POST", "/apis/resource.k8s.io/v1alpha3/devicetaintrules", `{"metadata":{"name":"a"},"spec":{"taint":{"effect":"NoSchedule","key":"a"}}}`)
 	require.Equal(t, 201, code, rule["message"])
 	entry := rule["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Answers name the request, and the FlowSchema and the priority level that
@@ -104,7 +105,7 @@ func TestUnreadBodies(t *testing.T) {
 }
 
 func TestStrictTransportSecurity(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithStrictTransportSecurity("max-age=31536000", "includeSubDomains"))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{StrictTransportSecurity: []string{"max-age=31536000", "includeSubDomains"}}))
 	for _, path := range []string{"/healthz", "/api/v1/pods", "/none"} {
 		resp, err := srv.Client().Get(srv.URL + path)
 		require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestStrictTransportSecurity(t *testing.T) {
 		assert.Equal(t, "max-age=31536000; includeSubDomains", resp.Header.Get("Strict-Transport-Security"), path)
 	}
 	for _, directive := range []string{"", "max-age", "a=b"} {
-		_, err := fakeapi.New(fakeapi.WithStrictTransportSecurity(directive))
+		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{StrictTransportSecurity: []string{directive}}))
 		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption, directive)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
@@ -79,7 +80,7 @@ func TestExpire(t *testing.T) {
 // The schedule removes, once a minute, versions that were replaced more than 30
 // seconds before.
 func TestCompactionSchedule(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithCompaction(time.Minute, 30*time.Second))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 30 * time.Second}))
 	readable := func(srv *fakeapi.Server, rev int64) bool {
 		_, err := srv.List("configmaps", fakeapi.AtRevision(rev))
 		return err == nil
@@ -104,7 +105,7 @@ func TestCompactionSchedule(t *testing.T) {
 	fork.Clock().Advance(time.Minute)
 	assert.False(t, readable(fork, second), "a fork has a schedule of its own")
 
-	for _, o := range []fakeapi.Option{fakeapi.WithCompaction(-1, 0), fakeapi.WithCompaction(0, -1)} {
+	for _, o := range []fakeapi.Option{fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: -1, CompactionKeep: 0}), fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: 0, CompactionKeep: -1})} {
 		_, err := fakeapi.New(o)
 		assert.EqualError(t, err, "fakeapi: the compaction schedule is negative")
 	}

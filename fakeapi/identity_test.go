@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // uidOf returns the UID of an object.
@@ -62,7 +63,7 @@ func wander(t *testing.T, n int) []string {
 }
 
 func identityOptions() []fakeapi.Option {
-	return []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithManualClock(epoch), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/16"))}
+	return []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16")}})}
 }
 
 // add adds a server, in place of another one if there are many.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 var asNode = []string{"Authorization", "Bearer node-token"}
@@ -15,8 +16,8 @@ var asNode = []string{"Authorization", "Bearer node-token"}
 // each have a pod, with what pods refer to.
 func startNode(t *testing.T, options ...fakeapi.Option) *fakeapi.Server {
 	return fakeapi.Start(t, append(options, fakeapi.WithInMemory(),
-		fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Node", "RBAC"}}),
-		fakeapi.WithAdmissionPlugins("NodeRestriction"),
+		fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"Node", "RBAC"}}}),
+		fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"NodeRestriction"}}),
 		fakeapi.WithToken("node-token", fakeapi.User{Name: "system:node:n1", Groups: []string{"system:nodes"}}),
 		fakeapi.WithToken("empty-token", fakeapi.User{Name: "system:node:", Groups: []string{"system:nodes"}}),
 		fakeapi.WithToken("other-token", fakeapi.User{Name: "system:node:n1"}),
@@ -179,10 +180,10 @@ func TestNodeOfOldReleases(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			options := []fakeapi.Option{fakeapi.WithRelease(tt.release)}
 			if tt.off != "" {
-				options = append(options, fakeapi.WithFeatureGates(map[string]bool{tt.off: false}))
+				options = append(options, fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{tt.off: false}}))
 			}
 			srv := fakeapi.Start(t, append(options, fakeapi.WithInMemory(),
-				fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Node"}}),
+				fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"Node"}}}),
 				fakeapi.WithToken("node-token", fakeapi.User{Name: "system:node:n1", Groups: []string{"system:nodes"}}),
 				fakeapi.WithObjects(`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {nodeName: n1, serviceAccountName: robot1, containers: [{name: c, image: i}]}}`))...)
 			code, obj := askWith(t, srv, "GET", tt.path, "", asNode...)

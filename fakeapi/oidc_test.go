@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // An issuer is an OpenID Connect issuer with an RSA and an ECDSA key.
@@ -156,35 +157,35 @@ func TestOIDC(t *testing.T) {
 	idp := newIssuer(t)
 	other := newIssuer(t)
 	type claims = map[string]any
-	flags := func(change func(*fakeapi.OIDC)) fakeapi.Authentication {
-		o := &fakeapi.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"}
+	flags := func(change func(*apiserver.OIDC)) apiserver.Authentication {
+		o := &apiserver.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"}
 		if change != nil {
 			change(o)
 		}
-		return fakeapi.Authentication{OIDC: o}
+		return apiserver.Authentication{OIDC: o}
 	}
 	for _, tt := range []struct {
 		name  string
-		auth  fakeapi.Authentication
+		auth  apiserver.Authentication
 		token string
 		want  string // the user or the status code
 		error string // of a TokenReview
 	}{
 		{"the claim sub", flags(nil), idp.token("RS256", nil), user("jane"), ""},
-		{"the default prefix", flags(func(o *fakeapi.OIDC) { o.UsernamePrefix = "" }), idp.token("RS256", nil), user(idp.URL + "#jane"), ""},
-		{"a prefix", flags(func(o *fakeapi.OIDC) { o.UsernamePrefix = "oidc:" }), idp.token("RS256", nil), user("oidc:jane"), ""},
-		{"email has no default prefix", flags(func(o *fakeapi.OIDC) { o.UsernameClaim, o.UsernamePrefix = "email", "" }), idp.token("RS256", claims{"email": "j@example.com"}), user("j@example.com"), ""},
-		{"email is not verified", flags(func(o *fakeapi.OIDC) { o.UsernameClaim = "email" }), idp.token("RS256", claims{"email": "j@example.com", "email_verified": false}), "401", "oidc: email not verified"},
-		{"no claim of the name", flags(func(o *fakeapi.OIDC) { o.UsernameClaim = "name" }), idp.token("RS256", nil), "401", `oidc: parse username claims "name": claim not present`},
-		{"groups", flags(func(o *fakeapi.OIDC) { o.GroupsClaim, o.GroupsPrefix = "groups", "g:" }), idp.token("RS256", claims{"groups": []string{"a", "b"}}), user("jane", "g:a", "g:b"), ""},
-		{"one group", flags(func(o *fakeapi.OIDC) { o.GroupsClaim = "role" }), idp.token("RS256", claims{"role": "a"}), user("jane", "a"), ""},
-		{"a distributed claim", flags(func(o *fakeapi.OIDC) { o.GroupsClaim = "groups" }), idp.token("RS256", claims{
+		{"the default prefix", flags(func(o *apiserver.OIDC) { o.UsernamePrefix = "" }), idp.token("RS256", nil), user(idp.URL + "#jane"), ""},
+		{"a prefix", flags(func(o *apiserver.OIDC) { o.UsernamePrefix = "oidc:" }), idp.token("RS256", nil), user("oidc:jane"), ""},
+		{"email has no default prefix", flags(func(o *apiserver.OIDC) { o.UsernameClaim, o.UsernamePrefix = "email", "" }), idp.token("RS256", claims{"email": "j@example.com"}), user("j@example.com"), ""},
+		{"email is not verified", flags(func(o *apiserver.OIDC) { o.UsernameClaim = "email" }), idp.token("RS256", claims{"email": "j@example.com", "email_verified": false}), "401", "oidc: email not verified"},
+		{"no claim of the name", flags(func(o *apiserver.OIDC) { o.UsernameClaim = "name" }), idp.token("RS256", nil), "401", `oidc: parse username claims "name": claim not present`},
+		{"groups", flags(func(o *apiserver.OIDC) { o.GroupsClaim, o.GroupsPrefix = "groups", "g:" }), idp.token("RS256", claims{"groups": []string{"a", "b"}}), user("jane", "g:a", "g:b"), ""},
+		{"one group", flags(func(o *apiserver.OIDC) { o.GroupsClaim = "role" }), idp.token("RS256", claims{"role": "a"}), user("jane", "a"), ""},
+		{"a distributed claim", flags(func(o *apiserver.OIDC) { o.GroupsClaim = "groups" }), idp.token("RS256", claims{
 			"_claim_names": claims{"groups": "s"}, "_claim_sources": claims{"s": claims{"endpoint": idp.URL + "/groups", "access_token": "access"}},
 		}), user("jane", "far"), ""},
-		{"required claim", flags(func(o *fakeapi.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", claims{"hd": "x"}), user("jane"), ""},
-		{"required claim of another value", flags(func(o *fakeapi.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", claims{"hd": "y"}), "401",
+		{"required claim", flags(func(o *apiserver.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", claims{"hd": "x"}), user("jane"), ""},
+		{"required claim of another value", flags(func(o *apiserver.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", claims{"hd": "y"}), "401",
 			"oidc: required claim hd value does not match. Got = y, want = x"},
-		{"required claim is missing", flags(func(o *fakeapi.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", nil), "401", "oidc: required claim hd not present in ID token"},
+		{"required claim is missing", flags(func(o *apiserver.OIDC) { o.RequiredClaims = map[string]string{"hd": "x"} }), idp.token("RS256", nil), "401", "oidc: required claim hd not present in ID token"},
 		{"a token ID", flags(nil), idp.token("RS256", claims{"jti": "1"}), `{"extra":{"authentication.kubernetes.io/credential-id":["JTI=1"]},"groups":["system:authenticated"],"username":"jane"}`, ""},
 		{"another audience", flags(nil), idp.token("RS256", claims{"aud": []string{"you"}}), "401", `oidc: verify token: oidc: expected audience "me" got ["you"]`},
 		{"one of several audiences", flags(nil), idp.token("RS256", claims{"aud": []string{"you", "me"}}), user("jane"), ""},
@@ -193,15 +194,15 @@ func TestOIDC(t *testing.T) {
 		{"not valid yet", flags(nil), idp.token("RS256", claims{"nbf": issued.Add(2 * time.Minute).Unix()}), "401", "before the nbf (not before) time: "},
 		{"valid in less than the leeway", flags(nil), idp.token("RS256", claims{"nbf": issued.Add(30 * time.Second).Unix()}), user("jane"), ""},
 		{"another algorithm", flags(nil), idp.token("ES256", nil), "401", `oidc: verify token: oidc: id token signed with unsupported algorithm, expected ["RS256"] got "ES256"`},
-		{"ES256", flags(func(o *fakeapi.OIDC) { o.SigningAlgs = []string{"ES256"} }), idp.token("ES256", nil), user("jane"), ""},
-		{"PS256", flags(func(o *fakeapi.OIDC) { o.SigningAlgs = []string{"RS256", "PS256"} }), idp.token("PS256", nil), user("jane"), ""},
+		{"ES256", flags(func(o *apiserver.OIDC) { o.SigningAlgs = []string{"ES256"} }), idp.token("ES256", nil), user("jane"), ""},
+		{"PS256", flags(func(o *apiserver.OIDC) { o.SigningAlgs = []string{"RS256", "PS256"} }), idp.token("PS256", nil), user("jane"), ""},
 		{"a key of somebody else", flags(nil), other.token("RS256", claims{"iss": idp.URL}), "401", "oidc: verify token: failed to verify signature: failed to verify id token signature"},
 		{"another issuer", flags(nil), other.token("RS256", nil), "401", "invalid bearer token"},
 		{"no token", flags(nil), "secret", "401", "invalid bearer token"},
-		{"the issuer is not trusted", flags(func(o *fakeapi.OIDC) { o.CA = nil }), idp.token("RS256", nil), "401", "x509: "},
+		{"the issuer is not trusted", flags(func(o *apiserver.OIDC) { o.CA = nil }), idp.token("RS256", nil), "401", "x509: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAuthentication(tt.auth))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAPIServer(apiserver.Config{Authentication: &tt.auth}))
 			assert.Equal(t, tt.want, userOf(t, srv, tt.token))
 			if tt.error != "" {
 				assert.Contains(t, reviewError(t, srv, tt.token), tt.error)
@@ -213,9 +214,9 @@ func TestOIDC(t *testing.T) {
 // The keys are fetched once, for the first token, and again for a token of another key.
 func TestOIDCFetchesKeys(t *testing.T) {
 	idp := newIssuer(t)
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAuthentication(fakeapi.Authentication{
-		OIDC: &fakeapi.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"},
-	}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{
+		OIDC: &apiserver.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"},
+	}}))
 	require.Zero(t, idp.fetched.Load())
 	idp.down.Store(true)
 	require.Equal(t, "401", userOf(t, srv, idp.token("RS256", nil)))
@@ -238,9 +239,9 @@ func TestOIDCFetchesKeys(t *testing.T) {
 func TestOIDCIssuerHangs(t *testing.T) {
 	idp := newIssuer(t)
 	idp.hang = make(chan struct{})
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAuthentication(fakeapi.Authentication{
-		OIDC: &fakeapi.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"},
-	}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{
+		OIDC: &apiserver.OIDC{IssuerURL: idp.URL, ClientID: "me", CA: idp.ca(), UsernamePrefix: "-"},
+	}}))
 	begin := time.Now()
 	for range 10 {
 		require.Equal(t, "401", userOf(t, srv, idp.token("RS256", nil)))
@@ -299,7 +300,7 @@ func TestAuthenticationConfig(t *testing.T) {
 			}
 			file := fmt.Sprintf("apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\njwt:\n- issuer:\n    url: %s\n    audiences: %s\n    certificateAuthority: %q\n    %s\n  %s\n",
 				idp.URL, audiences, idp.ca(), more, config)
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAuthentication(fakeapi.Authentication{Config: []byte(file)}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{Config: []byte(file)}}))
 			token := idp.token("ES256", tt.claims)
 			assert.Equal(t, tt.want, userOf(t, srv, token))
 			if tt.error != "" {
@@ -319,9 +320,9 @@ func TestAnonymousConditions(t *testing.T) {
 		{"one path", "{enabled: true, conditions: [{path: /readyz}]}", 200, 401},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAuthentication(fakeapi.Authentication{
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{
 				Config: []byte("apiVersion: apiserver.config.k8s.io/v1beta1\nkind: AuthenticationConfiguration\nanonymous: " + tt.anonymous),
-			}))
+			}}))
 			for path, want := range map[string]int{"/readyz": tt.readyz, "/api/v1/pods": tt.pods} {
 				w := httptest.NewRecorder()
 				srv.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -355,27 +356,27 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 		{"egress selector", "v1", "{issuer: {url: https://a.example, audiences: [me], egressSelectorType: cluster}, claimMappings: {username: {claim: sub, prefix: ''}}}", `oidc: egress lookup required with egress selector type "cluster"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fakeapi.New(fakeapi.WithAuthentication(fakeapi.Authentication{
+			_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{
 				ServiceAccountIssuers: []string{"https://accounts.example"},
 				Config:                []byte("apiVersion: apiserver.config.k8s.io/" + tt.version + "\nkind: AuthenticationConfiguration\njwt: [" + tt.jwt + "]"),
-			}))
+			}}))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 			assert.Contains(t, err.Error(), tt.want)
 		})
 	}
-	for name, o := range map[string]*fakeapi.OIDC{
+	for name, o := range map[string]*apiserver.OIDC{
 		"oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set": {IssuerURL: "https://a.example"},
 		`oidc: unsupported signing alg: "HS256"`:                                                      {IssuerURL: "https://a.example", ClientID: "me", SigningAlgs: []string{"HS256"}},
 		`jwt[0].issuer.url: Invalid value: "http://a"`:                                                {IssuerURL: "http://a", ClientID: "me"},
 	} {
-		_, err := fakeapi.New(fakeapi.WithAuthentication(fakeapi.Authentication{OIDC: o}))
+		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{OIDC: o}}))
 		assert.ErrorContains(t, err, name)
 	}
 }
 
 func TestAuthenticationConfigOfReleases(t *testing.T) {
 	config := func(version string) fakeapi.Option {
-		return fakeapi.WithAuthentication(fakeapi.Authentication{Config: []byte("apiVersion: apiserver.config.k8s.io/" + version + "\nkind: AuthenticationConfiguration\njwt: []")})
+		return fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{Config: []byte("apiVersion: apiserver.config.k8s.io/" + version + "\nkind: AuthenticationConfiguration\njwt: []")}})
 	}
 	for _, tt := range []struct {
 		name, release, version string
@@ -388,7 +389,7 @@ func TestAuthenticationConfigOfReleases(t *testing.T) {
 		{"the gate is off", "v1.33", "v1beta1", map[string]bool{"StructuredAuthenticationConfiguration": false}, "set --feature-gates=StructuredAuthenticationConfiguration=true to use authentication-config file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release), fakeapi.WithFeatureGates(tt.gates), config(tt.version))
+			srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: tt.gates}), config(tt.version))
 			if tt.want != "" {
 				assert.ErrorContains(t, err, tt.want)
 				return

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
-	"net/netip"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/internal/audit"
@@ -22,7 +21,6 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/inputfile"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/internal/status"
@@ -46,21 +44,20 @@ type config struct {
 	crds          []files
 	state         io.Reader // of WithState; nil without it
 
-	auditPolicy string    // of WithAuditLog
-	auditWriter io.Writer // of WithAuditLog; nil without it
+	auditPolicy string
+	auditWriter io.Writer // of apiserver.Config.AuditLog; nil without it
 	faults      []files
 
 	clientCAs        [][]byte            // in PEM
 	clientRoots      []*x509.Certificate // of clientCAs, and the CA of IssueClient; nil without TLS
 	proxyCAs         []*x509.Certificate // of authentication.RequestHeader
 	proxyCertificate [2][]byte           // and its key, of Files; in PEM
-	authentication   *Authentication
-	authorization    *Authorization
+	authentication   *apiserver.Authentication
+	authorization    *apiserver.Authorization
 	abac             func() (*authz.ABAC, error) // reads the policies of the mode ABAC once
 	rbac             bool                        // of WithRBAC
-	alwaysDeny       bool                        // of WithAlwaysDeny
 
-	transportSecurity []string // of WithStrictTransportSecurity
+	transportSecurity []string // of apiserver.Config.StrictTransportSecurity
 
 	namespaces []string // of WithNamespaces; nil without it
 
@@ -69,8 +66,8 @@ type config struct {
 	controllers []string                             // of WithControllers
 	stages      []func() ([]*lifecycle.Stage, error) // each reads files of WithStages
 
-	watched  *Files    // of WithFiles; nil without it
-	reloader *reloader // of watched and of WithCertDir; nil if there are no files
+	watched  *apiserver.Files // nil without them
+	reloader *reloader        // of watched and of the CertDir; nil if there are no files
 
 	forks *forkCount
 }
@@ -85,33 +82,9 @@ type files struct {
 // Server.Client, Server.Transport and Server.Kubeconfig trust.
 func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
 
-// WithCertDir stores the certificate of a TLS server in a directory, as
-// apiserver.crt and apiserver.key. If the files exist, the server uses them. It reads them
-// again when they change, as WithFiles does.
-func WithCertDir(dir string) Option { return func(c *config) { c.http.CertDir = dir } }
-
-// WithCertificate serves HTTPS with a certificate and its key in PEM. The certificate
-// may be a chain. A pair that does not parse is an error of tls.X509KeyPair.
-func WithCertificate(certPEM, keyPEM []byte) Option {
-	return func(c *config) {
-		c.http.TLS = true
-		c.http.Certificate, c.http.Key = certPEM, keyPEM
-	}
-}
-
 // WithAddress listens on a TCP address, such as "127.0.0.1:8080". The default is a
 // free port of 127.0.0.1.
 func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = addr } }
-
-// WithAllowedHosts adds names by which clients may call the server. A server that
-// listens on a loopback address refuses a request with another name in its Host
-// header: a web page that makes a name of its own resolve to 127.0.0.1 sends such
-// requests. IP addresses, localhost, the names of the certificate and those of the
-// Service "kubernetes" are always allowed. "*" allows every name. The in-memory
-// transport is never refused.
-func WithAllowedHosts(names ...string) Option {
-	return func(c *config) { c.server.Hosts = append(c.server.Hosts, names...) }
-}
 
 // WithInMemory opens no listener. Server.Client and Server.Transport call the
 // handler directly, with streaming, which works in a testing/synctest bubble. A get
@@ -129,46 +102,7 @@ func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
 // --runtime-config=api/all=true does. The default is v1.36.
 func WithRelease(name string) Option { return func(c *config) { c.release = name } }
 
-// WithRuntimeConfig turns API versions and resources on and off, as --runtime-config of
-// kube-apiserver does. Keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION,
-// GROUP/VERSION/RESOURCE, and v1 for the core group. Versions that are off by default
-// can be turned on in every release. An unknown key, v1 and
-// rbac.authorization.k8s.io/v1 with the value false, and an unknown version are an
-// ErrInvalidOption.
-func WithRuntimeConfig(versions map[string]bool) Option {
-	return func(c *config) { maps.Copy(c.runtimeConfig, versions) }
-}
-
-// WithMaxInflight limits the requests that are served at a time: reads that are no
-// watches, and writes. Further ones fail with 429 and Retry-After, as kube-apiserver's
-// do with --enable-priority-and-fairness=false. Watches, the like, and members of
-// system:masters have no limit. 0 is no limit, which is the default. Negative limits
-// are an ErrInvalidOption.
-func WithMaxInflight(reads, writes int) Option {
-	return func(c *config) { c.server.MaxReads, c.server.MaxWrites = reads, writes }
-}
-
-// WithMinWatchTimeout ends watches without timeoutSeconds after a random time from d on, below
-// twice that, on the server's clock, as --min-request-timeout of kube-apiserver does. The default
-// is 30 minutes. With 0 these watches end at once. A negative d is an ErrInvalidOption.
-func WithMinWatchTimeout(d time.Duration) Option {
-	return func(c *config) { c.server.MinWatchTimeout = &d }
-}
-
-// WithStrictTransportSecurity adds the header Strict-Transport-Security to all answers, as
-// --strict-transport-security-directives of kube-apiserver does. Directives are
-// max-age=SECONDS, includeSubDomains and preload. Others are an ErrInvalidOption.
-func WithStrictTransportSecurity(directives ...string) Option {
-	return func(c *config) { c.transportSecurity = directives }
-}
-
-// WithFlags sets the command-line flags that /flagz shows, with their values. Without this
-// option it shows none.
-func WithFlags(flags map[string]string) Option {
-	return func(c *config) { c.server.Flags = maps.Clone(flags) }
-}
-
-// setTransportSecurity applies WithStrictTransportSecurity.
+// setTransportSecurity applies apiserver.Config.StrictTransportSecurity.
 func (c *config) setTransportSecurity() error {
 	var errs []error
 	for _, d := range c.transportSecurity {
@@ -212,12 +146,6 @@ func WithHistory(d time.Duration) Option { return func(c *config) { c.server.Kee
 // is no limit. A negative n is an ErrInvalidOption.
 func WithHistoryBytes(n int64) Option { return func(c *config) { c.server.HistoryBytes = n } }
 
-// WithEventTTL deletes events d after they were last written. The default is one
-// hour.
-func WithEventTTL(d time.Duration) Option {
-	return func(c *config) { c.server.EventTTL = d }
-}
-
 // WithPace makes a request that writes an object twice wait for d in between, on the server's
 // clock: a DELETE of a Pod that is not scheduled marks it, and then removes it. The default
 // is 0, microseconds: a controller that acts on the first event may find that the object is
@@ -226,14 +154,6 @@ func WithEventTTL(d time.Duration) Option {
 // With WithManualClock no request waits.
 func WithPace(d time.Duration) Option {
 	return func(c *config) { c.server.Pace = d }
-}
-
-// WithCompaction compacts periodically, on the server's clock, in addition to
-// WithHistory. Each time it removes, as Server.Compact does, the versions that were
-// replaced more than keep before. If every is 0 it does nothing. Negative durations
-// are an ErrInvalidOption.
-func WithCompaction(every, keep time.Duration) Option {
-	return func(c *config) { c.server.Compaction = registry.Compaction{Every: every, Keep: keep} }
 }
 
 // A User is the user of a client.
@@ -264,71 +184,6 @@ func WithToken(token string, user User) Option {
 // fresh cluster. Members of system:masters may do everything. A request that no
 // role permits fails with 403.
 func WithRBAC() Option { return func(c *config) { c.rbac = true } }
-
-// WithAlwaysDeny authorizes no request but those of system:masters, as
-// --authorization-mode=AlwaysDeny does. With WithRBAC, requests that a role permits are
-// authorized too.
-func WithAlwaysDeny() Option { return func(c *config) { c.alwaysDeny = true } }
-
-// WithAuditLog writes the audit log of kube-apiserver to w: a line of JSON for each event
-// that the policy selects. policy is a Policy of audit.k8s.io/v1 in YAML or JSON; another
-// text is an ErrInvalidOption. Each event is one call of w.Write, and no two calls are
-// concurrent. An event is lost if w fails: apiserver_audit_error_total of /metrics counts it.
-// Forks write to w too.
-//
-// See https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/.
-func WithAuditLog(policy string, w io.Writer) Option {
-	return func(c *config) { c.auditPolicy, c.auditWriter = policy, w }
-}
-
-// WithAdmissionPlugins enables admission plugins, by the names of kube-apiserver, in
-// addition to those that are enabled by default. A name that kube-apiserver does not
-// have, and one that is also in WithoutAdmissionPlugins, is an ErrInvalidOption. A few
-// plugins have no effect here; docs/fixtures-and-webhooks.md lists them.
-//
-// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
-func WithAdmissionPlugins(names ...string) Option {
-	return func(c *config) { c.server.Plugins.Enable = append(c.server.Plugins.Enable, names...) }
-}
-
-// WithoutAdmissionPlugins disables admission plugins that are enabled by default. Names
-// are as for WithAdmissionPlugins. MutatingAdmissionWebhook and the like turn off
-// webhooks and policies.
-func WithoutAdmissionPlugins(names ...string) Option {
-	return func(c *config) { c.server.Plugins.Disable = append(c.server.Plugins.Disable, names...) }
-}
-
-// WithAdmissionControlConfig reads the AdmissionConfiguration in a file: the limitedResources
-// of ResourceQuota, the defaults and exemptions of PodSecurity, the selectors of
-// PodNodeSelector, the kubeConfigFile of MutatingAdmissionWebhook and
-// ValidatingAdmissionWebhook, and, with the feature gate
-// ManifestBasedAdmissionControlConfig, the staticManifestsDir of the plugins of webhooks and
-// policies, whose files are read again when they change. A wrong file is an ErrInvalidOption.
-//
-// See https://kubernetes.io/docs/reference/config-api/apiserver-config.v1/#apiserver-config-k8s-io-v1-AdmissionConfiguration.
-func WithAdmissionControlConfig(file string) Option {
-	return func(c *config) { c.server.Plugins.ConfigFile = file }
-}
-
-// WithServiceRanges sets the ranges of cluster IPs, at most one for each IP
-// family. The first range has at least eight addresses; its family is the default
-// of Services. The default is 10.0.0.0/24. Other ranges are an ErrInvalidOption.
-func WithServiceRanges(ranges ...netip.Prefix) Option {
-	return func(c *config) { c.server.ServiceRanges = ranges }
-}
-
-// WithFeatureGates sets feature gates of the release by the names of kube-apiserver,
-// AllAlpha and AllBeta included. The documentation lists those that change what the
-// server answers. A gate that the release does not have or has locked, and a gate that
-// needs one that is off, are an ErrInvalidOption.
-func WithFeatureGates(gates map[string]bool) Option {
-	return func(c *config) {
-		if c.server.FeatureGates == nil {
-			c.server.FeatureGates = map[string]bool{}
-		}
-		maps.Copy(c.server.FeatureGates, gates)
-	}
-}
 
 // WithObjects puts objects into the server before New returns, as Server.Put does:
 // first definitions and namespaces, then the others in their order. Lists and YAML
@@ -437,7 +292,7 @@ func newConfig(options []Option) (*config, error) {
 	if err := c.readWatched(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	var watched Files
+	var watched apiserver.Files
 	if c.watched != nil {
 		watched = *c.watched
 	}

@@ -13,8 +13,8 @@ import (
 // webhook configurations, and its namespaces with their labels.
 //
 // Webhooks are not called: the plugins MutatingAdmissionWebhook and
-// ValidatingAdmissionWebhook are off, unless WithAdmissionPlugins names them. The options
-// WithRelease, WithRuntimeConfig and WithFeatureGates take precedence over the file. A file
+// ValidatingAdmissionWebhook are off, unless EnableAdmissionPlugins names them. The options
+// WithRelease, and RuntimeConfig and FeatureGates of WithAPIServer, take precedence over the file. A file
 // that is no profile is an ErrInvalidOption.
 func WithProfileFile(name string) Option { return func(c *config) { c.profile = name } }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/profile"
 )
 
@@ -63,7 +64,7 @@ func recordProfile(t *testing.T, srv *fakeapi.Server) (p *profile.Profile, file 
 
 func TestProfile(t *testing.T) {
 	real := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.35"), fakeapi.WithObjects(cluster),
-		fakeapi.WithRuntimeConfig(map[string]bool{"autoscaling/v1": false}), fakeapi.WithFeatureGates(map[string]bool{"WatchList": false}))
+		fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"autoscaling/v1": false}}), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"WatchList": false}}))
 	_, err := real.Put(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	p, file := recordProfile(t, real)
@@ -90,7 +91,7 @@ func TestProfile(t *testing.T) {
 	code, _ = respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b"},"data":{"large":"x"}}`)
 	assert.Equal(t, 422, code, "the policy decides")
 
-	calling := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfileFile(file), fakeapi.WithAdmissionPlugins("ValidatingAdmissionWebhook"))
+	calling := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfileFile(file), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"ValidatingAdmissionWebhook"}}))
 	code, _ = respond(t, calling, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, 500, code, "the webhook is called")
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -23,7 +24,7 @@ func TestVersionsOfOlderReleases(t *testing.T) {
 		{"1.34", "/apis/resource.k8s.io/v1beta1/deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses/a", `{"metadata":{"name":"a"},"spec":{}}`},
 	} {
 		t.Run(row.release+" "+row.create, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(row.release), fakeapi.WithRuntimeConfig(map[string]bool{"api/all": true}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(row.release), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"api/all": true}}))
 			code, answer := do(t, srv, "POST", row.create, row.body)
 			assert.Equal(t, 201, code, answer["message"])
 			code, answer = do(t, srv, "GET", row.read, "")
@@ -31,7 +32,7 @@ func TestVersionsOfOlderReleases(t *testing.T) {
 		})
 	}
 	// Discovery has a hash of the version that the release stores, which is another one here.
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.34"), fakeapi.WithRuntimeConfig(map[string]bool{"api/all": true}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.34"), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"api/all": true}}))
 	_, answer := do(t, srv, "GET", "/apis/resource.k8s.io/v1", "")
 	sum := sha256.Sum256([]byte("resource.k8s.io/v1beta2/DeviceClass"))
 	for r := range object.Each(answer["resources"]) {

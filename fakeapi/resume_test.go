@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // A sighting is an event that a watch has sent.
@@ -25,7 +26,7 @@ type sighting struct {
 }
 
 // lastName is the end of the name of the object whose event is the last one of a test.
-const lastName = "254"
+const lastName = "2.254"
 
 // follow returns the events of a watch after a version, up to that of the last object; nil if
 // the version is too old.
@@ -152,13 +153,13 @@ func TestWatchesResume(t *testing.T) {
 		})},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithEventTTL(time.Minute),
-				fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24"), netip.MustParsePrefix("fd00::/112")))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}),
+				fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24"), netip.MustParsePrefix("fd00::/112")}}))
 			start := srv.Revision()
 			srv = row.do(t, srv)
 			put(t, srv,
 				configMap(lastName, ""),
-				fakeapi.Object{"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress", "metadata": map[string]any{"name": "10.0.0." + lastName}},
+				fakeapi.Object{"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress", "metadata": map[string]any{"name": "192.0." + lastName}},
 				fakeapi.Object{"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": lastName}})
 			all := follow(t, srv, row.path, start)
 			if row.restarts {

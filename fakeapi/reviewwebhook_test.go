@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // A reviewWebhook answers reviews, and has what it was asked.
@@ -92,7 +93,7 @@ func TestTokenWebhook(t *testing.T) {
 		return 200, `{"authenticated":false}`
 	})
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithToken("static", fakeapi.User{Name: "joe"}),
-		fakeapi.WithAuthentication(fakeapi.Authentication{TokenWebhook: &fakeapi.TokenWebhook{Kubeconfig: hook.kubeconfig}}))
+		fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{TokenWebhook: &apiserver.TokenWebhook{Kubeconfig: hook.kubeconfig}}}))
 	const jane = `{"extra":{"k":["v"]},"groups":["devs","system:authenticated"],"uid":"7","username":"jane"}`
 	for _, tt := range []struct {
 		name, token, want, error string
@@ -158,31 +159,31 @@ func TestAuthorizationWebhook(t *testing.T) {
 	const rbac = "- {type: RBAC, name: rbac}\n"
 	for _, tt := range []struct {
 		name        string
-		config      fakeapi.Authorization
+		config      apiserver.Authorization
 		user, path  string
 		code        int
 		body, asked string // parts; "-" if the webhook is not asked
 	}{
-		{"allowed", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "yes", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn&labelSelector=a%20in%20(b),!c&limit=1", 200, "PodList",
+		{"allowed", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "yes", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn&labelSelector=a%20in%20(b),!c&limit=1", 200, "PodList",
 			`{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"status":{"allowed":false},"spec":{"user":"yes","groups":["devs","system:authenticated"],"extra":{"k":["v"]},"resourceAttributes":{"verb":"list","version":"v1","resource":"pods","fieldSelector":{"requirements":[{"key":"spec.nodeName","operator":"In","values":["n"]}]},"labelSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]},{"key":"c","operator":"DoesNotExist"}]}}}}`},
-		{"no opinion", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "no", "/healthz", 403, `User \"no\" cannot get path \"/healthz\": it is late`, ""},
-		{"v1beta1", fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "yes", "/version", 200, "", `{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1beta1","metadata":{},"status":{"allowed":false},"spec":{"user":"yes","group":["devs","system:authenticated"],"extra":{"k":["v"]},"nonResourceAttributes":{"path":"/version","verb":"get"}}}`},
-		{"roles decide after no opinion", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "no", "/version", 200, "", ""},
-		{"roles do not decide after a denial", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "never", "/version", 403, "it is night", ""},
-		{"roles decide before", fakeapi.Authorization{Modes: []string{"RBAC", "Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "never", "/version", 200, "", "-"},
-		{"both answers", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "both", "/version", 500, `Internal Server Error: "/version": webhook subject access review returned both allow and deny response`, ""},
-		{"failure without opinion", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "down", "/version", 200, "", ""},
-		{"failure without opinion of others", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "down", "/api/v1/pods", 500, `Internal Server Error: "/api/v1/pods": the server is currently unable to handle the request`, ""},
-		{"failure denies", fakeapi.Authorization{Config: config("    failurePolicy: Deny\n" + rbac)}, "down", "/version", 500, "the server is currently unable to handle the request", ""},
-		{"masters", fakeapi.Authorization{Config: config("    failurePolicy: Deny\n")}, "root", "/api/v1/pods", 200, "", "-"},
-		{"a condition that is false", fakeapi.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: \"has(request.resourceAttributes) && request.resourceAttributes.resource == 'pods'\"}]\n")}, "yes", "/version", 403, "", "-"},
-		{"a condition that is true", fakeapi.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: \"'devs' in request.groups\"}, {expression: \"request.extra.k == ['v']\"}]\n")}, "yes", "/version", 200, "", ""},
-		{"a condition that fails", fakeapi.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n")}, "yes", "/version", 500, "cel evaluation error: expression &#39;", "-"},
-		{"a condition that fails without opinion", fakeapi.Authorization{Config: config("    failurePolicy: NoOpinion\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n" + rbac)}, "yes", "/version", 200, "", "-"},
-		{"reasons are joined", fakeapi.Authorization{Modes: []string{"AlwaysDeny", "Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "no", "/version", 403, `Everything is forbidden.\nit is late`, ""},
+		{"no opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "no", "/healthz", 403, `User \"no\" cannot get path \"/healthz\": it is late`, ""},
+		{"v1beta1", apiserver.Authorization{Modes: []string{"Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "yes", "/version", 200, "", `{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1beta1","metadata":{},"status":{"allowed":false},"spec":{"user":"yes","group":["devs","system:authenticated"],"extra":{"k":["v"]},"nonResourceAttributes":{"path":"/version","verb":"get"}}}`},
+		{"roles decide after no opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "no", "/version", 200, "", ""},
+		{"roles do not decide after a denial", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "never", "/version", 403, "it is night", ""},
+		{"roles decide before", apiserver.Authorization{Modes: []string{"RBAC", "Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "never", "/version", 200, "", "-"},
+		{"both answers", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "both", "/version", 500, `Internal Server Error: "/version": webhook subject access review returned both allow and deny response`, ""},
+		{"failure without opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "down", "/version", 200, "", ""},
+		{"failure without opinion of others", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "down", "/api/v1/pods", 500, `Internal Server Error: "/api/v1/pods": the server is currently unable to handle the request`, ""},
+		{"failure denies", apiserver.Authorization{Config: config("    failurePolicy: Deny\n" + rbac)}, "down", "/version", 500, "the server is currently unable to handle the request", ""},
+		{"masters", apiserver.Authorization{Config: config("    failurePolicy: Deny\n")}, "root", "/api/v1/pods", 200, "", "-"},
+		{"a condition that is false", apiserver.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: \"has(request.resourceAttributes) && request.resourceAttributes.resource == 'pods'\"}]\n")}, "yes", "/version", 403, "", "-"},
+		{"a condition that is true", apiserver.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: \"'devs' in request.groups\"}, {expression: \"request.extra.k == ['v']\"}]\n")}, "yes", "/version", 200, "", ""},
+		{"a condition that fails", apiserver.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n")}, "yes", "/version", 500, "cel evaluation error: expression &#39;", "-"},
+		{"a condition that fails without opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n" + rbac)}, "yes", "/version", 200, "", "-"},
+		{"reasons are joined", apiserver.Authorization{Modes: []string{"AlwaysDeny", "Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "no", "/version", 403, `Everything is forbidden.\nit is late`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, append(tokens, fakeapi.WithAuthorization(tt.config))...)
+			srv := fakeapi.Start(t, append(tokens, fakeapi.WithAPIServer(apiserver.Config{Authorization: &tt.config}))...)
 			hook.questions()
 			code, body := as(srv, tt.user, tt.path)
 			assert.Equal(t, tt.code, code, body)
@@ -207,7 +208,7 @@ func TestAuthorizationWebhookCache(t *testing.T) {
 		return 200, fmt.Sprintf(`{"allowed":%t}`, spec["user"] == "yes")
 	})
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(issued), fakeapi.WithToken("yes", fakeapi.User{Name: "yes"}), fakeapi.WithToken("no", fakeapi.User{Name: "no"}),
-		fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig, UnauthorizedTTL: time.Second}}))
+		fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig, UnauthorizedTTL: time.Second}}}))
 	for _, step := range []struct {
 		advance time.Duration
 		user    string
@@ -225,7 +226,7 @@ func TestAuthorizationWebhookCache(t *testing.T) {
 // Reviews of access ask the webhook, too.
 func TestAuthorizationWebhookReviews(t *testing.T) {
 	hook := newReviewWebhook(t, func(spec map[string]any) (int, string) { return 200, `{"denied":true,"reason":"no"}` })
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}}))
 	post := func(kind, spec string) string {
 		resp, err := srv.Client().Post(srv.URL+"/apis/authorization.k8s.io/v1/"+kind, "application/json", strings.NewReader(`{"spec":`+spec+`}`))
 		require.NoError(t, err)
@@ -260,9 +261,9 @@ func TestInvalidAuthorizationConfig(t *testing.T) {
 		{"unknown field", "[{type: RBAC, name: rbac, foo: 1}]", `failed to load AuthorizationConfiguration from file: strict decoding error: unknown field "authorizers[0].foo"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := fakeapi.New(fakeapi.WithAuthorization(fakeapi.Authorization{
+			_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{
 				Config: []byte("apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: " + tt.authorizers),
-			}))
+			}}))
 			require.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 			assert.Contains(t, err.Error(), tt.want)
 		})
@@ -288,7 +289,7 @@ func TestReviewWebhookEndsWithRequest(t *testing.T) {
 			})
 			defer close(release)
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithToken("jane", fakeapi.User{Name: "jane"}),
-				fakeapi.WithAuthorization(fakeapi.Authorization{Modes: []string{"Webhook"}, Webhook: &fakeapi.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}))
+				fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}}))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			req := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil).WithContext(ctx)

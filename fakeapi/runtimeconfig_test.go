@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -36,7 +37,7 @@ func TestRuntimeConfig(t *testing.T) {
 		{"only some", map[string]bool{"api/all": false, "v1": true, "rbac.authorization.k8s.io/v1": true}, map[string]int{"/api/v1/pods": 200, deployments: 404, "/openapi/v2": 200}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRuntimeConfig(tt.config))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: tt.config}))
 			for path, want := range tt.codes {
 				code, answer := do(t, srv, "GET", path, "")
 				assert.Equal(t, want, code, "%s: %v", path, answer)
@@ -50,7 +51,7 @@ func TestRuntimeConfig(t *testing.T) {
 		"apps/v1/Nope": `invalid key apps/v1/Nope: group/version/resource and resource is always lowercase plural, not "Nope"`,
 		"api/all":      "invalid runtime-config with only api/all=false", "v1": "v1 cannot be turned off here",
 	} {
-		_, err := fakeapi.New(fakeapi.WithRuntimeConfig(map[string]bool{config: false}))
+		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{config: false}}))
 		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 		assert.ErrorContains(t, err, want)
 	}
@@ -65,7 +66,7 @@ func TestWithoutOneVersion(t *testing.T) {
 			continue
 		}
 		t.Run(gv.String(), func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithToken("t", fakeapi.User{Name: "u", Groups: []string{"system:masters"}}), fakeapi.WithRuntimeConfig(map[string]bool{gv.String(): false}))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithToken("t", fakeapi.User{Name: "u", Groups: []string{"system:masters"}}), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{gv.String(): false}}))
 			for path, body := range map[string]string{
 				"/api/v1/namespaces/default/services":       `{"metadata":{"name":"s"},"spec":{"type":"NodePort","ports":[{"port":1}]}}`,
 				"/api/v1/namespaces/default/pods":           `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`,
@@ -86,7 +87,7 @@ func TestWithoutOneVersion(t *testing.T) {
 }
 
 func TestAlwaysDeny(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAlwaysDeny(), fakeapi.WithToken("t", fakeapi.User{Name: "u"}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"AlwaysDeny"}}}), fakeapi.WithToken("t", fakeapi.User{Name: "u"}))
 	code, answer := do(t, srv, "GET", "/api/v1/pods", "")
 	assert.Equal(t, http.StatusForbidden, code)
 	assert.Equal(t, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope: Everything is forbidden.`, answer["message"])
@@ -94,7 +95,7 @@ func TestAlwaysDeny(t *testing.T) {
 
 // Requests above the limit fail at once; watches and members of system:masters do not count.
 func TestMaxInflight(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithMaxInflight(1, 1), fakeapi.WithToken("t", fakeapi.User{Name: "u"}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{MaxRequestsInflight: 1, MaxMutatingRequestsInflight: 1}), fakeapi.WithToken("t", fakeapi.User{Name: "u"}))
 	send := func(method, path string, body io.Reader, token string) *http.Response {
 		req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, body)
 		require.NoError(t, err)
@@ -128,6 +129,6 @@ func TestMaxInflight(t *testing.T) {
 	for range 3 {
 		assert.Equal(t, http.StatusCreated, send("POST", path, strings.NewReader(`{"metadata":{"generateName":"d-"}}`), "t").StatusCode)
 	}
-	_, err = fakeapi.New(fakeapi.WithMaxInflight(-1, 0))
+	_, err = fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{MaxRequestsInflight: -1, MaxMutatingRequestsInflight: 0}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }

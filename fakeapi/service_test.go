@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 const (
@@ -76,7 +77,7 @@ func TestClusterIPsOfFixtures(t *testing.T) {
 }
 
 func TestClusterIPRangeIsFull(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29"), netip.MustParsePrefix("fd00::/112")))
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/29"), netip.MustParsePrefix("fd00::/112")}}))
 	before := srv.Revision()
 	code, dry := do(t, srv, "POST", servicesPath+"?dryRun=All", service("a", ""))
 	require.Equal(t, 201, code)
@@ -108,7 +109,7 @@ func TestClusterIPRangeIsFull(t *testing.T) {
 // deleted.
 func TestServiceCIDRs(t *testing.T) {
 	const ranges = "/apis/networking.k8s.io/v1/servicecidrs"
-	srv := fakeapi.Start(t, fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/29")}}))
 	message := func(name, rest string) any {
 		t.Helper()
 		code, st := do(t, srv, "POST", servicesPath+"?dryRun=All", service(name, rest))
@@ -231,7 +232,7 @@ func TestBootstrapRepair(t *testing.T) {
 // In a release without ServiceCIDRs and IPAddresses the Services have the record of
 // what is allocated.
 func TestClusterIPsOfOldRelease(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithRelease("v1.32"), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.9.0.0/29")))
+	srv := fakeapi.Start(t, fakeapi.WithRelease("v1.32"), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/29")}}))
 	for i := range 5 {
 		code, _ := do(t, srv, "POST", servicesPath, service(fmt.Sprint("s", i), ""))
 		require.Equal(t, 201, code)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Two shards divide the namespaces of a new server. Without the gate both have all.
@@ -27,7 +28,7 @@ func TestShardedList(t *testing.T) {
 		{"gate off", "/api/v1/namespaces?limit=500", false, 8, []any{nil, nil}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithFeatureGates(map[string]bool{"ShardedListAndWatch": row.on}), fakeapi.WithObjects(`
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ShardedListAndWatch": row.on}}), fakeapi.WithObjects(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.example.com}
@@ -69,7 +70,7 @@ spec:
 }
 
 func TestShardSelectorErrors(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ShardedListAndWatch": true}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ShardedListAndWatch": true}}))
 	for _, row := range []struct{ name, query string }{{"list", ""}, {"watch", "&watch=1"}} {
 		t.Run(row.name, func(t *testing.T) {
 			code, answer := do(t, srv, "GET", "/api/v1/namespaces?shardSelector=true"+row.query, "")

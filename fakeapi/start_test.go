@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 func TestStart(t *testing.T) {
@@ -49,9 +50,9 @@ func TestStartFails(t *testing.T) {
 		fatal  string
 	}{
 		{"release", fakeapi.WithRelease("v1.2"), `fakeapi: unknown release "v1.2"`},
-		{"feature gate", fakeapi.WithFeatureGates(map[string]bool{"Magic": true}), `fakeapi: unrecognized feature gate: Magic`},
+		{"feature gate", fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"Magic": true}}), `fakeapi: unrecognized feature gate: Magic`},
 		{"controller", fakeapi.WithControllers("gc"), `fakeapi: "gc" is not in the list of known controllers; did you mean garbage-collector-controller?`},
-		{"admission plugin", fakeapi.WithAdmissionPlugins("podnodeselector"), `fakeapi: enable-admission-plugins plugin "podnodeselector" is unknown; did you mean PodNodeSelector?`},
+		{"admission plugin", fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"podnodeselector"}}), `fakeapi: enable-admission-plugins plugin "podnodeselector" is unknown; did you mean PodNodeSelector?`},
 		{"address", fakeapi.WithAddress(taken.Addr().String()), "address already in use"},
 		{"object", fakeapi.WithObjects("kind: Pod"), "fakeapi: object 1 of WithObjects: document 1: an object without kind and apiVersion"},
 	}

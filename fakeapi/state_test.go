@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // writeState returns the state of a server as text.
@@ -194,8 +195,8 @@ func TestStateWithSecondServiceRange(t *testing.T) {
 		{"other ranges", []netip.Prefix{other, two}, []any{"10.0.0.0/24"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			state := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithServiceRanges(one)))
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithServiceRanges(row.ranges...), fakeapi.WithState(strings.NewReader(state)))
+			state := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{one}})))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: row.ranges}), fakeapi.WithState(strings.NewReader(state)))
 			code, cidr := do(t, srv, "GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "")
 			require.Equal(t, http.StatusOK, code)
 			assert.Equal(t, row.want, cidr["spec"].(map[string]any)["cidrs"])

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // The configurations of plugins that have a folder, with the path of the folder as DIR.
@@ -26,8 +27,8 @@ const (
 // withManifests configures a plugin with a folder, and turns its feature gate on.
 func withManifests(t *testing.T, plugin, configuration, dir string) []fakeapi.Option {
 	return []fakeapi.Option{
-		fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ManifestBasedAdmissionControlConfig": true}),
-		fakeapi.WithAdmissionControlConfig(manifestConfig(t, plugin, configuration, dir)),
+		fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ManifestBasedAdmissionControlConfig": true}}),
+		fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: manifestConfig(t, plugin, configuration, dir)}),
 	}
 }
 
@@ -63,7 +64,7 @@ func TestStaticPolicies(t *testing.T) {
 	f := newWatchedFiles(t)
 	f.write("a.yaml", []byte(staticPolicy("a.static.k8s.io", "", "configmaps", "bad")))
 	f.write("note.txt", []byte("no manifest"))
-	srv := fakeapi.Start(t, append(withManifests(t, "ValidatingAdmissionPolicy", staticPolicies, f.dir), fakeapi.WithFiles(fakeapi.Files{OnReload: f.onReload}))...)
+	srv := fakeapi.Start(t, append(withManifests(t, "ValidatingAdmissionPolicy", staticPolicies, f.dir), fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{OnReload: f.onReload}}))...)
 	create := func(name string) string {
 		_, obj := askWith(t, srv, "POST", configMapsPath, `{"metadata":{"name":"`+name+`"}}`)
 		message, _ := obj["message"].(string)
@@ -108,8 +109,8 @@ func TestStaticPoliciesAfterUpgrade(t *testing.T) {
 	f := newWatchedFiles(t)
 	f.write("a.yaml", []byte(staticPolicy("a.static.k8s.io", "", "configmaps", "bad")))
 	const plugin, path = "ValidatingAdmissionPolicy", configMapsPath
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.35"), fakeapi.WithFeatureGates(map[string]bool{"AllAlpha": true}),
-		fakeapi.WithAdmissionControlConfig(manifestConfig(t, plugin, staticPolicies, f.dir)), fakeapi.WithFiles(fakeapi.Files{OnReload: f.onReload}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.35"), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"AllAlpha": true}}),
+		fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: manifestConfig(t, plugin, staticPolicies, f.dir)}), fakeapi.WithAPIServer(apiserver.Config{Files: &apiserver.Files{OnReload: f.onReload}}))
 	reloads := func() string {
 		w := httptest.NewRecorder()
 		srv.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -157,7 +158,7 @@ func TestStaticWebhooks(t *testing.T) {
 func TestReservedNames(t *testing.T) {
 	const path, body = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", `{"metadata":{"name":"a.static.k8s.io"}}`
 	const reserved = `names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API`
-	with := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ManifestBasedAdmissionControlConfig": true}))
+	with := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ManifestBasedAdmissionControlConfig": true}}))
 	code, obj := askWith(t, with, "POST", path, body)
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 	assert.Equal(t, `MutatingWebhookConfiguration.admissionregistration.k8s.io "a.static.k8s.io" is invalid: metadata.name: Invalid value: "a.static.k8s.io": `+reserved, obj["message"])

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
@@ -308,7 +309,7 @@ func configMapJSON(t *testing.T, name string, data map[string]any) string {
 // The audit log has no token of the control endpoint.
 func TestAuditHidesSecretsOfControl(t *testing.T) {
 	var log strings.Builder
-	srv := fakeapi.Start(t, fakeapi.WithAuditLog("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]", &log))
+	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: "apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: RequestResponse}]", AuditLog: &log}))
 	resp, err := srv.Client().Post(srv.URL+"/debug/fakeapi/kubeconfig", "application/json", strings.NewReader("{}"))
 	require.NoError(t, err)
 	defer resp.Body.Close()

@@ -23,7 +23,7 @@ import (
 // release of the first server.
 //
 // Errors: ErrInvalidOption for an unknown release, and for one that refuses the feature gates,
-// the versions of WithRuntimeConfig or the admission plugins of the server.
+// the versions of RuntimeConfig or the admission plugins of the server.
 func (s *Server) Upgrade(releaseName string) error {
 	r, err := release.Open(releaseName)
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 func TestUpgradeServesTheRelease(t *testing.T) {
@@ -212,7 +213,7 @@ func TestUpgradeRefused(t *testing.T) {
 	}{
 		{"unknown release", nil, "v1.2", `fakeapi: upgrade: unknown release "v1.2"`},
 		{
-			"locked gate", []fakeapi.Option{fakeapi.WithFeatureGates(map[string]bool{"PodObservedGenerationTracking": false})}, "v1.36",
+			"locked gate", []fakeapi.Option{fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"PodObservedGenerationTracking": false}})}, "v1.36",
 			"fakeapi: upgrade: cannot set feature gate PodObservedGenerationTracking to false, feature is locked to true",
 		},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Every watch of a row ends by itself: at once or after a second.
@@ -99,7 +100,7 @@ func TestManyWatches(t *testing.T) {
 
 // A watch without timeoutSeconds ends between the shortest time and twice that.
 func TestMinWatchTimeout(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithMinWatchTimeout(time.Minute), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{MinRequestTimeout: pointer(time.Minute)}), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	resp, err := srv.Client().Get(srv.URL + "/api/v1/pods?watch=1&allowWatchBookmarks=true")
 	require.NoError(t, err)
 	defer resp.Body.Close()
@@ -107,14 +108,14 @@ func TestMinWatchTimeout(t *testing.T) {
 	_, err = io.ReadAll(resp.Body)
 	assert.NoError(t, err) // the watch has ended
 
-	srv = fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithMinWatchTimeout(0))
+	srv = fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{MinRequestTimeout: pointer(time.Duration(0))}))
 	resp, err = srv.Client().Get(srv.URL + "/api/v1/pods?watch=1")
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	_, err = io.ReadAll(resp.Body)
 	assert.NoError(t, err)
 
-	_, err = fakeapi.New(fakeapi.WithMinWatchTimeout(-1))
+	_, err = fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{MinRequestTimeout: pointer(-time.Second)}))
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }
 
@@ -152,3 +153,6 @@ func TestTableWatches(t *testing.T) {
 	require.Equal(t, 200, code)
 	next(`["a",1,"60s"]`, false)
 }
+
+// pointer returns a pointer to v.
+func pointer[T any](v T) *T { return &v }

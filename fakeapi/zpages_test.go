@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 func TestZpages(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(start), fakeapi.WithFlags(map[string]string{"v": "2", "anonymous-auth": "true"}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(start), fakeapi.WithAPIServer(apiserver.Config{Flags: map[string]string{"v": "2", "anonymous-auth": "true"}}))
 	srv.Clock().Advance(time.Hour + 2*time.Minute + 3*time.Second)
 	const (
 		text    = "text/plain; charset=utf-8"
@@ -63,7 +64,7 @@ func TestZpages(t *testing.T) {
 }
 
 func TestZpagesAreGated(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"ComponentStatusz": false}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"ComponentStatusz": false}}))
 	code, _ := do(t, srv, "GET", "/statusz", "")
 	assert.Equal(t, 404, code)
 	code, index := do(t, srv, "GET", "/", "")

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/httptest"
 	"github.com/kubefake/kubefake/scenarios"
 )
@@ -168,7 +169,7 @@ func TestReplayMediaTypes(t *testing.T) {
 				}
 			}
 			synctest.Test(t, func(t *testing.T) {
-				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"CBORServingAndStorage": true}))
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"CBORServingAndStorage": true}}))
 				put(t, srv, configMap("default", "a", "1"))
 				first, c := record(t, srv)
 				run(c)
@@ -267,7 +268,7 @@ func TestRecordUndecodableBodies(t *testing.T) {
 // Events of all media types are recorded, and whether the server ended the watch.
 func TestRecordWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFeatureGates(map[string]bool{"CBORServingAndStorage": true}))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"CBORServingAndStorage": true}}))
 		r, c := record(t, srv)
 		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
 			watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=90&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da\nAccept: " + accept)

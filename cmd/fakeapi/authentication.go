@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/status"
@@ -19,9 +20,9 @@ import (
 // have in common.
 type authenticationFlags struct {
 	config  string
-	oidc    fakeapi.OIDC
+	oidc    apiserver.OIDC
 	caFile  string
-	webhook fakeapi.TokenWebhook
+	webhook apiserver.TokenWebhook
 
 	sets []*pflag.FlagSet // that have the flags
 }
@@ -87,7 +88,7 @@ func (a *authenticationFlags) validate() (errs []error) {
 // apply sets what authenticates tokens for a server of a minor release, but for the file of
 // --authentication-config, which it checks. hasAnonymous is whether a flag configures requests
 // without credentials.
-func (a *authenticationFlags) apply(out *fakeapi.Authentication, minor int, hasAnonymous bool) error {
+func (a *authenticationFlags) apply(out *apiserver.Authentication, minor int, hasAnonymous bool) error {
 	files := fileReader{}
 	if a.hasOIDC() {
 		a.oidc.CA = files.read(a.caFile)
@@ -126,10 +127,10 @@ func (c *serveCommand) authentication(minor int) ([]fakeapi.Option, error) {
 	if !c.authn.isSet() {
 		return nil, nil
 	}
-	var out fakeapi.Authentication
+	var out apiserver.Authentication
 	if err := c.authn.apply(&out, minor, false); err != nil {
 		return nil, err
 	}
 	c.watched.AuthenticationConfig = c.authn.config
-	return []fakeapi.Option{fakeapi.WithAuthentication(out)}, nil
+	return []fakeapi.Option{fakeapi.WithAPIServer(apiserver.Config{Authentication: &out})}, nil
 }

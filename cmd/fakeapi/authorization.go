@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/suggest"
 )
 
@@ -19,7 +20,7 @@ type authorizationFlags struct {
 	modes   []string
 	config  string
 	policy  string // the file of ABAC
-	webhook fakeapi.AuthorizationWebhook
+	webhook apiserver.AuthorizationWebhook
 
 	sets []*pflag.FlagSet // that have the flags
 }
@@ -90,7 +91,7 @@ func (a *authorizationFlags) validate() (errs []error) {
 
 // options returns the options for the flags.
 func (a *authorizationFlags) options() ([]fakeapi.Option, error) {
-	out := fakeapi.Authorization{Modes: a.modes, PolicyFile: a.policy}
+	out := apiserver.Authorization{Modes: a.modes, PolicyFile: a.policy}
 	switch {
 	case a.config != "": // the server reads the file
 		out.Modes = nil
@@ -102,7 +103,7 @@ func (a *authorizationFlags) options() ([]fakeapi.Option, error) {
 		w.AuthorizedTTL, w.UnauthorizedTTL = orNone(w.AuthorizedTTL), orNone(w.UnauthorizedTTL)
 		out.Webhook = &w
 	}
-	return []fakeapi.Option{fakeapi.WithAuthorization(out)}, nil
+	return []fakeapi.Option{fakeapi.WithAPIServer(apiserver.Config{Authorization: &out})}, nil
 }
 
 // orNone returns the time to cache of a flag as options have it: -1 is none.

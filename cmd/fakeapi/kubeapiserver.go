@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/printable"
@@ -45,7 +46,7 @@ type kubeAPIServer struct {
 	bindAddress, advertiseAddress net.IP
 	securePort                    int
 	certFile, keyFile             string
-	namedCertificates             []fakeapi.NamedCertificateFiles
+	namedCertificates             []apiserver.NamedCertificateFiles
 	clientCA                      string
 	anonymous                     bool
 	issuers, audiences            []string
@@ -54,7 +55,7 @@ type kubeAPIServer struct {
 	proxyCA                       string
 	proxyNames                    []string
 	proxyCertFile, proxyKeyFile   string
-	proxyHeaders                  fakeapi.RequestHeader
+	proxyHeaders                  apiserver.RequestHeader
 	plugins                       plugin.Selection
 	runtimeConfig                 []string
 	audit                         auditFlags
@@ -270,7 +271,7 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 	}
 	if log != nil {
 		defer log.Close()
-		options = append(options, fakeapi.WithAuditLog(policy, log))
+		options = append(options, fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: log}))
 	}
 	state, err := c.etcd.load(ctx)
 	if err != nil {
@@ -380,7 +381,7 @@ func (c *kubeAPIServer) setServeFlags(text string) error {
 // addNamedCertificate adds a value of --tls-sni-cert-key.
 func (c *kubeAPIServer) addNamedCertificate(value string) error {
 	pair, names, hasNames := strings.Cut(value, ":")
-	var out fakeapi.NamedCertificateFiles
+	var out apiserver.NamedCertificateFiles
 	if hasNames {
 		if strings.TrimSpace(names) == "" {
 			return errors.New("empty names list is not allowed")
@@ -401,7 +402,7 @@ func (c *kubeAPIServer) addNamedCertificate(value string) error {
 // options returns the options of the server.
 func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	files := fileReader{}
-	authentication := fakeapi.Authentication{
+	authentication := apiserver.Authentication{
 		NoAnonymous:              !c.anonymous || c.serve.authz.allowsAll(), // as kube-apiserver does
 		ServiceAccountIssuers:    c.issuers,
 		APIAudiences:             c.audiences,
@@ -414,19 +415,23 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		c.proxyHeaders.AllowedNames = c.proxyNames
 		authentication.RequestHeader = &c.proxyHeaders
 	}
-	more := []fakeapi.Option{
-		fakeapi.WithFlags(c.flagValues()),
-		fakeapi.WithMinWatchTimeout(time.Duration(c.minWatchSeconds) * time.Second), fakeapi.WithStrictTransportSecurity(c.transportSecurity...),
-		fakeapi.WithAdmissionPlugins(c.plugins.Enable...), fakeapi.WithoutAdmissionPlugins(c.plugins.Disable...),
-		fakeapi.WithAdmissionControlConfig(c.plugins.ConfigFile),
+	minRequestTimeout := time.Duration(c.minWatchSeconds) * time.Second
+	settings := apiserver.Config{
+		Flags:                      c.flagValues(),
+		Authentication:             &authentication,
+		MinRequestTimeout:          &minRequestTimeout,
+		StrictTransportSecurity:    c.transportSecurity,
+		EnableAdmissionPlugins:     c.plugins.Enable,
+		DisableAdmissionPlugins:    c.plugins.Disable,
+		AdmissionControlConfigFile: c.plugins.ConfigFile,
 	}
 	if !c.fairness {
-		more = append(more, fakeapi.WithMaxInflight(c.maxReads, c.maxWrites))
+		settings.MaxRequestsInflight, settings.MaxMutatingRequestsInflight = c.maxReads, c.maxWrites
 	}
 	if c.certFile != "" {
 		c.serve.certDir = ""
 	}
-	c.serve.watched = fakeapi.Files{
+	c.serve.watched = apiserver.Files{
 		Certificate: c.certFile, Key: c.keyFile, NamedCertificates: c.namedCertificates,
 		ClientCA: c.clientCA, RequestHeaderCA: c.proxyCA, AuthenticationConfig: c.serve.authn.config,
 	}
@@ -447,7 +452,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(append(options, more...), fakeapi.WithAuthentication(authentication)), nil
+	return append(options, fakeapi.WithAPIServer(settings)), nil
 }
 
 // flagValues returns the flags with their values, as /flagz shows them.

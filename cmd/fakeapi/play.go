@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
@@ -230,7 +231,7 @@ func (c *playCommand) playScenario(ctx context.Context, s *scenarios.Scenario, p
 		fakeapi.WithRBAC(),
 		fakeapi.WithToken(scenarios.DefaultToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 		fakeapi.WithToken("alicetoken", fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
-		fakeapi.WithFeatureGates(gates),
+		fakeapi.WithAPIServer(apiserver.Config{FeatureGates: gates}),
 		fakeapi.WithRelease(c.releaseName),
 		fakeapi.WithSeed(c.seed),
 	}

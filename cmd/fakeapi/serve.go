@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
@@ -75,7 +76,7 @@ type serveCommand struct {
 	withParent       bool
 
 	inputs  inputFS
-	watched fakeapi.Files
+	watched apiserver.Files
 }
 
 // newServe returns a command without the default values of its flags, which their
@@ -170,7 +171,7 @@ func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakea
 		}
 		fmt.Fprintf(stderr, "I%s fakeapi: \"read a file again\" file=%q\n", time.Now().Format(logTime), file)
 	}
-	srv, err := fakeapi.New(append(options, fakeapi.WithFiles(c.watched))...)
+	srv, err := fakeapi.New(append(options, fakeapi.WithAPIServer(apiserver.Config{Files: &c.watched}))...)
 	if err != nil {
 		return nil, err
 	}
@@ -321,19 +322,22 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	gates, _ := c.gates() // checkRelease has checked them
 	options := []fakeapi.Option{
 		fakeapi.WithAddress(c.listen),
-		fakeapi.WithAllowedHosts(c.allowedHosts...),
-		fakeapi.WithRuntimeConfig(c.runtimeConfig),
-		fakeapi.WithFeatureGates(gates),
-		fakeapi.WithAdmissionPlugins(c.enablePlugins...),
-		fakeapi.WithoutAdmissionPlugins(c.disablePlugins...),
-		fakeapi.WithServiceRanges(c.serviceRanges...),
+		fakeapi.WithAPIServer(apiserver.Config{
+			AllowedHosts:            c.allowedHosts,
+			RuntimeConfig:           c.runtimeConfig,
+			FeatureGates:            gates,
+			EnableAdmissionPlugins:  c.enablePlugins,
+			DisableAdmissionPlugins: c.disablePlugins,
+			ServiceClusterIPRanges:  c.serviceRanges,
+			EventTTL:                c.eventTTL,
+			CompactionInterval:      c.compactEvery,
+			CompactionKeep:          c.compactKeep,
+		}),
 		fakeapi.WithSeed(c.seed),
 		fakeapi.WithHistory(c.history),
 		fakeapi.WithHistoryBytes(c.historyBytes),
-		fakeapi.WithEventTTL(c.eventTTL),
 		fakeapi.WithPace(c.pace),
 		fakeapi.WithControllers(c.controllers...),
-		fakeapi.WithCompaction(c.compactEvery, c.compactKeep),
 	}
 	if c.profile != "" {
 		options = append(options, fakeapi.WithProfileFile(c.profile))
@@ -346,7 +350,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 	}
 	switch {
 	case c.tls:
-		options = append(options, fakeapi.WithTLS(), fakeapi.WithCertDir(c.certDir))
+		options = append(options, fakeapi.WithTLS(), fakeapi.WithAPIServer(apiserver.Config{CertDir: c.certDir}))
 	case c.certDir != "":
 		return nil, &usageError{errors.New("--cert-dir needs --tls")}
 	}

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 func main() {
@@ -114,18 +115,18 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 
 // startOurs starts a server of this process.
 func startOurs(token, release, gates, versions string) (*fakeapi.Server, error) {
-	options := []fakeapi.Option{
-		fakeapi.WithRBAC(), fakeapi.WithServiceRanges(netip.MustParsePrefix("10.0.0.0/24")), fakeapi.WithRelease(release),
+	settings := apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}}
+	var err error
+	if settings.FeatureGates, err = parseSwitches(gates); err != nil {
+		return nil, err
+	}
+	if settings.RuntimeConfig, err = parseSwitches(versions); err != nil {
+		return nil, err
+	}
+	return fakeapi.New(
+		fakeapi.WithRBAC(), fakeapi.WithAPIServer(settings), fakeapi.WithRelease(release),
 		fakeapi.WithToken(token, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
-	}
-	for text, with := range map[string]func(map[string]bool) fakeapi.Option{gates: fakeapi.WithFeatureGates, versions: fakeapi.WithRuntimeConfig} {
-		set, err := parseSwitches(text)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, with(set))
-	}
-	return fakeapi.New(options...)
+	)
 }
 
 // parseSwitches parses A=true,B=false.

@@ -31,6 +31,7 @@ var imports = map[string]string{
 	"errors":                  "errors",
 	"explore":                 "github.com/kubefake/kubefake/scenarios/explore",
 	"fakeapi":                 "github.com/kubefake/kubefake/fakeapi",
+	"apiserver":               "github.com/kubefake/kubefake/fakeapi/apiserver",
 	"faults":                  "github.com/kubefake/kubefake/fakeapi/faults",
 	"journal":                 "github.com/kubefake/kubefake/fakeapi/journal",
 	"fmt":                     "fmt",

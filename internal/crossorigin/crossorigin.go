@@ -51,7 +51,7 @@ var clusterNames = map[string]bool{
 func Check(r *http.Request, names []string) error {
 	if host, ok := allowsHost(r, names); !ok {
 		return fmt.Errorf("the server listens on a loopback address, and %q is not one of its names, so that the request may come from a web page that rebinds DNS: "+
-			"use the IP address or localhost, or allow the name with --allowed-hosts (in Go, fakeapi.WithAllowedHosts)", host)
+			"use the IP address or localhost, or allow the name with --allowed-hosts (in Go, AllowedHosts of apiserver.Config)", host)
 	}
 	if from := foreignOrigin(r); from != "" {
 		return errors.New("the request comes from " + from + ", and a web page may only use a server of its own origin: use a client other than a browser, or open the URL itself")

@@ -23,6 +23,7 @@ import (
 	"testing"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
 // Bearer tokens that every target accepts: of the user admin in the group
@@ -79,7 +80,7 @@ func Options(gates ...string) []fakeapi.Option {
 		enabled[g] = true
 	}
 	return []fakeapi.Option{
-		fakeapi.WithFeatureGates(enabled),
+		fakeapi.WithAPIServer(apiserver.Config{FeatureGates: enabled}),
 		fakeapi.WithToken(AdminToken, fakeapi.User{Name: "admin", UID: "admin", Groups: []string{"system:masters"}}),
 		fakeapi.WithToken(AliceToken, fakeapi.User{Name: "alice", UID: "alice", Groups: []string{"devs"}}),
 		fakeapi.WithRBAC(),

@@ -1,0 +1,86 @@
+package fakeapi
+
+import (
+	"maps"
+
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/registry"
+)
+
+// WithAPIServer applies settings that a kube-apiserver has as flags. Several of these options
+// add up: of two values for one setting the last one applies, and lists and maps are joined.
+func WithAPIServer(a apiserver.Config) Option {
+	return func(c *config) {
+		c.applyAPI(&a)
+		c.applyAccess(&a)
+		c.applyLimits(&a)
+	}
+}
+
+// applyAPI applies the settings of what is served and admitted.
+func (c *config) applyAPI(a *apiserver.Config) {
+	maps.Copy(c.runtimeConfig, a.RuntimeConfig)
+	if c.server.FeatureGates == nil {
+		c.server.FeatureGates = map[string]bool{}
+	}
+	maps.Copy(c.server.FeatureGates, a.FeatureGates)
+	plugins := &c.server.Plugins
+	plugins.Enable = append(plugins.Enable, a.EnableAdmissionPlugins...)
+	plugins.Disable = append(plugins.Disable, a.DisableAdmissionPlugins...)
+	set(&plugins.ConfigFile, a.AdmissionControlConfigFile)
+	if a.ServiceClusterIPRanges != nil {
+		c.server.ServiceRanges = a.ServiceClusterIPRanges
+	}
+	if a.Flags != nil {
+		c.server.Flags = maps.Clone(a.Flags)
+	}
+}
+
+// applyAccess applies the settings of who may connect and do what.
+func (c *config) applyAccess(a *apiserver.Config) {
+	set(&c.authentication, a.Authentication)
+	set(&c.authorization, a.Authorization)
+	if a.ClientCA != nil {
+		c.http.TLS = true
+		c.clientCAs = append(c.clientCAs, a.ClientCA)
+		c.server.Auth.Unauthenticated = authn.AsAnonymous
+	}
+	if a.Certificate != nil || a.Key != nil {
+		c.http.TLS = true
+		c.http.Certificate, c.http.Key = a.Certificate, a.Key
+	}
+	set(&c.http.CertDir, a.CertDir)
+	if f := a.Files; f != nil {
+		files := *f
+		c.watched = &files
+		c.http.TLS = c.http.TLS || f.Certificate != "" || f.ClientCA != ""
+		if f.ClientCA != "" {
+			c.server.Auth.Unauthenticated = authn.AsAnonymous
+		}
+	}
+	c.server.Hosts = append(c.server.Hosts, a.AllowedHosts...)
+	if a.StrictTransportSecurity != nil {
+		c.transportSecurity = a.StrictTransportSecurity
+	}
+}
+
+// applyLimits applies the settings of how much and how long, and the audit log.
+func (c *config) applyLimits(a *apiserver.Config) {
+	set(&c.server.MaxReads, a.MaxRequestsInflight)
+	set(&c.server.MaxWrites, a.MaxMutatingRequestsInflight)
+	set(&c.server.MinWatchTimeout, a.MinRequestTimeout)
+	set(&c.server.EventTTL, a.EventTTL)
+	set(&c.server.Compaction, registry.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep})
+	if a.AuditLog != nil {
+		c.auditPolicy, c.auditWriter = a.AuditPolicy, a.AuditLog
+	}
+}
+
+// set sets a setting to a value that is not zero.
+func set[T comparable](setting *T, v T) {
+	var zero T
+	if v != zero {
+		*setting = v
+	}
+}
