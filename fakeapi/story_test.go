@@ -124,6 +124,25 @@ func TestStoryOfRollout(t *testing.T) {
 	}
 }
 
+// A server-side apply is not called a patch, also if it fails.
+func TestStoryOfApply(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	for _, row := range []struct{ manager, value string }{{"one", "1"}, {"one", "2"}, {"two", "3"}} { // the last one conflicts
+		askWith(t, srv, "PATCH", configMaps+"/a?fieldManager="+row.manager, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"`+row.value+`"}}`,
+			"Content-Type", "application/apply-patch+yaml")
+	}
+	var text strings.Builder
+	eventually(func() bool { // a request is noted when its handler is done
+		text.Reset()
+		require.NoError(t, srv.Story().WritePage(&text))
+		return strings.Contains(text.String(), `"code":409`)
+	})
+	assert.Equal(t, 3, strings.Count(text.String(), `"verb":"apply"`))
+	story := srv.Story().String()
+	assert.Contains(t, story, "one apply configmaps default/a ADDED")
+	assert.Contains(t, story, "one apply configmaps default/a: data.k 1 → 2")
+}
+
 var revisions = regexp.MustCompile(`\br\d+ *`)
 
 // The story of a fork begins with the fork.

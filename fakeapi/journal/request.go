@@ -10,11 +10,13 @@ import (
 // A Request is a request that the server has responded to.
 type Request struct {
 	// Time is when it arrived, on the server's clock.
-	Time      time.Time `json:"time"`
-	Method    string    `json:"method"`
-	URI       string    `json:"uri"`
-	User      string    `json:"user,omitempty"`
-	UserAgent string    `json:"userAgent,omitempty"`
+	Time   time.Time `json:"time"`
+	Method string    `json:"method"`
+	URI    string    `json:"uri"`
+	// Apply reports that the request is a server-side apply, whose verb is patch.
+	Apply     bool   `json:"apply,omitempty"`
+	User      string `json:"user,omitempty"`
+	UserAgent string `json:"userAgent,omitempty"`
 	// Code is the HTTP status code of the response; 0 if there was none.
 	Code int `json:"code"`
 	// Bytes is the length of the response body.

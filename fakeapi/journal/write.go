@@ -26,6 +26,8 @@ type Writer struct {
 	// Manager is the field manager of the write.
 	Manager string `json:"manager,omitempty"`
 	Verb    string `json:"verb"`
+	// Apply reports that the write is a server-side apply, whose verb is patch.
+	Apply bool `json:"apply,omitempty"`
 	// Subresource is the subresource that was written: "status", "scale", "binding"; "" for
 	// the object itself.
 	Subresource string `json:"subresource,omitempty"`

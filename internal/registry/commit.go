@@ -54,7 +54,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 		if err := fn(tx); err != nil {
 			return err
 		}
-		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb, Subresource: op.Subresource})
+		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb, Apply: op.applies, Subresource: op.Subresource})
 		if !t.Virtual() && t.HasTTL {
 			op.expireAfterTTL(t, tx)
 		}

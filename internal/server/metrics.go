@@ -53,7 +53,7 @@ func (r *request) metricVerb() string {
 	case "update":
 		return "PUT"
 	case "patch":
-		if strings.HasPrefix(header.Get(r.http.Header, "Content-Type"), "application/apply-patch") {
+		if r.isApply() {
 			return "APPLY"
 		}
 		return "PATCH"
@@ -61,6 +61,11 @@ func (r *request) metricVerb() string {
 		return methodVerb(r.http.Method)
 	}
 	return strings.ToUpper(r.Verb)
+}
+
+// isApply reports whether the request is a server-side apply.
+func (r *request) isApply() bool {
+	return r.Verb == "patch" && strings.HasPrefix(header.Get(r.http.Header, "Content-Type"), "application/apply-patch")
 }
 
 // methodVerb returns the verb of a request that is not for a resource as metrics name it.

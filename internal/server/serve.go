@@ -541,6 +541,7 @@ func (r *request) log(ended time.Time) {
 		Time:      r.start,
 		Method:    r.http.Method,
 		URI:       r.http.URL.RequestURI(),
+		Apply:     r.isApply(),
 		UserAgent: r.userAgent,
 		Code:      r.w.code,
 		Bytes:     r.w.bytes,

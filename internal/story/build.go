@@ -136,7 +136,7 @@ func (b *builder) moment(order int64, at time.Time) (Moment, bool) {
 func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	w := e.What
 	m, _ := b.moment(e.Order, w.Time)
-	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(w.Writer.Verb, w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}}
+	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(verbOf(w.Writer.Verb, w.Writer.Apply), w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}}
 	changes := w.Changes
 	if changes == nil {
 		for tx := range b.Store.Log(w.First) {
@@ -272,7 +272,7 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 		return // a revision shows it, or it is not about stored objects
 	}
 	b.story.Requests = append(b.story.Requests, Request{
-		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: b.Scrubber.URI(r.URI), Verb: action(rt.Verb, rt.Subresource), Target: what,
+		Moment: m, Duration: r.Duration.Microseconds(), Client: who, Method: r.Method, URI: b.Scrubber.URI(r.URI), Verb: action(verbOf(rt.Verb, r.Apply), rt.Subresource), Target: what,
 		Code: r.Code, Fault: b.fault(e, u.Path), Message: b.Scrubber.Text(message(r)), Unimplemented: r.Unimplemented, Panic: b.Scrubber.Text(r.Panic),
 	})
 }
@@ -308,6 +308,14 @@ func (b *builder) fault(e journal.Entry[journal.CompletedRequest], path string) 
 	return 0
 }
 
+// verbOf returns the verb of a request, which is apply for a server-side apply.
+func verbOf(verb string, apply bool) string {
+	if apply {
+		return "apply"
+	}
+	return verb
+}
+
 // action returns the verb of a request in words: "update", "update status", "scale", "bind".
 func action(verb, subresource string) string {
 	switch {
@@ -317,7 +325,7 @@ func action(verb, subresource string) string {
 		return "bind"
 	case subresource == "eviction" && verb == "create":
 		return "evict"
-	case subresource == "scale" && (verb == "update" || verb == "patch"):
+	case subresource == "scale" && (verb == "update" || verb == "patch" || verb == "apply"):
 		return "scale"
 	}
 	return verb + " " + subresource

@@ -77,7 +77,7 @@ type Target struct {
 type Revision struct {
 	Moment
 	Revision int64  `json:"revision"`
-	Verb     string `json:"verb"` // as in "update", "update status", "bind"
+	Verb     string `json:"verb"` // as in "update", "update status", "apply", "bind"
 	Client   Client `json:"client"`
 	// Brief describes the changes on one line.
 	Brief   string   `json:"brief"`

@@ -36,7 +36,7 @@ export interface StoryRevision {
   order: number;
   at: number;
   revision: number;
-  /** as in "update", "update status", "bind" */
+  /** as in "update", "update status", "apply", "bind" */
   verb: string;
   client: StoryClient;
   /** brief describes the changes on one line. */
@@ -186,6 +186,8 @@ export interface Request {
   time: string;
   method: string;
   uri: string;
+  /** apply reports that the request is a server-side apply, whose verb is patch. */
+  apply?: boolean;
   user?: string;
   userAgent?: string;
   /** code is the HTTP status code of the response; 0 if there was none. */
@@ -223,6 +225,8 @@ export interface Writer {
   /** manager is the field manager of the write. */
   manager?: string;
   verb: string;
+  /** apply reports that the write is a server-side apply, whose verb is patch. */
+  apply?: boolean;
   /** subresource is the subresource that was written: "status", "scale", "binding"; "" for the
    * object itself. */
   subresource?: string;

@@ -53,7 +53,7 @@ class _StoryRevision(TypedDict):
     order: int
     at: int
     revision: int
-    # as in "update", "update status", "bind"
+    # as in "update", "update status", "apply", "bind"
     verb: str
     client: StoryClient
     # brief describes the changes on one line.
@@ -252,6 +252,8 @@ class _Request(TypedDict):
 
 class Request(_Request, total=False):
     """A Request is a request that the server has responded to."""
+    # apply reports that the request is a server-side apply, whose verb is patch.
+    apply: bool
     user: str
     userAgent: str
     # revision is the revision of the state that the request read, or of its last write; 0 if it did
@@ -287,6 +289,8 @@ class Writer(_Writer, total=False):
     userAgent: str
     # manager is the field manager of the write.
     manager: str
+    # apply reports that the write is a server-side apply, whose verb is patch.
+    apply: bool
     # subresource is the subresource that was written: "status", "scale", "binding"; "" for the
     # object itself.
     subresource: str
