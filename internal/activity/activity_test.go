@@ -106,6 +106,10 @@ func TestExpectations(t *testing.T) {
 			{time.Second, activity.Answer{Request: renews, Election: true}},
 			{time.Second, activity.Answer{Request: elects, Election: true}},
 		}, 0},
+		{"start", []step{{0, activity.Answer{Starting: "manager"}}}, 400 * ms},
+		{"longer start", []step{{0, activity.Answer{Starting: "manager"}}, {300 * ms, activity.Answer{Starting: "manager"}}}, 400 * ms},
+		{"end of a start", []step{{0, activity.Answer{Starting: "manager"}}, {300 * ms, activity.Answer{Request: list, Started: "manager"}}}, 0},
+		{"start of another client", []step{{0, activity.Answer{Starting: "manager"}}, {300 * ms, activity.Answer{Started: "other"}}}, 100 * ms},
 		{"holder", []step{{0, activity.Answer{Request: renews, Election: true}}}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {

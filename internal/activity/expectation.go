@@ -20,6 +20,10 @@ type Answer struct {
 	Informer bool
 	// Election is set for a request for a Lease that elects a leader.
 	Election bool
+	// Starting names the client that makes a request as clients do which start: for what the
+	// server serves, or for the Lease of an election that it is about to win. It asks for objects
+	// next. Started names the client that does so.
+	Starting, Started string
 }
 
 // A pattern is how a client makes a request again that has failed: after first, and then
@@ -48,6 +52,9 @@ const (
 	// for it again: twice the default of client-go, which adds up to 1.2 times as much.
 	renewal = 5 * time.Second
 
+	// startTime is the time within which a client that starts makes its next request.
+	startTime = 400 * time.Millisecond
+
 	// manyExpectations is the number of expectations above which those that are over are
 	// removed.
 	manyExpectations = 100
@@ -65,6 +72,12 @@ type expectations map[Request]*expectation
 
 // note learns from an answer, at a time of the wall clock, what a client is going to ask for.
 func (e *expectations) note(a Answer, now time.Time) {
+	if a.Started != "" {
+		delete(*e, Request{Agent: a.Started, Verb: startVerb})
+	}
+	if a.Starting != "" {
+		e.at(Request{Agent: a.Starting, Verb: startVerb}, now).until = now.Add(startTime)
+	}
 	switch {
 	case a.Election:
 		e.noteElection(a, now)
@@ -74,6 +87,9 @@ func (e *expectations) note(a Answer, now time.Time) {
 		e.noteSuccess(a, now)
 	}
 }
+
+// startVerb is the verb of the expectation that a client asks for objects.
+const startVerb = "start"
 
 // noteFailure expects the same request again.
 func (e *expectations) noteFailure(a Answer, now time.Time) {
@@ -165,7 +181,10 @@ func (e expectations) after(now time.Time) (end time.Time, requests []string) {
 }
 
 func (q Request) describe() string {
-	if q.Agent == "" {
+	switch {
+	case q.Verb == startVerb:
+		return q.Agent + " starts, and is likely to ask for objects"
+	case q.Agent == "":
 		return "the Lease " + q.Path + " has a candidate, and is not renewed"
 	}
 	return q.Agent + " is likely to try again: " + q.Verb + " " + q.Path

@@ -83,7 +83,7 @@ func (c *Control) settleNow(ctx context.Context, quiet time.Duration, asked time
 		state := c.activity.State()
 		wait := pollInterval
 		if len(state.Busy) > 0 || revision != c.registry.Store().Revision() {
-			q = quietTime{}
+			q.restart()
 		} else if left := q.left(quietAt(state, quiet, asked), time.Now()); left <= 0 {
 			return nil
 		} else {
@@ -106,22 +106,38 @@ type quietTime struct {
 	parts int
 	from  time.Time     // of the last part
 	part  time.Duration // that was asked for
+
+	lateBefore  time.Duration // in the quiet times before that ended early
+	partsBefore int
 }
 
-// handoffs is about the number of goroutines that have to run, one after the other, between
-// an event and the request by which a controller reacts. Each may be as late as a part.
-const handoffs = 10
+// restart ends the quiet time: something has happened.
+func (q *quietTime) restart() {
+	*q = quietTime{lateBefore: q.lateBefore + q.late, partsBefore: q.partsBefore + q.parts}
+}
+
+// lateness returns how late a part is: on average, in this quiet time or in all, whichever is
+// longer.
+func (q *quietTime) lateness() time.Duration {
+	return max(q.late/time.Duration(q.parts), (q.lateBefore+q.late)/time.Duration(q.partsBefore+q.parts))
+}
+
+// handoffs is about how often, between an event and the request by which a controller reacts, a
+// goroutine waits for a processor. There are about ten goroutines, one after the other, and what
+// they compute is interrupted, too. Each wait may be as long as a part is late.
+const handoffs = 20
 
 // left returns how long to wait at a time for an end of the quiet time.
 func (q *quietTime) left(end, now time.Time) time.Duration {
 	if !end.Equal(q.end) || q.parts == 0 {
-		*q = quietTime{end: end, need: end.Sub(now), from: now}
+		q.restart()
+		q.end, q.need, q.from = end, end.Sub(now), now
 		return q.need
 	}
 	q.slept += q.part
 	q.late += now.Sub(q.from) - q.part
 	q.from = now
-	return q.need + handoffs*q.late/time.Duration(q.parts) - q.slept
+	return q.need + handoffs*q.lateness() - q.slept
 }
 
 // next returns the length of the next part, of what is left.

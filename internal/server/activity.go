@@ -21,6 +21,12 @@ func (r *request) activityAnswer() activity.Answer {
 		Election: r.isOfElection(),
 		Informer: r.isOfInformer(),
 	}
+	switch {
+	case r.isDiscovery(), r.winsElection():
+		a.Starting = strings.TrimSuffix(r.userAgent, "/"+electionAgent)
+	case r.IsResource && r.Resource != "leases" && r.Resource != "events":
+		a.Started = r.userAgent
+	}
 	if a.Failed {
 		if seconds, err := strconv.Atoi(r.w.Header().Get("Retry-After")); err == nil {
 			a.RetryAfter = time.Duration(seconds) * time.Second
@@ -39,6 +45,20 @@ func (r *request) isOfElection() bool {
 // electionAgent is the end of the User-Agent header of controller-runtime's and Kubernetes'
 // leader elections.
 const electionAgent = "leader-election"
+
+// isDiscovery reports whether the request is for the groups, versions or resources that the
+// server serves.
+func (r *request) isDiscovery() bool {
+	root, _, _ := strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
+	return !r.IsResource && r.http.Method == http.MethodGet && (root == "api" || root == "apis")
+}
+
+// winsElection reports whether the request is for a Lease that nobody holds: a candidate finds
+// none, or creates it.
+func (r *request) winsElection() bool {
+	return r.Resource == "leases" && strings.HasSuffix(r.userAgent, electionAgent) &&
+		(r.Verb == "create" || r.Verb == "get" && r.sent.code == http.StatusNotFound)
+}
 
 // isOfInformer reports whether the request is a list or watch as informers make it.
 func (r *request) isOfInformer() bool {
