@@ -61,9 +61,24 @@ func broken(s Step, err error) error {
 	return fmt.Errorf("%s: %w", s, err)
 }
 
-// send sends a request and reads its answer. The error is an errPanicked if the server
-// panics.
+// send sends a request and reads its answer. It repeats the request while a cache of the server is not
+// ready, as that of a real one is for some time after a definition. The error is an errPanicked if the
+// server panics.
 func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
+	for {
+		a, err := e.sendOnce(ctx, s, v)
+		if err != nil || a.status != http.StatusTooManyRequests || !strings.Contains(messageOf(a.body), "(re)initializing") {
+			return a, err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (e *end) sendOnce(ctx context.Context, s Step, v *view) (*answer, error) {
 	var body io.Reader
 	if s.Body != "" {
 		raw := encode(v.expand(s.Body), s.Encoding)

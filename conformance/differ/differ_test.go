@@ -171,3 +171,31 @@ func (t failing) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return t.RoundTripper.RoundTrip(r)
 }
+
+// A cache that is not ready is no answer.
+func TestInitializing(t *testing.T) {
+	tell := tellerOf(t)
+	tell.ends[0].client.Transport = &initializing{RoundTripper: tell.ends[0].client.Transport, times: 2}
+	told, d, err := tell.tell(t.Context(), []Step{get("/version")})
+	require.NoError(t, err)
+	assert.Nil(t, d)
+	assert.Equal(t, 1, told)
+}
+
+// initializing answers 429 some times.
+type initializing struct {
+	http.RoundTripper
+	times int
+}
+
+func (t *initializing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.times == 0 {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	t.times--
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusTooManyRequests)
+	_, _ = w.WriteString(`{"kind":"Status","message":"storage is (re)initializing"}`)
+	return w.Result(), nil
+}
