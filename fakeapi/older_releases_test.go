@@ -22,6 +22,10 @@ func TestOlderReleases(t *testing.T) {
 		configMaps = "/api/v1/namespaces/default/configmaps"
 		claims     = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 		templates  = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaimtemplates"
+		classes    = "/apis/resource.k8s.io/v1/deviceclasses"
+		taints     = "/apis/resource.k8s.io/v1/devicetaintrules"
+		levels     = "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations"
+		accounts   = "/api/v1/namespaces/default/serviceaccounts"
 		deployment = "/apis/apps/v1/namespaces/default/deployments/missing"
 		streamed   = configMaps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=a"
 		handled    = "only the following media types are accepted: "
@@ -339,6 +343,25 @@ func TestOlderReleases(t *testing.T) {
 			`Precondition failed: UID in precondition: u, UID in object meta: `},
 		{"UID of a missing object", "1.34", "PUT", configMaps + "/missing", "", "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"missing","uid":"u"}}`, 404,
 			`configmaps \"missing\" not found`},
+		{"exempt beside an unknown type", "1.36", "POST", levels, "", "application/json", `{"metadata":{"name":"a"},"spec":{"type":"x","exempt":{},"limited":{}}}`, 422,
+			`is invalid: spec.type: Unsupported value: \"x\": supported values: \"Exempt\", \"Limited\""`},
+		{"exempt beside an unknown type", "1.37", "POST", levels, "", "application/json", `{"metadata":{"name":"a"},"spec":{"type":"x","exempt":{},"limited":{}}}`, 422,
+			`supported values: \"Exempt\", \"Limited\", spec.exempt: Forbidden, spec.limited: Forbidden, spec.limited.limitResponse.type: Required value]`},
+		{"name of an extended resource", "1.36", "POST", classes, "", "application/json", `{"metadata":{"name":"a"},"spec":{"extendedResourceName":"b"}}`, 422,
+			`must be a valid extended resource name`},
+		{"name of an extended resource", "1.37", "POST", classes, "", "application/json", `{"metadata":{"name":"a"},"spec":{"extendedResourceName":"b"}}`, 422,
+			`a name must be a domain-prefixed path, such as 'example.com/my-prop'`},
+		{"node name of a binding", "1.36", "POST", "/api/v1/namespaces/default/bindings", "", "application/json", `{"metadata":{"name":"a"},"target":{"name":"A"}}`, 404, `pods \"a\" not found`},
+		{"node name of a binding", "1.37", "POST", "/api/v1/namespaces/default/bindings", "", "application/json", `{"metadata":{"name":"a"},"target":{"name":"A"}}`, 500,
+			`target.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist of`},
+		{"rows of no definitions", "1.37", "GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?labelSelector=a", table, "", "", 200, `"rows":null`},
+		{"change of a ResourceClaimTemplate", "1.37", "PATCH", templates + "/t", "", merge, `{"spec":{"metadata":{"labels":{"a":"b"}}}}`, 422,
+			`spec: Invalid value: {\"labels\":{\"a\":\"b\"},\"Spec\":`},
+		{"managed fields of items without a key", "1.36", "PATCH", accounts + "/a", "", merge, `{"secrets":[{"uid":"u"}]}`, 200, `"labels":{"a":"b"}},"secrets":[{}]`},
+		{"managed fields of items without a key", "1.37", "PATCH", accounts + "/a", "", merge, `{"secrets":[{"uid":"u"}]}`, 200, `}}}}]},"secrets":[{}]`},
+		{"unconditional update of a taint rule", "1.37", "PUT", taints + "/a", "", "application/json", `{"metadata":{"name":"a"},"spec":{"taint":{"key":"b","effect":"NoExecute"}}}`, 422,
+			`metadata.resourceVersion: Invalid value: 0: must be specified for an update`},
+		{"deleted taint rule", "1.37", "DELETE", taints + "/a", "", "", "", 200, `"status":"Success"`},
 	} {
 		t.Run(tt.release+" "+tt.name, func(t *testing.T) {
 			if servers[tt.release] == nil {
@@ -357,6 +380,15 @@ func TestOlderReleases(t *testing.T) {
 					require.NoError(t, err)
 					_, err = srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"t","namespace":"default"},"spec":{"spec":{}}}`)
 					require.NoError(t, err)
+				}
+				if tt.release == "1.37" {
+					_, err := srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{"taint":{"key":"a","effect":"NoExecute"}}}`)
+					require.NoError(t, err)
+				}
+				if tt.release > "1.35" {
+					resp, err := srv.Client().Post(srv.URL+accounts, "application/json", strings.NewReader(`{"metadata":{"name":"a","labels":{"a":"b"}}}`))
+					require.NoError(t, err)
+					resp.Body.Close()
 				}
 				servers[tt.release] = srv
 			}

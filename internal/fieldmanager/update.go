@@ -22,6 +22,9 @@ type Options struct {
 	Fields *Filter
 	// Force makes Apply take fields from other managers. Update ignores it.
 	Force bool
+	// KeepOnError keeps the managedFields of the live object if an update cannot compute the
+	// new ones, as kube-apiserver v1.37 begins to do.
+	KeepOnError bool
 	// Context ends the write: Apply fails with its error, and the result of Update
 	// has no managedFields. nil does not end.
 	Context context.Context
@@ -75,7 +78,7 @@ var stripped = func() fieldTree {
 // replaces that of live, and a list of one empty entry clears it, as does an empty
 // list unless the object is a custom resource. An object without managed fields
 // stays without them. If an object does not match the schema, or the objects cannot
-// be compared, the result has no managedFields.
+// be compared, the result has no managedFields, or those of live with KeepOnError.
 func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
@@ -87,21 +90,27 @@ func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
 		obj["metadata"] = meta
 	}
 	delete(meta, "managedFields")
-	setManagedFields(obj, t.managedFieldsAfter(live, obj, before, o))
+	list, err := t.managedFieldsAfter(live, obj, before, o)
+	if err != nil && o.KeepOnError {
+		list, _ = managedFields(live)
+	}
+	setManagedFields(obj, list)
 	return obj
 }
 
+var errNoMatch = errors.New("the objects do not match the schema")
+
 // managedFieldsAfter returns the managedFields after an update. obj has none. They are not
 // compared: obj gets those of live.
-func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Options) []any {
+func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Options) ([]any, error) {
 	isNew := len(before) == 0 && object.Same(live, t.zero)
 	if isNew {
 		if fields := t.predicted(obj, &o); fields != nil {
-			return t.firstEntry(fields, o)
+			return t.firstEntry(fields, o), nil
 		}
 	}
 	if !t.matchSchema(live, obj) {
-		return nil
+		return nil, errNoMatch
 	}
 	if v, ok := metadata(live)["managedFields"]; ok && metadata(obj) != nil {
 		metadata(obj)["managedFields"] = v
@@ -109,21 +118,21 @@ func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Opt
 	if len(before) > 0 {
 		after, err := t.update(live, obj, before, o)
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		return after.format()
+		return after.format(), nil
 	}
 	if object.String(live, "metadata", "uid") != "" {
-		return nil
+		return nil, nil
 	}
 	fields, err := t.changes(live, obj, o)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if isNew {
 		t.predict(obj, o.Fields, fields)
 	}
-	return t.firstEntry(fields, o)
+	return t.firstEntry(fields, o), nil
 }
 
 // matchSchema reports whether live and obj, which has no managedFields, match the schema.

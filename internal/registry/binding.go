@@ -89,7 +89,7 @@ func (op *operation) bind(body Body, o *WriteOptions) (Result, error) {
 	} else {
 		clearSystemFields(object.Meta(binding)) // the collection has no precondition on the uid
 	}
-	if errs := validateBinding(binding); len(errs) > 0 {
+	if errs := validateBinding(binding).In(op.base.release, "", "Binding"); len(errs) > 0 {
 		return Result{}, status.Unclassified(errs.Message())
 	}
 	if err := op.validate(binding, nil, o); err != nil {
@@ -109,8 +109,11 @@ func validateBinding(binding map[string]any) (errs validation.List) {
 	if kind := object.String(binding, "target", "kind"); kind != "" && kind != "Node" {
 		errs = append(errs, validation.NotSupported(path.Child("kind"), kind, []string{"Node", "<empty>"}))
 	}
-	if object.String(binding, "target", "name") == "" {
+	switch kind, name := object.String(binding, "target", "kind"), object.String(binding, "target", "name"); {
+	case name == "":
 		errs = append(errs, validation.Required(path.Child("name"), ""))
+	case kind == "" || kind == "Node":
+		errs = append(errs, validation.Each(path.Child("name"), name, validation.SubdomainName(name, false)).Since(37)...)
 	}
 	return errs
 }

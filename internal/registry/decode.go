@@ -214,7 +214,8 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 
 // fieldOptions returns the manager of a write and the fields that it can change.
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
-	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values}
+	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values,
+		KeepOnError: op.base.release.Minor() >= 37}
 	if op.ctx != op.config.Context { // see ended
 		out.Context = op.ctx
 	}

@@ -272,7 +272,7 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 	s.begin(w)
 	writeListMeta(w, s.typ, page, false)
 	s.columns(w)
-	if s.layout == table.Default && page.Empty() { // as rest.NewDefaultTableConvertor
+	if s.layout.NullRows && page.Empty() {
 		_, err := w.WriteString("null}")
 		return err
 	}

@@ -23,6 +23,8 @@ type Layout struct {
 	// Stored is set if the functions below read objects in the storage version, and not in
 	// the version of the request.
 	Stored bool
+	// NullRows makes the rows of an empty list null.
+	NullRows bool
 	// Columns returns the columns. The caller must not change them.
 	Columns func() []Column
 	// Cells returns the cells of an object, one for each column.
@@ -45,7 +47,8 @@ type Condition struct {
 // Default is the layout of types without their own: the name and the time of
 // creation.
 var Default = &Layout{
-	Columns: func() []Column { return defaultColumns },
+	NullRows: true,
+	Columns:  func() []Column { return defaultColumns },
 	Cells: func(r Row) []any {
 		return []any{r.Name(), r.Or(time.Time{}.UTC().Format(time.RFC3339), "metadata", "creationTimestamp")}
 	},

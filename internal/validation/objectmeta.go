@@ -284,7 +284,12 @@ func splitAPIVersion(s string) (group, version string) {
 func checkManagedFields(p View) {
 	for _, entry := range p.Each("managedFields") {
 		if op := entry.String("operation"); op != "Apply" && op != "Update" {
-			entry.InvalidNamed("operation", "must be `Apply` or `Update`")
+			before := Invalid(entry.At("operation"), NamedString(op), "must be `Apply` or `Update`")
+			if op == "" {
+				entry.Add(Required(entry.At("operation"), "must not be empty").Before(37, before))
+			} else {
+				entry.Add(NotSupported(entry.At("operation"), NamedString(op), []string{"Apply", "Update"}).Before(37, before))
+			}
 		}
 		if kind := entry.String("fieldsType"); kind != "" && kind != "FieldsV1" {
 			entry.InvalidString("fieldsType", "must be `FieldsV1`")

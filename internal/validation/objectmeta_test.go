@@ -80,7 +80,7 @@ func TestObjectMeta(t *testing.T) {
 		{"bad managed fields", object{"managedFields": []any{object{"operation": "Apply"}, object{
 			"operation": "Patch", "fieldsType": "V2", "manager": "a\n" + strings.Repeat("b", 127), "subresource": strings.Repeat("s", 257),
 		}}}, []string{
-			"metadata.managedFields[1].operation: Invalid value: \"Patch\": must be `Apply` or `Update`",
+			"metadata.managedFields[1].operation: Unsupported value: \"Patch\": supported values: \"Apply\", \"Update\"",
 			"metadata.managedFields[1].fieldsType: Invalid value: \"V2\": must be `FieldsV1`",
 			"metadata.managedFields[1].manager: Too long: may not be more than 128 bytes",
 			`metadata.managedFields[1].manager: Invalid value: "a\n` + strings.Repeat("b", 127) + `": invalid character U+000A (at position 1)`,
@@ -143,7 +143,7 @@ func TestObjectMetaUpdate(t *testing.T) {
 			`metadata.annotations: Invalid value: "": name part must be non-empty`,
 			`metadata.annotations: Invalid value: "": ` + namePartText,
 			"metadata.ownerReferences[0].uid: Required value: must not be empty",
-			"metadata.managedFields[0].operation: Invalid value: \"\": must be `Apply` or `Update`",
+			"metadata.managedFields[0].operation: Required value: must not be empty",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

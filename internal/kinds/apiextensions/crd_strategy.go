@@ -130,4 +130,5 @@ var customResourceDefinitionStrategy = kind.Strategy{
 	Status:           kind.Status{Validate: crd.ValidateStatus},
 	Cells:            definitionCells,
 	CellsSince:       37,
+	NullRows:         true,
 }

@@ -31,6 +31,7 @@ func checkPriorityLevel(spec validation.View, name string) {
 		if spec.Has("limited") {
 			spec.Add(validation.Forbidden(spec.At("limited"), "").DetailBefore(37, "must be nil if the type is not Limited"))
 		}
+		checkForbiddenLimited(spec)
 		spec.IfPresent("exempt", func(exempt validation.View) {
 			checkNotBelowZero(exempt, "nominalConcurrencyShares", "")
 			checkPercentage(exempt, "lendablePercent")
@@ -45,20 +46,46 @@ func checkPriorityLevel(spec validation.View, name string) {
 			spec.Add(validation.Required(spec.At("limited"), "").DetailBefore(37, "must not be empty when type is Limited"))
 		}
 	default:
-		checkUnionType(spec, "limited", "Exempt", "Limited")
+		checkUnionType(spec, []string{"exempt", "limited"}, "Exempt", "Limited")
+		checkForbiddenLimited(spec)
 	}
 }
 
-// checkUnionType checks a type that is neither of two. Since v1.37 the member that goes with
-// one of them is forbidden too: after an unknown type, and before an empty one.
-func checkUnionType(p validation.View, member string, types ...string) {
-	forbidden := validation.Forbidden(p.At(member), "").Since(37)
-	if p.Has(member) && p.String("type") == "" {
-		p.Add(forbidden)
+// checkForbiddenLimited checks the limitResponse of a level whose type is not Limited, which
+// v1.37 begins to do.
+func checkForbiddenLimited(spec validation.View) {
+	limited, ok := spec.Lookup("limited")
+	if !ok {
+		return
+	}
+	response := limited.Field("limitResponse")
+	typ := response.String("type")
+	switch queues := response.Has("queuing"); {
+	case queues && typ != "Queue":
+		response.Add(validation.Forbidden(response.At("queuing"), "").Since(37))
+	case !queues && typ == "Queue":
+		response.Add(validation.Required(response.At("queuing"), "").Since(37))
+	}
+	if typ == "" {
+		response.Add(validation.Required(response.At("type"), "").Since(37))
+	}
+}
+
+// checkUnionType checks a type that is neither of two. Since v1.37 the members that go with
+// one of them are forbidden too: after an unknown type, and before an empty one.
+func checkUnionType(p validation.View, members []string, types ...string) {
+	var forbidden validation.List
+	for _, member := range members {
+		if p.Has(member) {
+			forbidden = append(forbidden, validation.Forbidden(p.At(member), "").Since(37))
+		}
+	}
+	if p.String("type") == "" {
+		p.AddList(forbidden)
 	}
 	p.RequireOneOfSince(36, "type", types...)
-	if p.Has(member) && p.String("type") != "" {
-		p.Add(forbidden)
+	if p.String("type") != "" {
+		p.AddList(forbidden)
 	}
 }
 
@@ -78,7 +105,7 @@ func checkLimitedPriorityLevel(limited validation.View) {
 			response.Required("queuing", "must not be empty if limited.limitResponse.type is Limited")
 		}
 	default:
-		checkUnionType(response, "queuing", "Queue", "Reject")
+		checkUnionType(response, []string{"queuing"}, "Queue", "Reject")
 	}
 	checkPercentage(limited, "lendablePercent")
 	checkNotBelowZero(limited, "borrowingLimitPercent", "if specified, ")

@@ -40,6 +40,8 @@ type Strategy struct {
 	// CellsSince is the minor number of the first release that has other columns than those
 	// of table.Default.
 	CellsSince int
+	// NullRows is that of [table.Layout].
+	NullRows bool
 	// RowConditions, if not nil, returns the conditions of an object's row.
 	RowConditions func(obj map[string]any) []table.Condition
 	// CompareRows, if not nil, orders the rows of a list.
@@ -60,6 +62,8 @@ type Strategy struct {
 	// UpdatesValidatedAsNew is the UpdatesValidatedAsNew of older releases.
 	UpdatesValidatedAsNew ValidatedAsNew
 
+	// Versioned, if not nil, changes the strategy that Build returns for an API version.
+	Versioned func(version string, s *resource.Strategy)
 	// FieldLabelErrorFor, if not nil, returns FieldLabelError for a version.
 	FieldLabelErrorFor func(t *resource.Type) func(label string) string
 }
@@ -101,6 +105,9 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	}
 	if len(k.GenerationFields) > 0 && (r == nil || r.Minor() >= k.GenerationSince) {
 		s.Generation = k.generationChanged
+	}
+	if k.Versioned != nil {
+		k.Versioned(t.GroupVersion.Version, &s)
 	}
 	if k.FieldLabelErrorFor != nil {
 		s.FieldLabelError = k.FieldLabelErrorFor(t)
@@ -189,7 +196,7 @@ func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 		return nil
 	}
 	out := layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells)
-	out.Stored, out.Conditions, out.Compare = true, k.RowConditions, k.CompareRows
+	out.Stored, out.NullRows, out.Conditions, out.Compare = true, k.NullRows, k.RowConditions, k.CompareRows
 	return out
 }
 

@@ -16,7 +16,7 @@ func validateRuntimeClass(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
 		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
-	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableAs("handler", "s", old) })
+	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableUnquoted(37, "handler", "s", old) })
 }
 
 func checkRuntimeClassSpec(p validation.View) {

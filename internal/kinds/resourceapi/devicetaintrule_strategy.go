@@ -27,11 +27,13 @@ func stampTaintRule(obj, old map[string]any, by resource.Author) {
 
 var deviceTaintRuleStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		AllowUnconditionalUpdate: true,
-		ReturnDeletedObject:      true,
-		DefaultTime:              defaultTaintRule,
-		PrepareWithAuthor:        stampTaintRule,
-		Validate:                 validateTaintRule,
+		DefaultTime:       defaultTaintRule,
+		PrepareWithAuthor: stampTaintRule,
+		Validate:          validateTaintRule,
+	},
+	Versioned: func(version string, s *resource.Strategy) {
+		beta := version != "v1"
+		s.AllowUnconditionalUpdate, s.ReturnDeletedObject = beta, beta
 	},
 	GenerationFields: []string{"spec"},
 	Status: kind.Status{

@@ -61,7 +61,7 @@ func (d deviceRules) validateClaimTemplate(obj, old map[string]any) validation.L
 		spec := template.Field("spec")
 		d.checkTemplateSpec(spec)
 		if old != nil {
-			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimTemplateSpec")
+			template.ImmutableAs("spec", "resource.ResourceClaimTemplateSpec", old)
 			template.AddList(validation.Collect(spec.Obj, spec.Path, d.checkTemplateSpec).Until(35)) // once more
 		}
 	})

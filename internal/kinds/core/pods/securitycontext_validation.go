@@ -32,7 +32,8 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	checkIDs(p, "fsGroup", "runAsUser", "runAsGroup")
 	checkUnixGroups(p)
 	if r.spec.Bool("hostPID") && r.spec.Bool("shareProcessNamespace") {
-		p.Add(validation.Invalid(p.At("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled"))
+		p.Add(validation.Invalid(r.spec.At("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled").
+			FieldBefore(37, p.At("shareProcessNamespace").String()))
 	}
 	r.checkSysctls(p)
 	p.OneOfIfSet("fsGroupChangePolicy", "Always", "OnRootMismatch")
