@@ -32,6 +32,8 @@ type DeleteOptions struct {
 	// them. nil is no precondition.
 	UID, Version *string
 
+	hasPreconditions bool // perhaps none of them
+
 	// IgnoreStoreReadError deletes an object that cannot be read.
 	//
 	// Differs from kube-apiserver: ignoreStoreReadErrorWithClusterBreakingPotential: with the gate
@@ -62,7 +64,7 @@ func (o *DeleteOptions) Validate() validation.List {
 		{"propagationPolicy", o.PropagationPolicy != nil},
 		{"orphanDependents", o.OrphanDependents != nil},
 		{"gracePeriodSeconds", o.GracePeriodSeconds != nil},
-		{"preconditions", o.UID != nil || o.Version != nil},
+		{"preconditions", o.hasPreconditions || o.UID != nil || o.Version != nil},
 	} {
 		if other.given {
 			list = append(list, validation.Invalid(ignoreStoreReadErrorPath, true, "cannot be set together with ."+other.name).WithGate(unsafeDeletionGate, nil))
@@ -96,6 +98,9 @@ func (o *DeleteOptions) object() map[string]any {
 	if len(o.DryRun) > 0 {
 		obj["dryRun"] = object.FromStrings(o.DryRun)
 	}
+	if o.hasPreconditions {
+		obj["preconditions"] = map[string]any{}
+	}
 	for name, v := range map[string]*string{"uid": o.UID, "resourceVersion": o.Version} {
 		if v != nil {
 			object.Set(obj, *v, "preconditions", name)
@@ -115,6 +120,7 @@ func ParseDeleteOptions(obj map[string]any) *DeleteOptions {
 		o.OrphanDependents = &b
 	}
 	o.PropagationPolicy = stringAt(obj, "propagationPolicy")
+	_, o.hasPreconditions = obj["preconditions"].(map[string]any)
 	o.DryRun = object.Strings(obj, "dryRun")
 	o.IgnoreStoreReadError = object.Bool(obj, "ignoreStoreReadErrorWithClusterBreakingPotential")
 	return o
