@@ -256,7 +256,7 @@ func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *sto
 	if c.Auth.Modes != nil {
 		policy := &authz.StorePolicy{Types: base.types, Store: store, Cache: base.parsed}
 		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(chain.Server{
-			Policy: policy, Webhooks: c.Webhooks,
+			Policy: policy, Webhooks: c.Webhooks, NamesAuthorizers: c.Release.Minor() >= 37,
 			Node: &node.Mode{Types: base.types, Store: store, Cache: base.parsed, Release: c.Release},
 		})}
 	}

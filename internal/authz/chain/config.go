@@ -341,15 +341,15 @@ func (c *Configuration) compile(o Options) (*Chain, error) {
 			if err != nil {
 				return nil, err
 			}
-			out.modes = append(out.modes, mode{name: typeABAC, abac: policies})
+			out.modes = append(out.modes, mode{name: typeABAC, authorizer: a.Name, abac: policies})
 		case typeWebhook:
 			w, err := a.compile(o)
 			if err != nil {
 				return nil, err
 			}
-			out.modes = append(out.modes, mode{name: typeWebhook, webhook: w})
+			out.modes = append(out.modes, mode{name: typeWebhook, authorizer: a.Name, webhook: w})
 		default:
-			out.modes = append(out.modes, mode{name: a.Type})
+			out.modes = append(out.modes, mode{name: a.Type, authorizer: a.Name})
 		}
 	}
 	return out, nil

@@ -23,9 +23,10 @@ type Chain struct{ modes []mode }
 
 // A mode is the type of a mode, and its configuration.
 type mode struct {
-	name    string
-	webhook *webhookConfig // of Webhook
-	abac    *authz.ABAC    // of ABAC
+	name       string
+	authorizer string         // the name of the Authorizer
+	webhook    *webhookConfig // of Webhook
+	abac       *authz.ABAC    // of ABAC
 }
 
 // AllowsAnonymous reports whether requests without credentials may be those of
@@ -45,6 +46,24 @@ type Server struct {
 	Node   authz.Mode
 	// Webhooks calls webhooks. Their answers are cached on its clock.
 	Webhooks *webhook.Client
+	// NamesAuthorizers puts the name of an Authorizer without an opinion before its reason, as
+	// kube-apiserver v1.37 begins to do.
+	NamesAuthorizers bool
+}
+
+// A namedMode is a mode whose reasons have the name of its Authorizer if it has no opinion.
+type namedMode struct {
+	authz.Mode
+	name string
+}
+
+// Authorize implements [authz.Mode].
+func (m namedMode) Authorize(ctx context.Context, u *authn.User, at *authz.Attributes) authz.Decision {
+	d := m.Mode.Authorize(ctx, u, at)
+	if !d.Allowed && !d.Denied && d.Reason != "" {
+		d.Reason = m.name + ": " + d.Reason
+	}
+	return d
 }
 
 // Modes returns the modes of one server.
@@ -68,6 +87,9 @@ func (c *Chain) Modes(s Server) []authz.Mode {
 				reviewer:      &webhook.Reviewer{Client: s.Webhooks, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration},
 				answers:       ttlcache.New[answer](s.Webhooks.Clock.Now, maxAnswers),
 			})
+		}
+		if last := len(out) - 1; s.NamesAuthorizers {
+			out[last] = namedMode{out[last], m.authorizer}
 		}
 	}
 	return out
