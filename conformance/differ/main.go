@@ -27,6 +27,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -90,7 +91,7 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 	if real != "" {
 		first = newEnd(real, token)
 	}
-	t, err := newTeller(fmt.Sprintf("%05x", time.Now().Unix()&0xfffff), first, newEnd(other, token))
+	t, err := newTeller(fmt.Sprintf("%05x", rand.Uint32()&0xfffff), first, newEnd(other, token))
 	if err != nil {
 		return err
 	}
