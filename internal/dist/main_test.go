@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -141,11 +142,13 @@ func TestNodePackages(t *testing.T) {
 		OS, CPU              []string
 		Scripts              map[string]string
 		OptionalDependencies map[string]string
+		Repository           struct{ URL string }
 	}
 	names, files := untar(t, gunzip(t, d.files["kubefake-win32-x64-1.2.3.tgz"]))
 	assert.Equal(t, []string{"package/package.json", "package/bin/fakeapi.exe"}, names)
 	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
 	assert.Equal(t, []string{"win32", "x64"}, append(manifest.OS, manifest.CPU...))
+	assert.Equal(t, "git+https://github.com/kubefake/kubefake.git", manifest.Repository.URL)
 	platform := manifest.Name
 
 	_, files = untar(t, gunzip(t, d.files["kubefake-1.2.3.tgz"]))
@@ -254,7 +257,7 @@ func TestGoReleaser(t *testing.T) {
 	assert.Equal(t, "{{ .CommitTimestamp }}", b.ModTimestamp)
 
 	for name := range testDist(t).files {
-		uploaded := strings.HasPrefix(name, "fakeapi_") // GoReleaser builds it
+		uploaded := regexp.MustCompile(`^fakeapi_[a-z]+_[a-z0-9]+\.(tar\.gz|zip)$`).MatchString(name) // GoReleaser builds it
 		for _, extra := range config.Release.ExtraFiles {
 			matches, err := path.Match(extra.Glob, "build/dist/"+name)
 			require.NoError(t, err)

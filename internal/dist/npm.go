@@ -37,8 +37,10 @@ func (d *dist) addNodeExecutable(p platform, program []byte) {
 	}, entry{"package/bin/" + p.executable("fakeapi"), 0o755, program})
 }
 
-// addNodePackage adds a tarball as "npm pack" writes it.
+// addNodePackage adds a tarball as "npm pack" writes it. A package with a provenance needs
+// the repository.
 func (d *dist) addNodePackage(name string, manifest map[string]any, entries ...entry) {
+	manifest["repository"] = map[string]any{"type": "git", "url": "git+https://github.com/kubefake/kubefake.git"}
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	must(err)
 	d.files[name+".tgz"] = tarGzip(d.time, append([]entry{{"package/package.json", 0o644, append(text, '\n')}}, entries...))
