@@ -1,22 +1,15 @@
 package docs
 
 import (
-	"archive/zip"
-	"bytes"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-const (
-	modulePath    = "github.com/kubefake/kubefake"
-	moduleVersion = "v0.0.1"
+	"github.com/kubefake/kubefake/conformance/moduleproxy"
 )
 
 // The blocks named install work as if the module had been released: a module proxy in
@@ -24,8 +17,8 @@ const (
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	proxy, modules, home := t.TempDir(), t.TempDir(), t.TempDir()
-	writeModule(t, proxy, ".")
-	writeModule(t, proxy, "fakeapi/restconfig")
+	moduleproxy.Write(t, proxy, root, ".", "v0.0.1")
+	moduleproxy.Write(t, proxy, root, "fakeapi/restconfig", "v0.0.1")
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	goenv := strings.Fields(string(cache))
@@ -55,56 +48,4 @@ func TestInstall(t *testing.T) {
 			}
 		})
 	}
-}
-
-// writeModule writes the module in a folder of the repository to the directory of a
-// module proxy. As in a release, it requires the released version of other modules.
-func writeModule(t *testing.T, proxy, folder string) {
-	module := path.Join(modulePath, folder)
-	root := filepath.Join(root, folder)
-	dir := filepath.Join(proxy, filepath.FromSlash(module), "@v")
-	require.NoError(t, os.MkdirAll(dir, 0o755))
-	write := func(name string, text []byte) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
-	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	mod = bytes.ReplaceAll(mod, []byte(modulePath+" v0.0.0\n"), []byte(modulePath+" "+moduleVersion+"\n"))
-	write("list", []byte(moduleVersion+"\n"))
-	write(moduleVersion+".info", []byte(`{"Version":"`+moduleVersion+`"}`))
-	write(moduleVersion+".mod", mod)
-	f, err := os.Create(filepath.Join(dir, moduleVersion+".zip"))
-	require.NoError(t, err)
-	defer f.Close()
-	z := zip.NewWriter(f)
-	tree := os.DirFS(root)
-	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || name == ".":
-			return err
-		case d.IsDir():
-			_, err := fs.Stat(tree, name+"/go.mod")
-			if err == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" {
-				return fs.SkipDir // another module, or no part of the packages
-			}
-			return nil
-		case !d.Type().IsRegular():
-			return nil
-		}
-		text, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		if name == "go.mod" {
-			text = mod
-		}
-		w, err := z.Create(module + "@" + moduleVersion + "/" + name)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
-	})
-	require.NoError(t, err)
-	require.NoError(t, z.Close())
 }
