@@ -39,6 +39,16 @@ func invalid(format string, args ...any) typed.ValidationErrors {
 	return typed.ValidationErrors{{ErrorMessage: fmt.Sprintf(format, args...)}}
 }
 
+// formatAgain gives errors the texts of structured-merge-diff v4: it takes the text about a value
+// that is no map or no list for a format, in which the value may have verbs such as %d.
+func formatAgain(errs typed.ValidationErrors) {
+	for i, e := range errs {
+		if strings.HasPrefix(e.ErrorMessage, "expected map") || strings.HasPrefix(e.ErrorMessage, "expected list") {
+			errs[i].ErrorMessage = fmt.Sprintf(e.ErrorMessage, []any{}...)
+		}
+	}
+}
+
 // at adds a step to the beginning of the paths of errors.
 func at(step string, errs typed.ValidationErrors) typed.ValidationErrors {
 	for i := range errs {

@@ -86,6 +86,9 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil {
 		if errs := c.types.errors(obj, slices.Contains(o, typed.AllowDuplicates)); errs != nil {
+			if !t.kind.PartialKeys {
+				formatAgain(errs)
+			}
 			err = errs
 		}
 	}
