@@ -24,9 +24,6 @@ import (
 // and no others. The contents of zip archives are compared, not their bytes: how
 // well they are compressed depends on the Go release.
 func TestData(t *testing.T) {
-	if err := checkRequirements(); os.Getenv("GOWORK") != "off" && err != nil {
-		t.Skip("a workspace selects the libraries of release.Default: set GOWORK=off")
-	}
 	require.NoError(t, checkRequirements())
 	documents, err := readDocuments(os.DirFS(recordingsDir), os.DirFS(dataDir))
 	require.NoError(t, err)
@@ -85,9 +82,7 @@ func TestRecordings(t *testing.T) {
 
 // TestTypes checks that the recorded types are those that this program is built with.
 func TestTypes(t *testing.T) {
-	if err := checkRequirements(); os.Getenv("GOWORK") != "off" && err != nil {
-		t.Skip("a workspace selects the libraries of release.Default: set GOWORK=off")
-	}
+	require.NoError(t, checkRequirements())
 	want, err := recordedTypes()
 	require.NoError(t, err)
 	for name, content := range want {

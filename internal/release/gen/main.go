@@ -3,10 +3,10 @@
 // module's requirements, and from the source of k8s.io/kubernetes. Run it after
 // changing any of these, until it reports no changes:
 //
-//	GOWORK=off go -C internal/release/gen run .
+//	go -C internal/release/gen run .
 //
-// In the workspace the Go types are those of release.Default. With -server it records a running kube-apiserver first. Each of these records
-// another part, so a new release takes three runs:
+// With -server it records a running kube-apiserver first. Each of these records another
+// part, so a new release takes three runs:
 //
 //	-server URL -token TOKEN                 the API surface of a server with default flags
 //	-server URL -token TOKEN -variant all    the API surface and the bootstrap objects of
@@ -253,7 +253,7 @@ func checkRequirements() error {
 			used = used.Replace
 		}
 		if used.Version != stagingVersion() {
-			return fmt.Errorf("built with %s %s, not %s: set GOWORK=off, or change go.mod", module, used.Version, stagingVersion())
+			return fmt.Errorf("built with %s %s, not %s: change go.mod, or set GOWORK=off in a workspace", module, used.Version, stagingVersion())
 		}
 	}
 	return nil
