@@ -60,7 +60,7 @@ func TestAdvanceRunsControllersInSteps(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, srv.Clock().Advance(tt.advance))
 			assert.Equal(t, epoch.Add(tt.advance), srv.Clock().Now())
-			jobs, err := srv.List("jobs.batch")
+			jobs, err := srv.List("jobs.batch", "")
 			require.NoError(t, err)
 			var created []any
 			for _, job := range jobs {
@@ -125,11 +125,11 @@ func TestClockInBubble(t *testing.T) {
 				}
 				assert.Contains(t, []string{"", "BOOKMARK"}, last.Type)
 
-				_, err := srv.List("configmaps", fakeapi.AtRevision(old))
+				_, err := srv.List("configmaps", "", fakeapi.AtRevision(old))
 				require.NoError(t, err)
 				srv.Clock().Advance(2 * time.Hour)
 				put(t, srv, configMap("a", "2"))
-				_, err = srv.List("configmaps", fakeapi.AtRevision(old))
+				_, err = srv.List("configmaps", "", fakeapi.AtRevision(old))
 				assert.Error(t, err, "the history is too old")
 			})
 		})
@@ -146,7 +146,7 @@ func TestEventsExpire(t *testing.T) {
 	}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(event("once", "")))
 	names := func(srv *fakeapi.Server) []string {
-		events, err := srv.List("events")
+		events, err := srv.List("events", "")
 		require.NoError(t, err)
 		out := []string{}
 		for _, e := range events {

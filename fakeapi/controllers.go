@@ -36,10 +36,10 @@ func WithControllers(names ...string) Option {
 	return func(c *config) { c.controllers = append(c.controllers, names...) }
 }
 
-// Controllers starts and stops controllers while the server runs: those of the names
+// SetControllers starts and stops controllers while the server runs: those of the names
 // run when it returns, and no others. The names are those of WithControllers; none stops
 // all. An unknown name is an ErrInvalidOption.
-func (s *Server) Controllers(names ...string) error {
+func (s *Server) SetControllers(names ...string) error {
 	if err := s.startControllers(names); err != nil {
 		return fmt.Errorf("fakeapi: %w", optionError(err))
 	}

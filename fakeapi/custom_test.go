@@ -45,7 +45,7 @@ func TestCustomResource(t *testing.T) {
 	c, obj = do(t, srv, "PATCH", widgetsPath+"/w", `{"spec":{"size":"big"}}`)
 	assert.Equal(t, 422, c, "%v", obj)
 
-	all, err := srv.List("widgets")
+	all, err := srv.List("widgets", "")
 	require.NoError(t, err)
 	assert.Len(t, all, 1, "List reads custom resources")
 

@@ -25,8 +25,8 @@ func ExampleClock_Advance() {
 	srv.Put(`{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: default}}`)
 	for range 10 {
 		srv.Clock().Advance(time.Minute)
-		events, _ := srv.List("events")
-		_, err := srv.List("configmaps", fakeapi.AtRevision(before))
+		events, _ := srv.List("events", "")
+		_, err := srv.List("configmaps", "", fakeapi.AtRevision(before))
 		fmt.Println(srv.Clock().Now().Format("15:04"), ask(srv, "a", "?resourceVersion=0"), len(events), err == nil)
 	}
 	// Output:

@@ -96,7 +96,7 @@ func ExampleServer_CachedRevision() {
 }
 
 // Expire also ends a watch that has received everything. Compact does not.
-func ExampleServer_Expire() {
+func ExampleServer_ExpireWatches() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
 	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?watch=1&resourceVersion=%d", srv.URL, srv.Revision()))
@@ -104,7 +104,7 @@ func ExampleServer_Expire() {
 		panic(err)
 	}
 	defer resp.Body.Close()
-	srv.Expire()
+	srv.ExpireWatches()
 	var e struct {
 		Type   string
 		Object struct{ Reason string }
@@ -126,7 +126,7 @@ func ExampleWithAPIServer() {
 	old := srv.Revision()
 	srv.Put(configMap("a", "2"))
 	for range 2 {
-		_, err := srv.List("configmaps", fakeapi.AtRevision(old))
+		_, err := srv.List("configmaps", "", fakeapi.AtRevision(old))
 		fmt.Println(err == nil)
 		srv.Clock().Advance(time.Minute)
 	}

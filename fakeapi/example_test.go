@@ -243,8 +243,8 @@ func ExampleServer_List() {
 	srv.Put(configMap("b", "2"))
 	srv.Delete("configmaps", "default", "a")
 
-	now, _ := srv.List("configmaps", fakeapi.InNamespace("default"))
-	then, _ := srv.List("configmaps", fakeapi.InNamespace("default"), fakeapi.AtRevision(before))
+	now, _ := srv.List("configmaps", "default")
+	then, _ := srv.List("configmaps", "default", fakeapi.AtRevision(before))
 	fmt.Println(then[0].Name(), now[0].Name())
 	// Output: a b
 }

@@ -93,7 +93,7 @@ func contents(srv *fakeapi.Server) map[string]any {
 }
 
 func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, error) {
-	objects, err := srv.List("configmaps", append(options, fakeapi.InNamespace("default"))...)
+	objects, err := srv.List("configmaps", "default", options...)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,9 @@ func (s *Server) CompactTo(revision int64) error {
 	return nil
 }
 
-// Expire compacts and ends every open watch with 410, so that every client has to
+// ExpireWatches compacts and ends every open watch with 410, so that every client has to
 // list again. It returns the number of watches that it has ended.
-func (s *Server) Expire() int {
+func (s *Server) ExpireWatches() int {
 	s.Compact()
 	i, err := s.Inject(faults.ExpireOpenWatches("*"))
 	if err != nil {

@@ -133,7 +133,7 @@ func TestHistoryBytesSendBookmarks(t *testing.T) {
 		for n := range 100 {
 			put(t, srv, large("a", n))
 			synctest.Wait()
-			_, err := srv.List("configmaps", fakeapi.AtRevision(reached))
+			_, err := srv.List("configmaps", "", fakeapi.AtRevision(reached))
 			require.NoError(t, err, "the revision of the last bookmark is compacted")
 		}
 		assert.Greater(t, bookmarks, 10)

@@ -53,7 +53,7 @@ func TestExpire(t *testing.T) {
 		name   string
 		expire func(srv *fakeapi.Server) (ended int)
 	}{
-		{"from Go", (*fakeapi.Server).Expire},
+		{"from Go", (*fakeapi.Server).ExpireWatches},
 		{"over the control endpoint", func(srv *fakeapi.Server) int {
 			code, _ := do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
 			require.Equal(t, http.StatusOK, code)
@@ -82,7 +82,7 @@ func TestExpire(t *testing.T) {
 func TestCompactionSchedule(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 30 * time.Second}))
 	readable := func(srv *fakeapi.Server, rev int64) bool {
-		_, err := srv.List("configmaps", fakeapi.AtRevision(rev))
+		_, err := srv.List("configmaps", "", fakeapi.AtRevision(rev))
 		return err == nil
 	}
 	put(t, srv, configMap("a", "1"))
@@ -156,14 +156,14 @@ func TestRestoreOfParent(t *testing.T) {
 
 func TestReset(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	fresh, err := srv.List("namespaces")
+	fresh, err := srv.List("namespaces", "")
 	require.NoError(t, err)
 	put(t, srv, configMap("a", "1"))
 	before := srv.Revision()
 	require.NoError(t, srv.Reset())
 	assert.Empty(t, values(t, srv))
 	assert.Greater(t, srv.Revision(), before, "the revision rises")
-	after, err := srv.List("namespaces")
+	after, err := srv.List("namespaces", "")
 	require.NoError(t, err)
 	assert.Equal(t, fresh, after)
 }

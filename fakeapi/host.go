@@ -209,8 +209,7 @@ func (h *host) Failover(userAgent, replica string) error {
 	if to == nil {
 		return noReplica(replica)
 	}
-	first := h.server.cluster()
-	first.balancer.move(userAgent, to, append([]*Server{first}, first.others()...))
+	h.server.Failover(userAgent, to)
 	return nil
 }
 

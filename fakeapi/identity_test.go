@@ -138,7 +138,7 @@ func (w *wanderer) note(id string) {
 // checkAddresses checks that no two Services have one address.
 func (w *wanderer) checkAddresses(s *fakeapi.Server) {
 	w.t.Helper()
-	services, err := s.List("services")
+	services, err := s.List("services", "")
 	require.NoError(w.t, err)
 	addresses := map[any]bool{}
 	for _, o := range services {

@@ -38,19 +38,11 @@ func (o Object) Into(v any) error {
 // A ReadOption configures Server.Get and Server.List.
 type ReadOption func(*readOptions)
 
-type readOptions struct {
-	revision  int64
-	namespace string
-}
+type readOptions struct{ revision int64 }
 
 // AtRevision reads the state at a revision instead of the newest.
 func AtRevision(revision int64) ReadOption {
 	return func(o *readOptions) { o.revision = revision }
-}
-
-// InNamespace lists one namespace instead of all.
-func InNamespace(namespace string) ReadOption {
-	return func(o *readOptions) { o.namespace = namespace }
 }
 
 // Get reads an object without HTTP. namespace is "" at cluster scope.
@@ -64,11 +56,10 @@ func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (O
 	return found[0], nil
 }
 
-// List reads the objects of a resource without HTTP, in the order of namespaces
-// and names. Its errors are those of Get.
-func (s *Server) List(resource string, options ...ReadOption) ([]Object, error) {
-	o := newReadOptions(options)
-	found, err := s.api.Registry().ReadAt(mvcc.Revision(o.revision), resource, o.namespace, "")
+// List reads the objects of a resource without HTTP, in the order of namespaces and
+// names. namespace is "" for all. Its errors are those of Get.
+func (s *Server) List(resource, namespace string, options ...ReadOption) ([]Object, error) {
+	found, err := s.api.Registry().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, "")
 	if err != nil {
 		return nil, err
 	}

@@ -88,12 +88,12 @@ func TestGetAndList(t *testing.T) {
 		}
 		return out
 	}
-	assert.Equal(t, []string{"default/a", "default/b", "kube-system/kube-apiserver-legacy-service-account-token-tracking", "other/c"}, names(srv.List("configmaps")))
-	assert.Equal(t, []string{"other/c"}, names(srv.List("configmaps", fakeapi.InNamespace("other"))))
-	assert.Empty(t, names(srv.List("deployments.apps")))
+	assert.Equal(t, []string{"default/a", "default/b", "kube-system/kube-apiserver-legacy-service-account-token-tracking", "other/c"}, names(srv.List("configmaps", "")))
+	assert.Equal(t, []string{"other/c"}, names(srv.List("configmaps", "other")))
+	assert.Empty(t, names(srv.List("deployments.apps", "")))
 
 	for _, name := range []string{"no object", "", "*", "cm", "Pod", "pods/status", "pods.apps", "subjectaccessreviews"} {
-		_, err := srv.List(name)
+		_, err := srv.List(name, "")
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
 		_, err = srv.Get(name, "", "a")
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
@@ -143,10 +143,10 @@ func TestAtRevision(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "1", a["data"].(map[string]any)["key"])
 
-	_, err = srv.List("configmaps", fakeapi.AtRevision(srv.Revision()+1))
+	_, err = srv.List("configmaps", "", fakeapi.AtRevision(srv.Revision()+1))
 	assert.ErrorIs(t, err, mvcc.ErrFutureRevision)
 	srv.Compact()
-	_, err = srv.List("configmaps", fakeapi.AtRevision(first))
+	_, err = srv.List("configmaps", "", fakeapi.AtRevision(first))
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
 	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version is kept")
 }
@@ -177,7 +177,7 @@ func TestWithObjects(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(tt.objects...))
-			objects, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
+			objects, err := srv.List("configmaps", "shop")
 			require.NoError(t, err)
 			var names []string
 			for _, o := range objects {
@@ -227,7 +227,7 @@ func TestWithNamespaces(t *testing.T) {
 	const pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop}}"
 	namespaces := func(options ...fakeapi.Option) map[string]fakeapi.Object {
 		srv := fakeapi.Start(t, append(options, fakeapi.WithInMemory())...)
-		list, err := srv.List("namespaces")
+		list, err := srv.List("namespaces", "")
 		require.NoError(t, err)
 		out := map[string]fakeapi.Object{}
 		for _, o := range list {
@@ -264,7 +264,7 @@ func TestWithObjectFiles(t *testing.T) {
 		"broken/item.yaml":   {Data: []byte("apiVersion: v1\nkind: List\nitems: [{kind: Pod}]\n")},
 	}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjectFiles(files, "*.yaml", "more/*", "10-*"))
-	objects, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
+	objects, err := srv.List("configmaps", "shop")
 	require.NoError(t, err)
 	assert.Len(t, objects, 2)
 

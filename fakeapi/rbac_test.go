@@ -120,7 +120,7 @@ func TestCreateByUpdate(t *testing.T) {
 func TestBootstrapRoles(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for resource, want := range map[string]int{"clusterroles": 69, "clusterrolebindings": 50, "roles": 7, "rolebindings": 7} {
-		objects, err := srv.List(resource)
+		objects, err := srv.List(resource, "")
 		require.NoError(t, err)
 		assert.Len(t, objects, want, resource)
 		for _, o := range objects {

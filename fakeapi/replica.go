@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/kubefake/kubefake/httptest"
-	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/printable"
@@ -131,16 +129,14 @@ func (s *Server) leaveCluster() {
 	s.first.replicas = slices.DeleteFunc(s.first.replicas, func(r *Server) bool { return r == s })
 }
 
-// A Failover is a server that passes each request to one of several replicas, as the load
-// balancer of a control plane does. Use its URL, Client or Kubeconfig for clients. It is
-// safe for concurrent use.
-type Failover struct {
-	// URL is the base URL, without a trailing slash.
-	URL string
-
-	http     *httptest.Server
-	servers  []*Server
-	balancer balancer
+// Failover moves the clients whose User-Agent header matches a pattern, such as "manager/*",
+// to a server of the same cluster, as the load balancer of a control plane does when a
+// kube-apiserver is gone: it breaks their connections to the others, and passes their requests
+// to that one, whichever they are connected to. If its watch caches lag behind those of the
+// server before, the clients go back in time.
+func (s *Server) Failover(userAgent string, to *Server) {
+	first := s.cluster()
+	first.balancer.move(userAgent, to, append([]*Server{first}, first.others()...))
 }
 
 // A balancer knows where clients were moved. Its zero value is ready to use. It is safe for
@@ -152,27 +148,6 @@ type move struct {
 	userAgent string
 	to        *Server
 }
-
-// Failover starts a Failover between s and other replicas. Clients begin at s. t closes
-// it.
-func (s *Server) Failover(t TB, others ...*Server) *Failover {
-	t.Helper()
-	f := &Failover{servers: append([]*Server{s}, others...)}
-	h, err := httptest.Start(f, s.config.elsewhere().http)
-	if err != nil {
-		t.Fatalf("fakeapi: %s", printable.Text(err.Error()))
-		return nil
-	}
-	f.URL, f.http = h.URL, h
-	t.Cleanup(h.Close)
-	return f
-}
-
-// Move moves the clients whose User-Agent header matches a pattern, such as "manager/*",
-// to another replica: it breaks their connections to the others, and passes their next
-// requests to that one. If its watch caches lag behind those of the replica before, the
-// clients go back in time.
-func (f *Failover) Move(userAgent string, to *Server) { f.balancer.move(userAgent, to, f.servers) }
 
 // isUsed reports whether a client was moved.
 func (b *balancer) isUsed() bool { return b.moves.Load() != nil }
@@ -223,22 +198,4 @@ func (b *balancer) server(userAgent string) *Server {
 		}
 	}
 	return nil
-}
-
-// ServeHTTP passes a request to the replica of its client.
-func (f *Failover) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	cmp.Or(f.balancer.server(r.UserAgent()), f.servers[0]).ServeHTTP(w, r)
-}
-
-// Client returns an HTTP client that uses Transport.
-func (f *Failover) Client() *http.Client { return f.http.Client() }
-
-// Transport returns a transport to the Failover that trusts its certificate.
-func (f *Failover) Transport() http.RoundTripper { return f.http.Transport() }
-
-// Kubeconfig is Server.Kubeconfig for the Failover.
-func (f *Failover) Kubeconfig() []byte {
-	k := f.servers[0].kubeconfig(User(*authn.Administrator()))
-	k.Server = f.URL
-	return k.YAML()
 }

@@ -65,15 +65,14 @@ func TestReplica(t *testing.T) {
 func TestFailover(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, _ agent) {
 		second := srv.Replica(t)
-		f := srv.Failover(t, second)
-		viaF := func(name string) *http.Request {
-			r, err := http.NewRequestWithContext(t.Context(), "GET", f.URL+configMaps+"?resourceVersion=0", nil)
+		request := func(name string) *http.Request {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+configMaps+"?resourceVersion=0", nil)
 			require.NoError(t, err)
 			r.Header.Set("User-Agent", name)
 			return r
 		}
 		names := func(name string) []string {
-			resp, err := f.Client().Do(viaF(name))
+			resp, err := srv.Client().Do(request(name))
 			require.NoError(t, err)
 			defer resp.Body.Close()
 			return namesOf(t, resp)
@@ -81,10 +80,10 @@ func TestFailover(t *testing.T) {
 		require.NoError(t, second.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		require.Equal(t, 201, agent{srv, "test", t.Context()}.create("a"))
 		assert.Equal(t, []string{"a"}, names("manager/1.0"))
-		f.Move("manager/*", second)
+		srv.Failover("manager/*", second)
 		assert.Empty(t, names("manager/1.0"))
 		assert.Equal(t, []string{"a"}, names("other/1.0"))
-		f.Move("manager/*", srv)
+		srv.Failover("manager/*", srv)
 		assert.Equal(t, []string{"a"}, names("manager/1.0"))
 	})
 }

@@ -363,7 +363,7 @@ func TestSettleModelAhead(t *testing.T) {
 				}
 			}
 			assert.False(t, now.After(end), "seed %d: the clock is at %v, later than %v", seed, now, end)
-			jobs, err := srv.List("jobs.batch")
+			jobs, err := srv.List("jobs.batch", "")
 			require.NoError(t, err)
 			var got []string
 			for _, job := range jobs {

@@ -140,16 +140,16 @@ func TestSettleFollowsTheView(t *testing.T) {
 	})
 }
 
-func TestExpectNoWrites(t *testing.T) {
+func TestExpectWriteBudgetOfNone(t *testing.T) {
 	srv := fakeapi.Start(t)
 	fake := &recorder{}
-	srv.ExpectNoWrites(fake, func() {})
+	srv.ExpectWriteBudget(fake, "*", 0, func() {})
 	assert.Empty(t, fake.fatal)
-	srv.ExpectNoWrites(fake, func() {
+	srv.ExpectWriteBudget(fake, "*", 0, func() {
 		_, err := srv.Put(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 		require.NoError(t, err)
 	})
-	assert.Contains(t, fake.fatal, "1 writes, want none")
+	assert.Contains(t, fake.fatal, "more than 0 writes of an object")
 	assert.Contains(t, fake.fatal, "configmaps default/a")
 }
 
@@ -219,5 +219,5 @@ func TestBasicControllers(t *testing.T) {
 	require.NoError(t, srv.RunControllers(context.Background()))
 	_, err := srv.Get("serviceaccounts", "shop", "default")
 	require.NoError(t, err)
-	require.NoError(t, srv.Controllers(append(fakeapi.BasicControllers, "kubelet")...))
+	require.NoError(t, srv.SetControllers(append(fakeapi.BasicControllers, "kubelet")...))
 }

@@ -212,7 +212,7 @@ func (s *Server) installCA(in *webhookInstaller, convert []string) error {
 		"validatingwebhookconfigurations.admissionregistration.k8s.io",
 		definitions,
 	} {
-		objects, err := s.List(resource)
+		objects, err := s.List(resource, "")
 		if err != nil {
 			return err
 		}

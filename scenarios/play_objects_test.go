@@ -84,7 +84,7 @@ func TestApplyAndDelete(t *testing.T) {
 			require.False(t, r.Failed(), "%s", r)
 			assert.Equal(t, -1, r.FailedStep())
 			if row.check != nil {
-				namespaces, err := srv.List("namespaces")
+				namespaces, err := srv.List("namespaces", "")
 				require.NoError(t, err)
 				for _, n := range namespaces {
 					if strings.HasPrefix(n.Name(), "s-") {

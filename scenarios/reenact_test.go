@@ -23,7 +23,7 @@ const incident = "testdata/incident.yaml"
 // state returns the values of the ConfigMaps in the namespace shop, by name.
 func state(t *testing.T, srv *fakeapi.Server) map[string]string {
 	t.Helper()
-	list, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
+	list, err := srv.List("configmaps", "shop")
 	require.NoError(t, err)
 	out := map[string]string{}
 	for _, o := range list {
@@ -124,7 +124,7 @@ func TestReenactIsDeterministic(t *testing.T) {
 			more, err = r.Step()
 			require.NoError(t, err)
 		}
-		objects, err := srv.List("configmaps")
+		objects, err := srv.List("configmaps", "")
 		require.NoError(t, err)
 		return []any{srv.Writes(0), objects}
 	}

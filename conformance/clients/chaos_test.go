@@ -97,7 +97,7 @@ func testChaos(t *testing.T, seed uint64, hits map[string]int) {
 	}
 	eventually(t, func() error { return converged(ctx, c, namespace) })
 
-	list, err := srv.List("configmaps")
+	list, err := srv.List("configmaps", "")
 	require.NoError(t, err)
 	want := map[string]string{}
 	for _, o := range list {

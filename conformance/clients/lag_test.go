@@ -102,7 +102,7 @@ func TestInformersUnderLag(t *testing.T) {
 		case 4:
 			srv.Compact()
 		case 5:
-			srv.Expire()
+			srv.ExpireWatches()
 		}
 		name := fmt.Sprintf("c%d", random.IntN(10))
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {

@@ -138,7 +138,7 @@ func (r run) kinds() []kind {
 // left returns the objects that are not reconciled.
 func (r run) left(t *testing.T, srv *fakeapi.Server) (left []string) {
 	for _, c := range r.setup.reconcilers(nil) {
-		objects, err := srv.List(c.kind.resource)
+		objects, err := srv.List(c.kind.resource, "")
 		require.NoError(t, err)
 		for _, o := range objects {
 			if !strings.Contains(fmt.Sprint(o["status"]), c.condition) {

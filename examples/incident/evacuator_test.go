@@ -39,7 +39,7 @@ func TestFixed(t *testing.T) { rig.Passes(t, controllerTest(time.Minute)) }
 func TestBuggy(t *testing.T) { rig.Fails(t, "Pods of the Nodes that came back", controllerTest(0)) }
 
 func podsByNode(t testing.TB, srv *fakeapi.Server) map[string]int {
-	pods, err := srv.List("pods")
+	pods, err := srv.List("pods", "")
 	require.NoError(t, err)
 	out := map[string]int{}
 	for _, pod := range pods {

@@ -39,7 +39,7 @@ func controllerTest(expect bool) rig.Test {
 		require.NoError(t, err)
 		time.Sleep(time.Minute) // until the cache has caught up
 
-		list, err := srv.List("pods")
+		list, err := srv.List("pods", "")
 		require.NoError(t, err)
 		assert.Len(t, list, 3, "Pods of a ReplicaSet of three")
 	}

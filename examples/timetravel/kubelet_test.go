@@ -22,10 +22,9 @@ func kubeletTest(consistent bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		ctx := t.Context()
 		stale := srv.Replica(t)
-		balancer := srv.Failover(t, stale)
 		controller := kubernetes.NewForConfigOrDie(rig.Config(srv, "statefulset-controller"))
 		kubelet := func(node string) *timetravel.Kubelet {
-			client := kubernetes.NewForConfigOrDie(&rest.Config{Host: balancer.URL, Transport: balancer.Transport(), UserAgent: "kubelet-" + node})
+			client := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL, Transport: srv.Transport(), UserAgent: "kubelet-" + node})
 			return &timetravel.Kubelet{Client: client, Node: node, Running: map[types.UID]string{}, Consistent: consistent}
 		}
 		first, second := kubelet("node-1"), kubelet("node-2")
@@ -48,7 +47,7 @@ func kubeletTest(consistent bool) rig.Test {
 		require.NoError(t, second.Start(ctx))
 		require.Len(t, second.Running, 1)
 
-		balancer.Move("kubelet-node-1", stale)
+		srv.Failover("kubelet-node-1", stale)
 		require.NoError(t, first.Start(ctx))
 		assert.Equal(t, 1, len(first.Running)+len(second.Running), "Nodes on which db-0 runs")
 	}

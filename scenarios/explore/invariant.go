@@ -48,7 +48,7 @@ func (s State) List(resource string) []fakeapi.Object {
 func (r *stateReader) resource(resource string) map[objectKey]fakeapi.Object {
 	if r.live[resource] == nil {
 		r.live[resource] = map[objectKey]fakeapi.Object{}
-		objects, _ := r.base.List(resource) // none of a resource that the run defines
+		objects, _ := r.base.List(resource, "") // none of a resource that the run defines
 		for _, o := range objects {
 			r.live[resource][objectKey{resource, o.Namespace(), o.Name()}] = o
 		}

@@ -101,7 +101,7 @@ func TestCompactWhileOthersWrite(t *testing.T) {
 			require.NoError(t, err)
 			writing = false
 		default:
-			run.act(Compact, &faults.Point{Request: &http.Request{}})
+			run.act(Compact, &faults.Point{Request: &http.Request{}, Effects: unanswered{}})
 		}
 	}
 	run.harvest()
@@ -110,3 +110,8 @@ func TestCompactWhileOthersWrite(t *testing.T) {
 		assert.Equal(t, fmt.Sprint(i), object.String(c.object, "data", "n"))
 	}
 }
+
+// unanswered are the effects of a Point whose answers go nowhere.
+type unanswered struct{ faults.Effects }
+
+func (unanswered) Respond(faults.Fault) {}

@@ -83,7 +83,7 @@ func TestLife(t *testing.T) {
 		c.Put(o)
 	}
 	c.Settle(0)
-	list, err := c.List(attachments)
+	list, err := c.List(attachments, "")
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.Len(t, list[0].Name(), 68)
@@ -166,7 +166,7 @@ func TestOthers(t *testing.T) {
 	for _, o := range []string{node("n1", managed, `, volumesAttached: [{name: "`+unique+`", devicePath: ""}]`), pv("ReadWriteOnce", csi), attachment("before")} {
 		c.Put(o)
 	}
-	require.NoError(t, c.Controllers(name))
+	require.NoError(t, c.SetControllers(name))
 	c.Put(attachment("after"))
 	c.Settle(0)
 	assert.Equal(t, []string{"after"}, controllertest.Names(t, c.Server, attachments))

@@ -105,7 +105,7 @@ func Condition(obj map[string]any, typ string) string {
 // "REASON: MESSAGE".
 func (c Cluster) Events(name string) (out []string) {
 	c.t.Helper()
-	events, err := c.List("events.")
+	events, err := c.List("events.", "")
 	require.NoError(c.t, err)
 	for _, e := range events {
 		if object.String(e, "involvedObject", "name") == name {

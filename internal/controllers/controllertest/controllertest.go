@@ -101,7 +101,7 @@ func Wait(t testing.TB, srv *fakeapi.Server, d time.Duration) {
 // if they have any: "default/web".
 func Names(t testing.TB, srv *fakeapi.Server, resource string, options ...fakeapi.ReadOption) []string {
 	t.Helper()
-	objects, err := srv.List(resource, options...)
+	objects, err := srv.List(resource, "", options...)
 	require.NoError(t, err)
 	out := []string{}
 	for _, o := range objects {

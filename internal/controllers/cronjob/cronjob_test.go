@@ -22,7 +22,7 @@ func start(t *testing.T, schedule, spec string) *workloadtest.Cluster {
 
 func jobs(t *testing.T, c *workloadtest.Cluster) []fakeapi.Object {
 	t.Helper()
-	all, err := c.List("jobs", fakeapi.InNamespace("shop"))
+	all, err := c.List("jobs", "shop")
 	require.NoError(t, err)
 	return all
 }

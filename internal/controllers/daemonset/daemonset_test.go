@@ -117,7 +117,7 @@ func TestRollingUpdate(t *testing.T) {
 	assert.Contains(t, c.Status("daemonsets", "log"), "updatedNumberScheduled=1")
 	runAll(c)
 	assert.Equal(t, map[string]int{"log:2": 3}, images(c))
-	revisions, err := c.List("controllerrevisions", fakeapi.InNamespace("shop"))
+	revisions, err := c.List("controllerrevisions", "shop")
 	require.NoError(t, err)
 	assert.Len(t, revisions, 2)
 }
@@ -139,12 +139,12 @@ func TestOnDeleteAndHistory(t *testing.T) {
 	c.Patch("daemonsets", "log", image2)
 	runAll(c)
 	assert.Equal(t, map[string]int{"log:1": 1}, images(c))
-	revisions, err := c.List("controllerrevisions", fakeapi.InNamespace("shop"))
+	revisions, err := c.List("controllerrevisions", "shop")
 	require.NoError(t, err)
 	assert.Len(t, revisions, 2, "a revision that a Pod has remains")
 	c.Kill(c.Pods()[0].Name())
 	assert.Equal(t, map[string]int{"log:2": 1}, images(c))
-	revisions, err = c.List("controllerrevisions", fakeapi.InNamespace("shop"))
+	revisions, err = c.List("controllerrevisions", "shop")
 	require.NoError(t, err)
 	assert.Len(t, revisions, 1)
 }

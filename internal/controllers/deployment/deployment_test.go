@@ -32,7 +32,7 @@ func image(image string) string {
 // with three replicas of which two are ready.
 func sets(t *testing.T, c *workloadtest.Cluster) (out []string) {
 	t.Helper()
-	all, err := c.List("replicasets", fakeapi.InNamespace("shop"))
+	all, err := c.List("replicasets", "shop")
 	require.NoError(t, err)
 	for _, rs := range all {
 		n, _ := object.Int(rs, "spec", "replicas")
@@ -57,7 +57,7 @@ func TestRollingUpdate(t *testing.T) {
 	c.Create("deployments", deployment(4, `,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":1}}`))
 	assert.Equal(t, []string{"1:4/0"}, sets(t, c))
 	assert.Equal(t, "observedGeneration=1 replicas=4 terminatingReplicas=0 unavailableReplicas=4 updatedReplicas=4", c.Status("deployments", "web"))
-	rs, err := c.List("replicasets", fakeapi.InNamespace("shop"))
+	rs, err := c.List("replicasets", "shop")
 	require.NoError(t, err)
 	assert.Equal(t, []string{
 		"Available=False MinimumReplicasUnavailable: Deployment does not have minimum availability.",
@@ -185,7 +185,7 @@ func TestCollision(t *testing.T) {
 	c := workloadtest.Start(t, controllers)
 	c.Create("deployments", deployment(1, `,"paused":true`))
 	c.Patch("deployments", "web", `{"spec":{"paused":false}}`)
-	rs, err := c.List("replicasets", fakeapi.InNamespace("shop"))
+	rs, err := c.List("replicasets", "shop")
 	require.NoError(t, err)
 	require.Len(t, rs, 1)
 	name := rs[0].Name()
@@ -222,7 +222,7 @@ func BenchmarkDeployments(b *testing.B) {
 		b.StartTimer()
 		require.NoError(b, srv.Settle(context.Background()))
 		b.StopTimer()
-		pods, err := srv.List("pods")
+		pods, err := srv.List("pods", "")
 		require.NoError(b, err)
 		require.Len(b, pods, 3000)
 		for _, pod := range pods {
@@ -267,7 +267,7 @@ func putDeployments(b *testing.B, srv *fakeapi.Server) {
 }
 
 func requireAvailable(b *testing.B, srv *fakeapi.Server) {
-	ready, err := srv.List("deployments")
+	ready, err := srv.List("deployments", "")
 	require.NoError(b, err)
 	require.Len(b, ready, 1000)
 	for _, d := range ready {

@@ -29,7 +29,7 @@ func service(spec string) string {
 }
 
 func slices(t *testing.T, c controllertest.Cluster) (out []map[string]any) {
-	list, err := c.List("endpointslices.discovery.k8s.io")
+	list, err := c.List("endpointslices.discovery.k8s.io", "")
 	require.NoError(t, err)
 	for _, s := range list {
 		if object.String(s, "metadata", "labels", "kubernetes.io/service-name") == "web" {

@@ -15,7 +15,7 @@ import (
 // mirrors returns the slices as "TYPE PORTS: ADDRESS...", an address that is not ready
 // with an exclamation mark.
 func mirrors(t *testing.T, c controllertest.Cluster) (out []string) {
-	list, err := c.List("endpointslices")
+	list, err := c.List("endpointslices", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func all(t *testing.T, srv *fakeapi.Server) []string {
 	t.Helper()
 	out := []string{}
 	for _, resource := range []string{"deployments", "replicasets", "pods", "configmaps", "widgets", "nodes"} {
-		objects, err := srv.List(resource)
+		objects, err := srv.List(resource, "")
 		require.NoError(t, err)
 		for _, o := range objects {
 			if o.Name() != "kube-root-ca.crt" && !strings.HasPrefix(o.Namespace(), "kube-") {
@@ -235,7 +235,7 @@ func TestOwnerInvalidNamespace(t *testing.T) {
 	srv := start(t)
 	controllertest.Put(t, srv, object("c1 ns=other"), object("c2 c1"))
 	controllertest.Settle(t, srv)
-	events, err := srv.List("events", fakeapi.InNamespace("shop"))
+	events, err := srv.List("events", "shop")
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	e := events[0]

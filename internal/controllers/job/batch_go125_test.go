@@ -24,7 +24,7 @@ func TestBatch(t *testing.T) {
 		const namespace = "/namespaces/shop/"
 		controllertest.Do(t, srv, http.MethodPost, "/apis/batch/v1"+namespace+"jobs", job(`"parallelism":3,"completions":3,"backoffLimit":0,`))
 		synctest.Wait()
-		pods, err := srv.List("pods")
+		pods, err := srv.List("pods", "")
 		require.NoError(t, err)
 		require.Len(t, pods, 3, "a new Job does not wait")
 		failed := func() any {

@@ -126,7 +126,7 @@ spec:
 		}
 		c.Settle(0)
 		counts := map[string]int{}
-		pods, err := c.List("pods")
+		pods, err := c.List("pods", "")
 		require.NoError(t, err)
 		for _, p := range pods {
 			counts[phase(p)]++

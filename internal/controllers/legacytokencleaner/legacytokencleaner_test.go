@@ -55,7 +55,7 @@ func TestTokens(t *testing.T) {
 			for _, o := range tt.objects {
 				c.Put(o)
 			}
-			assert.NoError(t, c.Controllers("legacy-serviceaccount-token-cleaner-controller"))
+			assert.NoError(t, c.SetControllers("legacy-serviceaccount-token-cleaner-controller"))
 			before := c.Get("secrets", "shop", "token")
 			c.Settle(0)
 			o := c.Get("secrets", "shop", "token")

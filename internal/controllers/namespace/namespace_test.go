@@ -114,7 +114,7 @@ func TestDeleteNamespace(t *testing.T) {
 				assert.ElementsMatch(t, tt.remain, conditions(t, srv))
 			} else {
 				require.ErrorIs(t, err, fakeapi.ErrNotFound)
-				left, err := srv.List("configmaps", fakeapi.InNamespace("shop"))
+				left, err := srv.List("configmaps", "shop")
 				require.NoError(t, err)
 				assert.Empty(t, left)
 			}

@@ -97,7 +97,7 @@ func TestNodeWithoutKubelet(t *testing.T) {
 func TestZones(t *testing.T) {
 	const zoneA, zoneB = ", topology.kubernetes.io/zone: a", ", topology.kubernetes.io/zone: b"
 	tainted := func(c controllertest.Cluster) (n int) {
-		nodes, err := c.List("nodes")
+		nodes, err := c.List("nodes", "")
 		require.NoError(t, err)
 		for _, o := range nodes {
 			if slices.Contains(taints(c, o.Name()), "unreachable:NoExecute") {

@@ -39,7 +39,7 @@ func TestTemplate(t *testing.T) {
 	assert.Equal(t, []string{`FailedResourceClaimCreation: PodResourceClaim dev: resource claim template "gpu": resourceclaimtemplate.resource.k8s.io "gpu" not found`}, c.Events("p"))
 	c.Put(template)
 	c.Settle(0)
-	list, err := c.List(claims)
+	list, err := c.List(claims, "")
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	made := list[0]

@@ -253,7 +253,7 @@ func TestSeries(t *testing.T) {
 	c := controllertest.StartCluster(t, "scheduler")
 	c.Create(podsPath, pod("p", oneContainer))
 	c.Settle(11 * time.Minute)
-	events, err := c.List("events.events.k8s.io")
+	events, err := c.List("events.events.k8s.io", "")
 	require.NoError(t, err)
 	require.Len(t, events, 2, "the second one regards the Pod with its condition")
 	assert.Nil(t, events[0]["series"])

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/controllers/workloadtest"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -80,7 +79,7 @@ func TestRollingUpdate(t *testing.T) {
 	status := object.Map(c.Get("statefulsets", "db"), "status")
 	assert.NotEqual(t, before, status["currentRevision"])
 	assert.Equal(t, status["updateRevision"], status["currentRevision"])
-	revisions, err := c.List("controllerrevisions", fakeapi.InNamespace("shop"))
+	revisions, err := c.List("controllerrevisions", "shop")
 	require.NoError(t, err)
 	assert.Len(t, revisions, 2)
 }
@@ -120,7 +119,7 @@ func TestRollback(t *testing.T) {
 	assert.EqualValues(t, 3, revision["revision"])
 	c.Patch("statefulsets", "db", `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"pg:3"}]}}}}`)
 	c.RunAll()
-	revisions, err := c.List("controllerrevisions", fakeapi.InNamespace("shop"))
+	revisions, err := c.List("controllerrevisions", "shop")
 	require.NoError(t, err)
 	assert.Len(t, revisions, 2, "the newest and one more")
 }

@@ -29,7 +29,7 @@ func start(t *testing.T, controllers string, objects ...string) controllertest.C
 	for _, o := range objects {
 		c.Put(o)
 	}
-	require.NoError(t, c.Controllers(controllers))
+	require.NoError(t, c.SetControllers(controllers))
 	c.Settle(time.Second)
 	return c
 }

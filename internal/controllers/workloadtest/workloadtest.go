@@ -153,7 +153,7 @@ func (c *Cluster) Conditions(resource, name string) []string {
 // Pods returns the Pods of the namespace shop, sorted by name.
 func (c *Cluster) Pods() []fakeapi.Object {
 	c.t.Helper()
-	pods, err := c.List("pods", fakeapi.InNamespace("shop"))
+	pods, err := c.List("pods", "shop")
 	require.NoError(c.t, err)
 	return pods
 }
@@ -252,7 +252,7 @@ func chosen(pod fakeapi.Object, names []string) bool {
 // SuccessfulCreate: Created pod: web-x (x2)".
 func (c *Cluster) Events(kind, name string) []string {
 	c.t.Helper()
-	events, err := c.List("events", fakeapi.InNamespace("shop"))
+	events, err := c.List("events", "shop")
 	require.NoError(c.t, err)
 	slices.SortFunc(events, func(a, b fakeapi.Object) int { return strings.Compare(a.Name(), b.Name()) })
 	out := []string{}
