@@ -16,7 +16,7 @@ import (
 // a directory serves this tree.
 func TestInstall(t *testing.T) {
 	t.Parallel()
-	proxy, modules, home := t.TempDir(), t.TempDir(), t.TempDir()
+	proxy, modules := t.TempDir(), t.TempDir()
 	moduleproxy.Write(t, proxy, root, ".", "v0.0.1")
 	moduleproxy.Write(t, proxy, root, "fakeapi/restconfig", "v0.0.1")
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE", "GOPROXY").Output()
@@ -39,13 +39,10 @@ func TestInstall(t *testing.T) {
 			}
 			cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "GOWORK=off", "GOSUMDB=off", "GONOSUMDB=*", "GONOPROXY=none", "GOMODCACHE="+modules, "GOBIN="+home,
+			cmd.Env = append(os.Environ(), "GOWORK=off", "GOSUMDB=off", "GONOSUMDB=*", "GONOPROXY=none", "GOMODCACHE="+modules,
 				"GOFLAGS=-modcacherw -trimpath", "GOPROXY=file://"+proxy+",file://"+filepath.ToSlash(goenv[0])+"/cache/download,"+goenv[1])
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			if strings.Contains(script, "go install") {
-				require.FileExists(t, filepath.Join(home, "fakeapi"))
-			}
 		})
 	}
 }
