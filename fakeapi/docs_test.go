@@ -20,7 +20,7 @@ func TestDocsTables(t *testing.T) {
 		return string(b)
 	}
 	for _, source := range []struct{ files, page, pattern, row string }{
-		{"*.go", "fixtures-and-webhooks.md", `(?m)^func (With\w+)\(.*\) Option `, "| `%s("},
+		{"*.go", "options.md", `(?m)^func (With\w+)\(.*\) Option `, "| `%s("},
 		{"../go.mod", "dependencies.md", `(?m)^(?:require )?\t?(\S+) v\d\S*(?: // indirect)?$`, "`%s`"},
 	} {
 		files, err := filepath.Glob(source.files)

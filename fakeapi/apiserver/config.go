@@ -35,7 +35,7 @@ type Config struct {
 	// DisableAdmissionPlugins are those of them that are disabled: MutatingAdmissionWebhook
 	// and the like turn off webhooks and policies. A name that kube-apiserver does not have,
 	// and one in both, is wrong. A few plugins have no effect here;
-	// docs/fixtures-and-webhooks.md lists them.
+	// docs/access.md lists them.
 	//
 	// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
