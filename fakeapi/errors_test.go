@@ -57,7 +57,7 @@ func TestErrors(t *testing.T) {
 		{"DeleteObject", srv.DeleteObject("{apiVersion: v1, kind: Pod, metadata: {name: none}}"), fakeapi.ErrNotFound},
 		{"DeleteObject of text", srv.DeleteObject("text"), fakeapi.ErrInvalidObject},
 		{"Inject", inject(faults.Fault{}), fakeapi.ErrInvalidFault},
-		{"ParseFaults", unparsed, fakeapi.ErrInvalidFault},
+		{"faults.Parse", unparsed, fakeapi.ErrInvalidFault},
 		{"SetLag", srv.SetLag("pods", fakeapi.Lag{Until: 1}), fakeapi.ErrInvalidLag},
 		{"New with an unknown release", start(fakeapi.WithRelease("v0.1")), fakeapi.ErrInvalidOption},
 		{"New with an unknown feature gate", start(fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"None": true}})), fakeapi.ErrInvalidOption},

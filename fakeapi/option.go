@@ -242,7 +242,7 @@ func WithFaults(faults ...faults.Fault) Option {
 }
 
 // WithFaultFiles injects the faults of YAML and JSON files, as WithFaults does. Each
-// file is as for ParseFaults. Globs are as for WithObjectFiles.
+// file is as for faults.Parse. Globs are as for WithObjectFiles.
 func WithFaultFiles(fsys fs.FS, globs ...string) Option {
 	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
 }
