@@ -93,7 +93,7 @@ import { findBinary, withKube } from 'kubefake';
 
 test('executable', withKube(async (kube) => {
   assert.match(findBinary(), /node_modules.@kubefake./);
-  await kube.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } });
+  await kube.store({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } });
   assert.equal((await fetch(kube.url + '/api/v1/namespaces/a')).status, 200);
 }));
 `
