@@ -58,6 +58,12 @@ func compareProto(k kind, doc []byte) string {
 		return ""
 	}
 	got := typ.AppendProto([]byte("before"), obj)[len("before"):]
+	if !bytes.Equal(got, want) && bytes.Contains(doc, []byte("null")) { // nil bytes are empty after they were stored
+		if obj, _, err = typ.Decode(typ.Append(nil, obj), wire.DecodeOptions{}); err != nil {
+			return "stored: " + err.Error()
+		}
+		got = typ.AppendProto([]byte("before"), obj)[len("before"):]
+	}
 	if !bytes.Equal(got, want) {
 		return fmt.Sprintf("protobuf %q\nwant     %q", got, want)
 	}
