@@ -79,14 +79,19 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 		return o, nil
 	}
 	all, err := In(ctx, t, []*Object{o})
-	var failed *ConversionError
-	switch {
-	case errors.As(err, &failed):
-		return nil, &ConversionError{Err: failed.Err, Stored: o}
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, o.conversionError(err)
 	}
 	return all[0], nil
+}
+
+// conversionError returns an error of a conversion. A *ConversionError has o as what is stored.
+func (o *Object) conversionError(err error) error {
+	var failed *ConversionError
+	if errors.As(err, &failed) {
+		return &ConversionError{Err: failed.Err, Stored: o}
+	}
+	return err
 }
 
 // In returns the objects in t's version. It converts all objects of other versions in
@@ -148,12 +153,8 @@ func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, er
 		return nil, err
 	}
 	converted, err := convert(ctx, t, []map[string]any{obj})
-	var failed *ConversionError
-	switch {
-	case errors.As(err, &failed):
-		return nil, &ConversionError{Err: failed.Err, Stored: o}
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, o.conversionError(err)
 	}
 	made := o.as(t, converted[0])
 	made.conversions.Store(&conversions{from: o.Unconverted()})
