@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
@@ -28,7 +29,7 @@ func (c *config) applyAPI(a *apiserver.Config) {
 	plugins := &c.server.Plugins
 	plugins.Enable = append(plugins.Enable, a.EnableAdmissionPlugins...)
 	plugins.Disable = append(plugins.Disable, a.DisableAdmissionPlugins...)
-	set(&plugins.ConfigFile, a.AdmissionControlConfigFile)
+	plugins.ConfigFile = cmp.Or(a.AdmissionControlConfigFile, plugins.ConfigFile)
 	if a.ServiceClusterIPRanges != nil {
 		c.server.ServiceRanges = a.ServiceClusterIPRanges
 	}
@@ -39,8 +40,8 @@ func (c *config) applyAPI(a *apiserver.Config) {
 
 // applyAccess applies the settings of who may connect and do what.
 func (c *config) applyAccess(a *apiserver.Config) {
-	set(&c.authentication, a.Authentication)
-	set(&c.authorization, a.Authorization)
+	c.authentication = cmp.Or(a.Authentication, c.authentication)
+	c.authorization = cmp.Or(a.Authorization, c.authorization)
 	if a.ClientCA != nil {
 		c.http.TLS = true
 		c.clientCAs = append(c.clientCAs, a.ClientCA)
@@ -50,10 +51,9 @@ func (c *config) applyAccess(a *apiserver.Config) {
 		c.http.TLS = true
 		c.http.Certificate, c.http.Key = a.Certificate, a.Key
 	}
-	set(&c.http.CertDir, a.CertDir)
+	c.http.CertDir = cmp.Or(a.CertDir, c.http.CertDir)
 	if f := a.Files; f != nil {
-		files := *f
-		c.watched = &files
+		c.watched = f
 		c.http.TLS = c.http.TLS || f.Certificate != "" || f.ClientCA != ""
 		if f.ClientCA != "" {
 			c.server.Auth.Unauthenticated = authn.AsAnonymous
@@ -67,20 +67,12 @@ func (c *config) applyAccess(a *apiserver.Config) {
 
 // applyLimits applies the settings of how much and how long, and the audit log.
 func (c *config) applyLimits(a *apiserver.Config) {
-	set(&c.server.MaxReads, a.MaxRequestsInflight)
-	set(&c.server.MaxWrites, a.MaxMutatingRequestsInflight)
-	set(&c.server.MinWatchTimeout, a.MinRequestTimeout)
-	set(&c.server.EventTTL, a.EventTTL)
-	set(&c.server.Compaction, registry.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep})
+	c.server.MaxReads = cmp.Or(a.MaxRequestsInflight, c.server.MaxReads)
+	c.server.MaxWrites = cmp.Or(a.MaxMutatingRequestsInflight, c.server.MaxWrites)
+	c.server.MinWatchTimeout = cmp.Or(a.MinRequestTimeout, c.server.MinWatchTimeout)
+	c.server.EventTTL = cmp.Or(a.EventTTL, c.server.EventTTL)
+	c.server.Compaction = cmp.Or(registry.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep}, c.server.Compaction)
 	if a.AuditLog != nil {
 		c.auditPolicy, c.auditWriter = a.AuditPolicy, a.AuditLog
-	}
-}
-
-// set sets a setting to a value that is not zero.
-func set[T comparable](setting *T, v T) {
-	var zero T
-	if v != zero {
-		*setting = v
 	}
 }

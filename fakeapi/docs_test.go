@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 )
 
-// TestDocsTables checks that the tables in docs have every option and every requirement.
+// TestDocsTables checks that the tables in docs have every option, every field of
+// apiserver.Config and every requirement.
 func TestDocsTables(t *testing.T) {
 	read := func(name string) string {
 		b, err := os.ReadFile(name)
@@ -37,5 +41,9 @@ func TestDocsTables(t *testing.T) {
 		for _, name := range names {
 			assert.Contains(t, page, fmt.Sprintf(source.row, name[1]))
 		}
+	}
+	options := read("../docs/options.md")
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[apiserver.Config]()) {
+		assert.Contains(t, options, "`"+f.Name+"`")
 	}
 }

@@ -319,11 +319,11 @@ func newConfig(options []Option) (*config, error) {
 func (c *config) readFaults() error {
 	for _, f := range c.faults {
 		err := f.each(func(name string, text []byte) error {
-			faults, err := faults.Parse(text)
+			list, err := faults.Parse(text)
 			if err != nil {
 				return in(name, err)
 			}
-			c.server.Faults = append(c.server.Faults, faults...)
+			c.server.Faults = append(c.server.Faults, list...)
 			return nil
 		})
 		if err != nil {
