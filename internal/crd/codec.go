@@ -190,14 +190,15 @@ func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any
 
 func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
 	obj = object.Copy(obj)
-	dropInvalid(obj, "creationTimestamp")
-	if c.stored { // a conversion fails for it
-		dropInvalid(obj, "deletionTimestamp")
-	}
+	takeInvalid(obj, "creationTimestamp")
+	deletionTimestamp, invalid := takeInvalid(obj, "deletionTimestamp")
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
-	var invalid *validation.Error
-	if errors.As(err, &invalid) { // in the metadata of an embedded resource
-		err = status.Invalid(groupKind(c.kind), object.String(obj, "metadata", "name"), c.inRelease(invalid))
+	if invalid && !c.stored && err == nil { // the conversion to the stored version fails for it
+		object.Meta(obj)["deletionTimestamp"] = deletionTimestamp
+	}
+	var embedded *validation.Error
+	if errors.As(err, &embedded) { // in the metadata of an embedded resource
+		err = status.Invalid(groupKind(c.kind), object.String(obj, "metadata", "name"), c.inRelease(embedded))
 	}
 	return obj, err
 }
@@ -207,13 +208,16 @@ func (c *customCodec) inRelease(e *validation.Error) validation.List {
 	return validation.List{e}.In(c.release, c.kind.Group, c.kind.Kind)
 }
 
-// dropInvalid removes a member of the metadata that cannot be decoded. kube-apiserver does
-// not decode the result of an apply.
-func dropInvalid(obj map[string]any, name string) {
+// takeInvalid removes and returns a member of the metadata that cannot be decoded.
+// kube-apiserver does not decode the result of an apply.
+func takeInvalid(obj map[string]any, name string) (v any, invalid bool) {
 	meta := object.Map(obj, "metadata")
-	if v, ok := meta[name]; ok && !schema.ValidMetadata(name, v) {
-		delete(meta, name)
+	v, ok := meta[name]
+	if !ok || schema.ValidMetadata(name, v) {
+		return nil, false
 	}
+	delete(meta, name)
+	return v, true
 }
 
 // coerceDecoded is coerce for what wire.DecodeCustom returned.

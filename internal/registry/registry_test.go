@@ -190,6 +190,10 @@ func TestErrors(t *testing.T) {
 		{"stale resourceVersion", func() (Result, error) {
 			return c.Update(ctx, c.request(t, "configmaps", "a"), Body{Object: stale}, o)
 		}, status.ReasonConflict},
+		{"resourceVersion of a missing object that is no number", func() (Result, error) {
+			body := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","resourceVersion":"x"}}`
+			return c.Patch(ctx, c.request(t, "configmaps", "b"), Patch{patch.ApplyType, []byte(body)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}})
+		}, ""},
 		{"another name", func() (Result, error) {
 			return c.Update(ctx, c.request(t, "configmaps", "b"), Body{Object: configMap("a", "1")}, o)
 		}, status.ReasonBadRequest},

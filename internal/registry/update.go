@@ -269,6 +269,9 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if err := op.checkEscalation(obj, nil); err != nil {
 		return Result{}, err
 	}
+	if _, err := versionOf(object.Meta(obj)); err != nil {
+		return Result{}, err
+	}
 	id, err := op.newIdentity(object.Meta(obj))
 	if err != nil {
 		return Result{}, err
@@ -302,11 +305,10 @@ func (op *operation) nothingToChange(c change) error {
 // checkVersion compares the resourceVersion that a write was made from with the
 // stored one. Where the type allows it, a write without one overwrites.
 func (op *operation) checkVersion(meta map[string]any, old *storage.Object) error {
-	text := object.String(meta, "resourceVersion")
-	rev, err := storage.ParseVersion(text)
+	rev, err := versionOf(meta)
 	switch {
 	case err != nil:
-		return status.Unclassified(err.Error())
+		return err
 	case rev == uint64(old.Revision):
 	case rev == 0 && op.Type.AllowUnconditionalUpdate:
 		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
@@ -318,6 +320,15 @@ func (op *operation) checkVersion(meta map[string]any, old *storage.Object) erro
 		return status.Conflict(op.groupResource(), op.Name, "the object has been modified; please apply your changes to the latest version and try again")
 	}
 	return nil
+}
+
+// versionOf returns the resourceVersion that a write was made from, 0 if it gives none.
+func versionOf(meta map[string]any) (uint64, error) {
+	rev, err := storage.ParseVersion(object.String(meta, "resourceVersion"))
+	if err != nil {
+		return 0, status.Unclassified(err.Error())
+	}
+	return rev, nil
 }
 
 // prepareForUpdate brings obj, which is to replace the object of a state, into the form that is

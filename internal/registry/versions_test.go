@@ -114,14 +114,21 @@ func TestApplyInvalidTimes(t *testing.T) {
 	const parseError = `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`
 	definition := strings.ReplaceAll(twoVersions, `"status":{"type":"string"}}`,
 		`"status":{"type":"string"},"e":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}`)
-	for _, tt := range []struct{ name, version, metadata, members, err string }{
-		{"a creation in the storage version", "v2", `"creationTimestamp":"x"`, ``, ""},
-		{"a deletion in the storage version", "v2", `"deletionTimestamp":"x"`, ``, ""},
-		{"a number", "v2", `"deletionTimestamp":1`, ``, ""},
-		{"a creation in another version", "v1", `"creationTimestamp":"x"`, ``, ""},
-		{"a deletion in another version", "v1", `"deletionTimestamp":"x"`, ``, parseError},
-		{"an embedded resource", "v2", `"labels":{}`, `,"e":{"apiVersion":"v1","kind":"A","metadata":{"creationTimestamp":"x"}}`,
-			`Widget.example.com "w" is invalid: e.metadata: Invalid value: {"creationTimestamp":"x"}: ` + parseError},
+	for _, tt := range []struct {
+		name, version, sub, metadata, members, err string
+		exists                                     bool
+	}{
+		{name: "a creation in the storage version", version: "v2", metadata: `"creationTimestamp":"x"`},
+		{name: "a deletion in the storage version", version: "v2", metadata: `"deletionTimestamp":"x"`},
+		{name: "a number", version: "v2", metadata: `"deletionTimestamp":1`},
+		{name: "a creation in another version", version: "v1", metadata: `"creationTimestamp":"x"`},
+		{name: "a deletion in another version", version: "v1", metadata: `"deletionTimestamp":"x"`, err: parseError},
+		{name: "a deletion of an object in another version", version: "v1", exists: true, metadata: `"deletionTimestamp":"x"`, err: parseError},
+		{name: "an invalid object in another version", version: "v1", exists: true, metadata: `"deletionTimestamp":"x","labels":{"a":"!"}`,
+			err: `Widget.example.com "w" is invalid: metadata.labels: Invalid value: "!"`},
+		{name: "a status in another version", version: "v1", sub: "status", exists: true, metadata: `"deletionTimestamp":"x"`},
+		{name: "an embedded resource", version: "v2", metadata: `"labels":{}`, members: `,"e":{"apiVersion":"v1","kind":"A","metadata":{"creationTimestamp":"x"}}`,
+			err: `Widget.example.com "w" is invalid: e.metadata: Invalid value: {"creationTimestamp":"x"}: ` + parseError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
@@ -129,10 +136,15 @@ func TestApplyInvalidTimes(t *testing.T) {
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")
 			r.Type = r.Type.In("example.com/" + tt.version)
+			if tt.exists {
+				_, err = c.Put([]byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"w","namespace":"default"}}`))
+				require.NoError(t, err)
+			}
+			r.Subresource = tt.sub
 			body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w",%s}%s}`, tt.version, tt.metadata, tt.members)
 			written, err := c.Patch(ctx, r, Patch{patch.ApplyType, []byte(body)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}})
 			if tt.err != "" {
-				require.EqualError(t, err, tt.err)
+				require.ErrorContains(t, err, tt.err)
 				return
 			}
 			require.NoError(t, err)
