@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/kubelet"
 )
 
 // openExec makes an exec request over a WebSocket. The caller closes the connection.
@@ -78,14 +79,14 @@ func TestPodExec(t *testing.T) {
 		_, err := srv.Put(pod)
 		require.NoError(t, err)
 	}
-	require.NoError(t, srv.Pods("app=web").Exec(func(_ context.Context, c fakeapi.Command) int {
+	require.NoError(t, srv.Kubelet().Pods("app=web").HandleExec(func(_ context.Context, c kubelet.Command) int {
 		in, _ := io.ReadAll(c.Stdin)
 		fmt.Fprintf(c.Stdout, "%s/%s/%s %s %s", c.Namespace, c.Pod, c.Container, strings.Join(c.Args, " "), in)
 		fmt.Fprint(c.Stderr, "warning")
 		return 3
 	}))
-	require.NoError(t, srv.Pods("app=web").Container("d").Exec(func(context.Context, fakeapi.Command) int { return 0 }))
-	require.ErrorIs(t, srv.Pods("=").Exec(nil), fakeapi.ErrInvalidOption)
+	require.NoError(t, srv.Kubelet().Pods("app=web").Container("d").HandleExec(func(context.Context, kubelet.Command) int { return 0 }))
+	require.ErrorIs(t, srv.Kubelet().Pods("=").HandleExec(nil), kubelet.ErrInvalid)
 
 	const success = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"}`
 	const failure = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"command terminated with non-zero exit code: exit status 3","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"3"}]}}`
@@ -123,12 +124,12 @@ func TestPodExecWithoutReturn(t *testing.T) {
 	srv := fakeapi.Start(t)
 	_, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`)
 	require.NoError(t, err)
-	for name, run := range map[string]func(context.Context, fakeapi.Command) int{
-		"panic":   func(context.Context, fakeapi.Command) int { panic("of the test") },
-		"FailNow": func(context.Context, fakeapi.Command) int { runtime.Goexit(); return 0 },
+	for name, run := range map[string]func(context.Context, kubelet.Command) int{
+		"panic":   func(context.Context, kubelet.Command) int { panic("of the test") },
+		"FailNow": func(context.Context, kubelet.Command) int { runtime.Goexit(); return 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, srv.Pods("").Exec(run))
+			require.NoError(t, srv.Kubelet().Pods("").HandleExec(run))
 			conn, r, resp := openExec(t, srv, "web/exec?command=ls&stdin=1&stdout=1", "v5.channel.k8s.io")
 			defer conn.Close()
 			assert.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)

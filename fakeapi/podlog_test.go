@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/kubelet"
 )
 
 func TestPodLog(t *testing.T) {
@@ -21,9 +22,9 @@ func TestPodLog(t *testing.T) {
 		_, err := srv.Put(pod)
 		require.NoError(t, err)
 	}
-	require.NoError(t, srv.Pods("app=web").Log("one\ntwo\nthree\n"))
-	require.NoError(t, srv.Pods("app=web").Container("d").Log("no newline"))
-	require.ErrorIs(t, srv.Pods("=").Log(""), fakeapi.ErrInvalidOption)
+	require.NoError(t, srv.Kubelet().Pods("app=web").SetLog("one\ntwo\nthree\n"))
+	require.NoError(t, srv.Kubelet().Pods("app=web").Container("d").SetLog("no newline"))
+	require.ErrorIs(t, srv.Kubelet().Pods("=").SetLog(""), kubelet.ErrInvalid)
 	for _, row := range []struct {
 		path string
 		code int

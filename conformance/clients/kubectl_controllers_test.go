@@ -103,7 +103,7 @@ func TestHelmWithControllers(t *testing.T) {
 		t.Skip("helm is not installed")
 	}
 	srv := fakeapi.Start(t, fakeapi.WithControllers("*"), fakeapi.WithTLS())
-	require.NoError(t, srv.Pods("app=check").Complete(0)) // helm test waits for it
+	require.NoError(t, srv.Kubelet().Pods("app=check").Complete(0)) // helm test waits for it
 	config := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, srv.WriteKubeconfig(config))
 	for _, args := range [][]string{

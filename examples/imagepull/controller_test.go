@@ -29,7 +29,7 @@ func installerTest(reportFailures bool) rig.Test {
 		i := &imagepull.Installer{Client: client, ConfigMaps: apps.Lister(), Deployments: deployments.Lister(), ReportFailures: reportFailures}
 		rig.Run(t, factory, i.Reconcile, apps.Informer(), deployments.Informer())
 
-		require.NoError(t, srv.Pods("app=broken").FailImagePull())
+		require.NoError(t, srv.Kubelet().Pods("app=broken").FailImagePull())
 		user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).CoreV1().ConfigMaps("default")
 		time.Sleep(time.Second) // the Node is ready
 		for _, name := range []string{"web", "broken"} {

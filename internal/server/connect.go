@@ -94,9 +94,9 @@ func (r *request) passOn() error {
 	if r.Resource == "pods" {
 		switch r.Subresource {
 		case "log":
-			text += "; POST /debug/fakeapi/pods or, in Go, srv.Pods(...).Log sets the log"
+			text += "; POST /debug/fakeapi/pods or, in Go, srv.Kubelet().Pods(...).SetLog sets the log"
 		case "exec":
-			text += "; in Go, srv.Pods(...).Exec sets what runs commands"
+			text += "; in Go, srv.Kubelet().Pods(...).HandleExec sets what runs commands"
 		}
 	}
 	return status.NotImplemented(text)

@@ -41,7 +41,7 @@ func slices(t *testing.T, c controllertest.Cluster) (out []map[string]any) {
 
 func TestReadyAndNotReady(t *testing.T) {
 	c := start(t)
-	require.NoError(t, c.Pods("app=web").In("none").Hang())
+	require.NoError(t, c.Kubelet().Pods("app=web").In("none").Hang())
 	c.Create(servicesPath, service(`selector: {app: web}, ports: [{port: 80, targetPort: http}]`))
 	c.Settle(0)
 	require.Len(t, slices(t, c), 1, "an empty slice")
@@ -71,7 +71,7 @@ func TestReadyAndNotReady(t *testing.T) {
 	}
 	assert.Len(t, object.List(c.Get("endpoints", "default", "web"), "subsets"), 2)
 
-	require.NoError(t, c.Pods("app=web").Hang())
+	require.NoError(t, c.Kubelet().Pods("app=web").Hang())
 	c.Settle(0)
 	subset, _ := object.List(c.Get("endpoints", "default", "web"), "subsets")[0].(map[string]any)
 	assert.Empty(t, subset["addresses"])

@@ -129,7 +129,7 @@ func TestInitContainers(t *testing.T) {
 	assert.NotNil(t, object.Map(container(p, "initContainerStatuses", 1), "state", "running"))
 	assert.Equal(t, "True", controllertest.Condition(p, "Initialized"))
 
-	require.NoError(t, c.Pods("app=broken").Container("first").Complete(3))
+	require.NoError(t, c.Kubelet().Pods("app=broken").Container("first").Complete(3))
 	c.Create(podsPath, pod("broken", inits))
 	c.Settle(time.Minute)
 	p = c.Pod("broken")
@@ -138,7 +138,7 @@ func TestInitContainers(t *testing.T) {
 	assert.Equal(t, "CrashLoopBackOff", object.String(container(p, "initContainerStatuses", 0), "state", "waiting", "reason"))
 	assert.Equal(t, "PodInitializing", object.String(container(p, "containerStatuses", 0), "state", "waiting", "reason"))
 
-	require.NoError(t, c.Pods("app=failed").Container("first").Complete(3))
+	require.NoError(t, c.Kubelet().Pods("app=failed").Container("first").Complete(3))
 	c.Create(podsPath, pod("failed", inits+", restartPolicy: Never"))
 	c.Settle(0)
 	assert.Equal(t, "Failed", phase(c.Pod("failed")))
@@ -158,7 +158,7 @@ func TestJobPods(t *testing.T) {
 
 func TestCrashLoop(t *testing.T) {
 	c := start(t)
-	require.NoError(t, c.Pods("app=p").CrashLoop())
+	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	c.Create(podsPath, pod("p", ""))
 	c.Settle(0)
 	p := c.Pod("p")
@@ -177,7 +177,7 @@ func TestCrashLoop(t *testing.T) {
 		assert.EqualValues(t, 2+i, container(c.Pod("p"), "containerStatuses", 0)["restartCount"], "after %s", after)
 	}
 
-	require.NoError(t, c.Pods("app=p").Run())
+	require.NoError(t, c.Kubelet().Pods("app=p").Run())
 	c.Settle(5 * time.Minute)
 	p = c.Pod("p")
 	assert.Equal(t, "True", controllertest.Condition(p, "Ready"), "it recovers at the end of the back-off")
@@ -189,14 +189,14 @@ func TestCrashOfRunningPod(t *testing.T) {
 	c.Create(podsPath, pod("p", ""))
 	c.Settle(0)
 	require.Equal(t, "True", controllertest.Condition(c.Pod("p"), "Ready"))
-	require.NoError(t, c.Pods("app=p").CrashLoop())
+	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	c.Settle(0)
 	assert.Equal(t, "CrashLoopBackOff", object.String(container(c.Pod("p"), "containerStatuses", 0), "state", "waiting", "reason"))
 }
 
 func TestFailImagePull(t *testing.T) {
 	c := start(t)
-	require.NoError(t, c.Pods("app=p").FailImagePull())
+	require.NoError(t, c.Kubelet().Pods("app=p").FailImagePull())
 	c.Create(podsPath, pod("p", ""))
 	c.Settle(0)
 	p := c.Pod("p")
@@ -205,7 +205,7 @@ func TestFailImagePull(t *testing.T) {
 	assert.Contains(t, c.Events("p"), `Failed: Error: ErrImagePull`)
 	assert.Contains(t, c.Events("p"), `BackOff: Back-off pulling image "img"`)
 
-	require.NoError(t, c.Pods("app=p").Run())
+	require.NoError(t, c.Kubelet().Pods("app=p").Run())
 	c.Settle(10 * time.Second)
 	p = c.Pod("p")
 	assert.Equal(t, "Running", phase(p))
@@ -226,8 +226,8 @@ func TestComplete(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := start(t)
-			require.NoError(t, c.Pods("app=p").In("default").Complete(row.code))
-			require.NoError(t, c.Pods("app=p").In("elsewhere").Hang())
+			require.NoError(t, c.Kubelet().Pods("app=p").In("default").Complete(row.code))
+			require.NoError(t, c.Kubelet().Pods("app=p").In("elsewhere").Hang())
 			c.Create(podsPath, pod("p", ", restartPolicy: "+row.policy))
 			c.Settle(0)
 			assert.Equal(t, row.phase, phase(c.Pod("p")))
@@ -238,7 +238,7 @@ func TestComplete(t *testing.T) {
 // Containers that hang are never ready, and take the whole grace period to stop.
 func TestHang(t *testing.T) {
 	c := start(t)
-	require.NoError(t, c.Pods("app=p").Hang())
+	require.NoError(t, c.Kubelet().Pods("app=p").Hang())
 	c.Create(podsPath, pod("p", ", terminationGracePeriodSeconds: 20"))
 	c.Settle(time.Hour)
 	p := c.Pod("p")
@@ -305,13 +305,13 @@ func TestImageUpdate(t *testing.T) {
 func TestStoppedNode(t *testing.T) {
 	c := start(t)
 	c.Settle(0)
-	c.StopNode("node-1")
+	c.Kubelet().StopNode("node-1")
 	c.Create(podsPath, pod("p", ", nodeName: node-1"))
 	before := c.Get("leases", "kube-node-lease", "node-1")
 	c.Settle(time.Hour)
 	assert.Equal(t, before, c.Get("leases", "kube-node-lease", "node-1"))
 	assert.Equal(t, "Pending", phase(c.Pod("p")))
-	c.StartNode("node-1")
+	c.Kubelet().StartNode("node-1")
 	c.Settle(0)
 	assert.Equal(t, "Running", phase(c.Pod("p")))
 }
@@ -319,9 +319,9 @@ func TestStoppedNode(t *testing.T) {
 // A fork behaves as its origin does.
 func TestFork(t *testing.T) {
 	c := start(t)
-	require.NoError(t, c.Pods("app=p").CrashLoop())
+	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	fork := controllertest.Cluster{Server: c.Server.Fork(t)}
-	require.NoError(t, c.Pods("app=p").Run())
+	require.NoError(t, c.Kubelet().Pods("app=p").Run())
 	_, err := fork.Server.Put(pod("p", ", nodeName: node-1"))
 	require.NoError(t, err)
 	controllertest.Settle(t, fork.Server)

@@ -99,7 +99,7 @@ func TestStages(t *testing.T) {
 	c.Wait(time.Second)
 	assert.Nil(t, c.Pod("p"))
 
-	require.NoError(t, c.Pods("app=p").CrashLoop())
+	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	c.Create(podsPath, pod("p", ""))
 	c.Settle(0)
 	assert.Equal(t, "CrashLoopBackOff", object.String(container(c.Pod("p"), "containerStatuses", 0), "state", "waiting", "reason"), "a test has precedence")

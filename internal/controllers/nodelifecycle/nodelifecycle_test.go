@@ -47,7 +47,7 @@ func TestSilentNode(t *testing.T) {
 	c.Wait(time.Minute)
 	assert.Equal(t, "True", controllertest.Condition(c.Pod("p"), "Ready"))
 
-	c.StopNode("a")
+	c.Kubelet().StopNode("a")
 	c.Wait(45 * time.Second)
 	assert.Equal(t, "True KubeletReady kubelet is posting ready status", ready(c, "a"))
 	c.Wait(15 * time.Second)
@@ -61,7 +61,7 @@ func TestSilentNode(t *testing.T) {
 	c.Wait(5 * time.Minute)
 	assert.NotNil(t, controllertest.Field(c.Pod("p"), "metadata", "deletionTimestamp"), "the default toleration ends")
 
-	c.StartNode("a")
+	c.Kubelet().StartNode("a")
 	c.Wait(10 * time.Second)
 	assert.Equal(t, "True KubeletReady kubelet is posting ready status", ready(c, "a"))
 	assert.Empty(t, taints(c, "a"))
@@ -129,7 +129,7 @@ func TestZones(t *testing.T) {
 			}
 			c.Wait(0)
 			for i := range row.stopped {
-				c.StopNode(fmt.Sprintf("a%d", i))
+				c.Kubelet().StopNode(fmt.Sprintf("a%d", i))
 			}
 			c.Wait(60 * time.Second)
 			c.Wait(time.Minute)
@@ -146,7 +146,7 @@ func TestZones(t *testing.T) {
 		c.Put(node("b", zoneB))
 		c.Wait(0)
 		for i := range 5 {
-			c.StopNode(fmt.Sprintf("a%d", i))
+			c.Kubelet().StopNode(fmt.Sprintf("a%d", i))
 		}
 		c.Wait(60 * time.Second)
 		for n := 1; n <= 5; n++ {

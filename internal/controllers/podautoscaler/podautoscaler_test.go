@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/kubelet"
 	"github.com/kubefake/kubefake/internal/controllers/controllertest"
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -52,14 +53,14 @@ const (
 )
 
 func TestMetrics(t *testing.T) {
-	pods := func(set func(fakeapi.PodSelection) error) func(*fakeapi.Server) error {
-		return func(s *fakeapi.Server) error { return set(s.Pods("app=web")) }
+	pods := func(set func(kubelet.Pods) error) func(*fakeapi.Server) error {
+		return func(s *fakeapi.Server) error { return set(s.Kubelet().Pods("app=web")) }
 	}
 	use := func(resource, quantity string) func(*fakeapi.Server) error {
-		return pods(func(p fakeapi.PodSelection) error { return p.SetUsage(resource, quantity) })
+		return pods(func(p kubelet.Pods) error { return p.SetUsage(resource, quantity) })
 	}
 	metric := func(name, quantity string) func(*fakeapi.Server) error {
-		return func(s *fakeapi.Server) error { return s.SetMetric(name, quantity) }
+		return func(s *fakeapi.Server) error { return s.Kubelet().SetMetric(name, quantity) }
 	}
 	const valid = "True ValidMetricFound the HPA was able to successfully calculate a replica count from "
 	for _, row := range []struct {
@@ -81,7 +82,7 @@ func TestMetrics(t *testing.T) {
 		{"memory", memory, use("memory", "768Mi"), 3, valid + "memory resource", map[string]any{"averageValue": "768Mi"}},
 		{"a container", inC, use("cpu", "75m"), 3, valid + "cpu container resource utilization (percentage of request)",
 			map[string]any{"averageUtilization": int64(75), "averageValue": "75m"}},
-		{"a metric of Pods", requests, pods(func(p fakeapi.PodSelection) error { return p.SetMetric("rps", "15") }), 3, valid + "pods metric rps",
+		{"a metric of Pods", requests, pods(func(p kubelet.Pods) error { return p.SetMetric("rps", "15") }), 3, valid + "pods metric rps",
 			map[string]any{"averageValue": "15"}},
 		{"an average of an external metric", queue, metric("queue", "90"), 3,
 			valid + "external metric queue(&LabelSelector{MatchLabels:map[string]string{q: a,},MatchExpressions:[]LabelSelectorRequirement{},})",
@@ -123,16 +124,16 @@ func TestMetrics(t *testing.T) {
 // A Deployment follows its load up at once, and down after five minutes.
 func TestStabilization(t *testing.T) {
 	c := start(t, 2)
-	require.NoError(t, c.Pods("app=web").SetUsage("cpu", "100m"))
+	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "100m"))
 	autoscale(c, cpu)
 	c.Wait(15 * time.Second)
 	assert.EqualValues(t, 4, replicas(c))
 	assert.Contains(t, c.Events("hpa"), "SuccessfulRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target")
 	assert.Equal(t, "True SucceededRescale the HPA controller was able to update the target scale to 4", condition(c, "AbleToScale"))
 
-	require.NoError(t, c.Pods("app=web").SetUsage("cpu", "50m"))
+	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "50m"))
 	c.Wait(time.Minute)
-	require.NoError(t, c.Pods("app=web").SetUsage("cpu", "10m"))
+	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "10m"))
 	c.Wait(time.Minute)
 	assert.EqualValues(t, 4, replicas(c))
 	assert.Equal(t, "True ScaleDownStabilized recent recommendations were higher than current one, applying the highest recent recommendation", condition(c, "AbleToScale"))
@@ -143,7 +144,7 @@ func TestStabilization(t *testing.T) {
 
 func TestBehavior(t *testing.T) {
 	c := start(t, 2)
-	require.NoError(t, c.Pods("app=web").SetUsage("cpu", "500m"))
+	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "500m"))
 	autoscale(c, cpu+`, behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 60}]},
 scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 50, periodSeconds: 10}]}}`)
 	c.Wait(15 * time.Second)
@@ -154,7 +155,7 @@ scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 50,
 	c.Wait(15 * time.Second)
 	assert.EqualValues(t, 4, replicas(c))
 
-	require.NoError(t, c.Pods("app=web").SetUsage("cpu", "1m"))
+	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "1m"))
 	c.Wait(15 * time.Second)
 	assert.EqualValues(t, 2, replicas(c))
 	assert.Equal(t, "True ScaleDownLimit the desired replica count is decreasing faster than the maximum scale rate", condition(c, "ScalingLimited"))
