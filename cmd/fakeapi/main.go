@@ -69,6 +69,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, errFindings): // they are printed
+		return 1
 	case errors.As(err, &usage):
 		about := cmd
 		if cmd.Name() == "help" { // its arguments are the commands of fakeapi
@@ -105,6 +107,7 @@ func newRoot() *cobra.Command {
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(
 		newServeCommand(),
+		newValidateCommand(),
 		newPlayCommand(),
 		newRecordCommand(),
 		newReplayCommand(),

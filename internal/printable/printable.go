@@ -22,6 +22,15 @@ func Text(text string) string { return escape(text, "\n\t") }
 // it. A rune may be split between two writes.
 func Writer(w io.Writer) io.Writer { return &writer{w: w} }
 
+// Unwrap returns the writer to which a writer of [Writer] writes, for text that has colors or is
+// escaped already, and another writer as it is.
+func Unwrap(w io.Writer) io.Writer {
+	if p, ok := w.(*writer); ok {
+		return p.w
+	}
+	return w
+}
+
 type writer struct {
 	w io.Writer
 

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write testdata")
 
 // packages are the public packages of the root module.
 var packages = []string{
-	"fakeapi", "fakeapi/apiserver", "fakeapi/faults", "fakeapi/journal", "fakeapi/kubelet", "httptest", "mvcc", "scenarios", "scenarios/explore",
+	"fakeapi", "fakeapi/apiserver", "fakeapi/faults", "fakeapi/journal", "fakeapi/kubelet", "fakeapi/manifests",
+	"httptest", "mvcc", "scenarios", "scenarios/explore",
 }
 
 func TestPublicAPI(t *testing.T) {

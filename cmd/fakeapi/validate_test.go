@@ -1,0 +1,51 @@
+//go:build go1.24
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// badPod has a finding at line 3.
+const badPod = `apiVersion: v1
+kind: Pod
+metadata: {name: Web}
+spec: {containers: [{name: web, image: nginx}]}
+`
+
+func TestValidate(t *testing.T) {
+	dir := t.TempDir()
+	pod := filepath.Join(dir, "pod.yaml")
+	require.NoError(t, os.WriteFile(pod, []byte(badPod), 0o600))
+	for _, row := range []struct {
+		args   string
+		code   int
+		stdout string
+	}{
+		{"validate", 2, ""},
+		{"validate --output xml " + pod, 2, ""},
+		{"validate --namespaces any " + pod, 2, ""},
+		{"validate " + pod, 1, "  3:12  error  Pod default/Web: metadata.name: Invalid value"},
+		{"validate --skip Pod " + pod, 0, "1 object in 1 file: 0 valid, 0 invalid, 1 skipped ("},
+		{"validate --reject v1/Pod " + pod, 1, "the kind Pod is rejected"},
+		{"validate -o github " + dir, 1, "::error file=" + pod + ",line=3,col=12,title=Pod default/Web::metadata.name: Invalid value"},
+		{"validate -o tap " + dir, 1, "not ok 1 - " + pod + ":1 Pod default/Web"},
+		{"validate -o json " + dir, 1, `"summary": {"files":1,"objects":1,"valid":0,"invalid":1,`},
+		{"validate -o junit " + dir, 1, `<testsuites name="fakeapi validate" tests="1" failures="1" skipped="0"`},
+		{"validate -o sarif " + dir, 1, `"ruleId": "FieldValueInvalid"`},
+		{"validate --color always " + pod, 1, "\x1b[31merror\x1b[0m"},
+	} {
+		t.Run(row.args, func(t *testing.T) {
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), strings.Fields(row.args), strings.NewReader(""), &stdout, &stderr)
+			assert.Equal(t, row.code, code, stderr.String())
+			assert.Contains(t, stdout.String(), row.stdout)
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package manifests
+
+import (
+	"cmp"
+	"io"
+	"io/fs"
+	"regexp"
+	"runtime"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// A Config says how Validate works. The zero value validates files of the operating system as
+// `kubectl apply --server-side` of an administrator, with the default release.
+type Config struct {
+	// Files has the files of the paths. Nil means those of the operating system.
+	Files fs.FS
+
+	// Stdin is what the path "-" stands for. Nil is empty.
+	Stdin io.Reader
+
+	// Releases are those whose servers validate, such as "1.33": each object is validated by every
+	// one of them. None means the default release, or the one of Options.
+	Releases []string
+
+	// Options are further options of the servers, such as fakeapi.WithCRDs, WithProfileFile or
+	// WithWebhookService.
+	Options []fakeapi.Option
+
+	// CRDs are files and folders of CustomResourceDefinitions, which the servers get before the
+	// input.
+	CRDs []string
+
+	// Create sends creates. The default is server-side apply, which also is what kubectl apply
+	// --server-side, Flux and Argo CD do. Objects with generateName, which cannot be applied, are
+	// created.
+	Create bool
+
+	// FieldValidation is what happens with unknown and duplicate fields: Strict, which is the
+	// default, Warn or Ignore.
+	FieldValidation string
+
+	// Namespace is the one of objects that name none; "" means "default".
+	Namespace string
+
+	// RequireNamespaces makes an object in a namespace that is neither in the input nor in the
+	// server an error, as it is when it is written. By default the namespace is created first.
+	RequireNamespaces bool
+
+	// User is the user who writes the objects, whom the roles and bindings of the input and of
+	// Options permit what they say. Nil is an administrator. Roles and bindings are written by an
+	// administrator.
+	User *fakeapi.User
+
+	// WebhookServices are the addresses of the Services of webhooks: "namespace/name" to
+	// "127.0.0.1:9443". Without any, no webhook is called.
+	WebhookServices map[string]string
+
+	// Skip has the kinds that are counted and not validated, Reject those that are errors:
+	// "Secret", or with their version "apps/v1/Deployment".
+	Skip, Reject []string
+
+	// IgnoreMissingKinds makes objects of kinds without a definition notes instead of errors.
+	IgnoreMissingKinds bool
+
+	// StrictFiles makes documents that are not objects errors instead of notes.
+	StrictFiles bool
+
+	// IgnoreFiles has patterns of the names of files that are not read.
+	IgnoreFiles []*regexp.Regexp
+
+	// Objects makes answers have the objects.
+	Objects bool
+
+	// Workers is how many objects are validated at a time; 0 means runtime.GOMAXPROCS(0).
+	Workers int
+}
+
+func (c *Config) workers() int { return cmp.Or(max(0, c.Workers), runtime.GOMAXPROCS(0)) }
+
+func (c *Config) fieldValidation() string { return cmp.Or(c.FieldValidation, "Strict") }
+
+func (c *Config) namespace() string { return cmp.Or(c.Namespace, "default") }

@@ -1,0 +1,28 @@
+// Package manifests validates files of Kubernetes objects with an API server in the process.
+//
+// Validate gives every object of files, folders and streams to the write path of a
+// [fakeapi.Server]: decoding, defaults, validation, CEL rules, admission plugins, policies. The
+// answers are those of kube-apiserver, and each finding has the line and the column of its field:
+//
+//	for r, err := range manifests.Validate(ctx, manifests.Config{}, "deploy/") {
+//		if err != nil {
+//			return err // the configuration is invalid, or ctx has ended
+//		}
+//		for _, f := range r.Findings {
+//			fmt.Printf("%s:%d:%d: %s: %s\n", r.File, f.Line, f.Column, f.Severity, f.Message)
+//		}
+//	}
+//
+// # Order
+//
+// The input is read twice. First the server stores the objects on which the answers for others
+// depend, wherever they stand: CustomResourceDefinitions, Namespaces, classes, policies with their
+// bindings and parameters, webhook configurations, quotas, LimitRanges, ServiceAccounts, roles.
+// Then it answers for all others without storing them, as the dry run of a server-side apply.
+// Memory does not grow with the number of the objects. Results have the order of the input.
+//
+// # Limits
+//
+// A file, and the standard input, may have 256 MiB. A document may have 16 MiB, and an object 3 MiB,
+// which is the limit of kube-apiserver for a request.
+package manifests

@@ -1,0 +1,225 @@
+package manifests
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubefake/kubefake/internal/inputfile"
+)
+
+// osFiles are the files of the operating system, by any path.
+type osFiles struct{}
+
+var (
+	_ fs.StatFS     = osFiles{}
+	_ fs.ReadDirFS  = osFiles{}
+	_ fs.ReadFileFS = osFiles{}
+	_ fs.GlobFS     = osFiles{}
+)
+
+func (osFiles) Open(name string) (fs.File, error)          { return os.Open(name) }
+func (osFiles) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFiles) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osFiles) ReadFile(name string) ([]byte, error)       { return inputfile.Read(name) }
+func (osFiles) Glob(pattern string) ([]string, error)      { return filepath.Glob(pattern) }
+
+// keptBytes is how much text of files a reader keeps between its passes.
+const keptBytes = 64 << 20
+
+// A reader reads the files of paths, as often as it is asked. It is not safe for concurrent use.
+type reader struct {
+	fsys   fs.FS
+	stdin  io.Reader
+	paths  []string
+	ignore []*regexp.Regexp
+
+	kept   map[string][]byte // texts of files, for the next pass
+	budget int               // of kept
+}
+
+func newReader(c *Config, paths []string) *reader {
+	r := &reader{fsys: c.Files, stdin: c.Stdin, paths: paths, ignore: c.IgnoreFiles, kept: map[string][]byte{}, budget: keptBytes}
+	if r.fsys == nil {
+		r.fsys = osFiles{}
+	}
+	if r.stdin == nil {
+		r.stdin = bytes.NewReader(nil)
+	}
+	return r
+}
+
+// A file is one of the input, with its text or with the error of reading it.
+type file struct {
+	name string
+	text []byte
+	err  error
+
+	found bool // in a folder, not named by a path
+}
+
+// files returns the files of the paths in their order, each one once.
+func (r *reader) files() iter.Seq[file] {
+	return func(yield func(file) bool) {
+		w := walker{reader: r, yield: yield, files: map[string]bool{}, dirs: map[string]bool{}}
+		for _, p := range r.paths {
+			if !w.path(p) {
+				return
+			}
+		}
+	}
+}
+
+// read returns a file with its text. What cannot be read twice, such as a pipe, is kept.
+func (r *reader) read(name string, found bool) file {
+	if text, ok := r.kept[name]; ok {
+		return file{name: name, text: text, found: found}
+	}
+	var text []byte
+	var err error
+	once := name == Stdin
+	if once {
+		text, err = inputfile.ReadAll(r.stdin)
+	} else {
+		info, statErr := fs.Stat(r.fsys, name)
+		once = statErr == nil && !info.Mode().IsRegular()
+		text, err = fs.ReadFile(r.fsys, name)
+	}
+	if err != nil {
+		return file{name: name, err: inputfile.Wrap(name, err), found: found}
+	}
+	if once || r.budget >= len(text) {
+		r.budget -= len(text)
+		r.kept[name] = text
+	}
+	return file{name: name, text: text, found: found}
+}
+
+// A walker yields files.
+type walker struct {
+	*reader
+	yield func(file) bool
+
+	files, dirs map[string]bool // that it has come to
+}
+
+// path yields the files of a path: a file, a folder, a pattern, or "-". It reports whether to go on.
+func (w *walker) path(p string) bool {
+	if p == "-" {
+		return w.file(Stdin, false)
+	}
+	info, err := fs.Stat(w.fsys, p)
+	switch {
+	case err == nil && info.IsDir():
+		n := len(w.files)
+		more := w.dir(path.Clean(filepath.ToSlash(p)))
+		if more && n == len(w.files) {
+			return w.yield(file{name: p, err: inputfile.Wrap(p, errors.New("the folder has no .yaml, .yml or .json file"))})
+		}
+		return more
+	case err == nil || !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(p, "*?["):
+		return w.file(p, false)
+	}
+	names, err := fs.Glob(w.fsys, p)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("no file matches %q", p)
+	}
+	if err != nil {
+		return w.yield(file{name: p, err: err})
+	}
+	for _, name := range names {
+		if info, err := fs.Stat(w.fsys, name); err == nil && info.IsDir() {
+			if !w.dir(name) {
+				return false
+			}
+		} else if !w.file(name, true) {
+			return false
+		}
+	}
+	return true
+}
+
+// file yields a file unless it was there before.
+func (w *walker) file(name string, found bool) bool {
+	if w.files[name] || slices.ContainsFunc(w.ignore, func(p *regexp.Regexp) bool { return p.MatchString(name) }) {
+		return true
+	}
+	w.files[name] = true
+	return w.yield(w.read(name, found))
+}
+
+// dir yields the files of a folder and of those in it. It leaves out names that begin with a dot,
+// and folders that it has come to, so that a loop of links ends.
+func (w *walker) dir(name string) bool {
+	real := name
+	if _, ok := w.fsys.(osFiles); ok {
+		if p, err := filepath.EvalSymlinks(name); err == nil {
+			real = p
+		}
+		if p, err := filepath.Abs(real); err == nil {
+			real = p
+		}
+	}
+	if w.dirs[real] {
+		return true
+	}
+	w.dirs[real] = true
+	entries, err := fs.ReadDir(w.fsys, name)
+	if err != nil {
+		return w.yield(file{name: name, err: inputfile.Wrap(name, err)})
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if more := w.entry(path.Join(name, e.Name()), e); !more {
+			return false
+		}
+	}
+	return true
+}
+
+// entry yields the files of an entry of a folder.
+func (w *walker) entry(name string, e fs.DirEntry) bool {
+	isDir := e.IsDir()
+	if e.Type()&fs.ModeSymlink != 0 {
+		info, err := fs.Stat(w.fsys, name)
+		isDir = err == nil && info.IsDir()
+	}
+	switch {
+	case isDir:
+		return w.dir(name)
+	case hasManifestExtension(name):
+		return w.file(name, true)
+	}
+	return true
+}
+
+func hasManifestExtension(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// isTemplate reports whether a file is one of the templates of a Helm chart.
+func (r *reader) isTemplate(name string) bool {
+	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
+		if path.Base(dir) == "templates" {
+			if _, err := fs.Stat(r.fsys, path.Join(path.Dir(dir), "Chart.yaml")); err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,354 @@
+package manifests
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
+)
+
+// historyBytes is the memory for old versions of objects: nobody reads them.
+const historyBytes = 1 << 20
+
+// A target is the server of a release that validates.
+type target struct {
+	config *Config
+	srv    *fakeapi.Server
+
+	mu         sync.Mutex // guards the fields below
+	versions   map[string]map[string]resource
+	namespaces map[string]error // of creating them
+}
+
+// A resource is what the server serves of a kind.
+type resource struct {
+	name       string // in URLs
+	namespaced bool
+}
+
+// newTarget starts the server of a release, "" for that of the options.
+func newTarget(c *Config, release string) (*target, error) {
+	options := []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(historyBytes), fakeapi.WithoutControl()}
+	if len(c.WebhookServices) == 0 {
+		options = append(options, fakeapi.WithAPIServer(apiserver.Config{
+			DisableAdmissionPlugins: []string{"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"},
+		}))
+	}
+	for service, addr := range c.WebhookServices {
+		namespace, name, ok := strings.Cut(service, "/")
+		if !ok || namespace == "" || name == "" {
+			return nil, fmt.Errorf("%w: the Service %q of a webhook is not namespace/name", fakeapi.ErrInvalidOption, service)
+		}
+		options = append(options, fakeapi.WithWebhookService(namespace, name, addr))
+	}
+	if c.User != nil {
+		options = append(options, fakeapi.WithRBAC())
+	}
+	options = append(options, c.Options...)
+	if release != "" {
+		options = append(options, fakeapi.WithRelease(release))
+	}
+	srv, err := fakeapi.New(options...)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{config: c, srv: srv, versions: map[string]map[string]resource{}, namespaces: map[string]error{}}
+	return t, t.createDefaultAccounts()
+}
+
+// createDefaultAccounts gives the namespaces of the server their ServiceAccounts.
+func (t *target) createDefaultAccounts() error {
+	namespaces, err := t.srv.List("namespaces.", "")
+	if err != nil {
+		return err
+	}
+	for _, n := range namespaces {
+		if err := t.createDefaultAccount(n.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createDefaultAccount creates the ServiceAccount that kube-controller-manager creates in every
+// namespace.
+func (t *target) createDefaultAccount(namespace string) error {
+	if _, err := t.srv.Get("serviceaccounts.", namespace, "default"); err == nil {
+		return nil
+	}
+	_, err := t.srv.Put(fakeapi.Object{
+		"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"namespace": namespace, "name": "default"},
+	})
+	return err
+}
+
+// createNamespace creates a namespace unless it exists.
+func (t *target) createNamespace(name string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err, done := t.namespaces[name]; done {
+		return err
+	}
+	if _, err := t.srv.Get("namespaces.", "", name); err == nil {
+		t.namespaces[name] = nil
+		return nil
+	}
+	_, err := t.srv.Put(fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
+	if err == nil {
+		err = t.createDefaultAccount(name)
+	}
+	t.namespaces[name] = err
+	return err
+}
+
+// lookup returns the resource of a kind.
+func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kinds, ok := t.versions[apiVersion]
+	if !ok {
+		kinds = t.discover(ctx, apiVersion)
+		t.versions[apiVersion] = kinds
+	}
+	r, ok := kinds[kind]
+	return r, ok
+}
+
+// forget makes the target discover the resources of definitions again.
+func (t *target) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.versions)
+}
+
+// discover returns the kinds of a group and version.
+func (t *target) discover(ctx context.Context, apiVersion string) map[string]resource {
+	out := map[string]resource{}
+	var list struct {
+		Resources []struct {
+			Name, Kind string
+			Namespaced bool
+		}
+	}
+	r := t.send(ctx, &request{method: http.MethodGet, path: versionPath(apiVersion)})
+	if r.code != http.StatusOK || json.Unmarshal(r.body.Bytes(), &list) != nil {
+		return out
+	}
+	for _, found := range list.Resources {
+		if !strings.Contains(found.Name, "/") {
+			out[found.Kind] = resource{found.Name, found.Namespaced}
+		}
+	}
+	return out
+}
+
+// versionPath returns the path of a group and version, whose resources are below it.
+func versionPath(apiVersion string) string {
+	if strings.Contains(apiVersion, "/") {
+		return "/apis/" + apiVersion
+	}
+	return "/api/" + apiVersion
+}
+
+// A request is one to a server.
+type request struct {
+	method, path string
+	query        url.Values
+	contentType  string
+	body         []byte
+	user         *fakeapi.User // to impersonate; nil for an administrator
+}
+
+// A response is an answer of a server.
+type response struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+var _ http.ResponseWriter = (*response)(nil)
+
+func (r *response) Header() http.Header         { return r.header }
+func (r *response) WriteHeader(code int)        { r.code = code }
+func (r *response) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// send serves a request in the process.
+func (t *target) send(ctx context.Context, r *request) *response {
+	u := &url.URL{Path: r.path, RawQuery: r.query.Encode()}
+	hr := &http.Request{
+		Method: r.method, URL: u, RequestURI: u.RequestURI(), Host: "localhost", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"kubectl/" + t.srv.Release()}},
+		Body:   http.NoBody,
+	}
+	if r.body != nil {
+		hr.Header["Content-Type"] = []string{r.contentType}
+		hr.Body, hr.ContentLength = io.NopCloser(bytes.NewReader(r.body)), int64(len(r.body))
+	}
+	impersonate(hr.Header, r.user)
+	w := &response{header: http.Header{}, code: http.StatusOK}
+	t.srv.ServeHTTP(w, hr.WithContext(ctx))
+	return w
+}
+
+// impersonate sets the headers by which a request is that of a user.
+func impersonate(h http.Header, u *fakeapi.User) {
+	if u == nil {
+		return
+	}
+	h.Set("Impersonate-User", u.Name)
+	if u.UID != "" {
+		h.Set("Impersonate-Uid", u.UID)
+	}
+	h["Impersonate-Group"] = slices.Clone(u.Groups)
+	for key, values := range u.Extra {
+		h["Impersonate-Extra-"+url.PathEscape(key)] = values
+	}
+}
+
+// A write says how an object is written.
+type write struct {
+	dryRun bool
+	user   *fakeapi.User
+}
+
+// A reply is what a server answers to an object.
+type reply struct {
+	Answer
+	missing bool // there is no definition of the kind
+	causes  []cause
+	key     string // of the object in the store; "" if that is not known
+}
+
+// A cause is one of a Status.
+type cause struct {
+	Reason, Message, Field string
+}
+
+// write writes an object.
+func (t *target) write(ctx context.Context, o *object, w write) *reply {
+	res, ok := t.lookup(ctx, o.apiVersion, o.kind)
+	if !ok {
+		return &reply{missing: true, Answer: Answer{
+			Release: t.srv.Release(), Message: fmt.Sprintf("no matches for kind %q in version %q", o.kind, o.apiVersion),
+		}}
+	}
+	namespace := ""
+	if res.namespaced {
+		namespace = t.namespaceOf(o)
+		if !t.config.RequireNamespaces {
+			if err := t.createNamespace(namespace); err != nil {
+				return t.refusal("BadRequest", err.Error())
+			}
+		}
+	}
+	group, _, _ := strings.Cut(o.apiVersion, "/")
+	key := strings.Join([]string{group, o.kind, namespace, o.name}, "\x00")
+	r, err := t.requestFor(o, res, namespace, w)
+	if err != nil {
+		return t.refusal("BadRequest", err.Error())
+	}
+	out := t.replyOf(t.send(ctx, r))
+	if o.name != "" {
+		out.key = key
+	}
+	if out.Code < 300 && o.kind == "Namespace" && !w.dryRun {
+		if err := t.createDefaultAccount(o.name); err != nil {
+			return t.refusal("InternalError", err.Error())
+		}
+	}
+	return out
+}
+
+func (t *target) namespaceOf(o *object) string {
+	if o.namespace != "" {
+		return o.namespace
+	}
+	return t.config.namespace()
+}
+
+// refusal is the reply to an object that cannot be sent.
+func (t *target) refusal(reason, message string) *reply {
+	return &reply{Answer: Answer{Release: t.srv.Release(), Code: http.StatusBadRequest, Reason: reason, Message: message}}
+}
+
+// requestFor returns the request that writes an object. It fails, as kubectl does, for one without
+// a name.
+func (t *target) requestFor(o *object, res resource, namespace string, w write) (*request, error) {
+	r := &request{path: versionPath(o.apiVersion), body: o.body, user: w.user, query: url.Values{
+		"fieldManager": {"kubectl"}, "fieldValidation": {t.config.fieldValidation()},
+	}}
+	if w.dryRun {
+		r.query.Set("dryRun", "All")
+	}
+	if namespace != "" {
+		r.path += "/namespaces/" + namespace
+	}
+	r.path += "/" + res.name
+	if t.config.Create || o.name == "" && o.generateName != "" {
+		r.method, r.contentType = http.MethodPost, "application/json"
+		return r, nil
+	}
+	if o.name == "" {
+		return nil, fmt.Errorf("resource name may not be empty")
+	}
+	if problem := pathProblem(o.name); problem != "" {
+		return nil, fmt.Errorf("invalid resource name %q: [%s]", o.name, problem)
+	}
+	r.method, r.contentType = http.MethodPatch, "application/apply-patch+yaml"
+	r.path += "/" + o.name
+	r.query.Set("force", "false")
+	return r, nil
+}
+
+// pathProblem returns why a name cannot be part of a URL, as client-go does.
+func pathProblem(name string) string {
+	switch {
+	case name == "." || name == "..":
+		return fmt.Sprintf("may not be '%s'", name)
+	case strings.Contains(name, "/"):
+		return "may not contain '/'"
+	case strings.Contains(name, "%"):
+		return "may not contain '%'"
+	}
+	return ""
+}
+
+// replyOf reads an answer.
+func (t *target) replyOf(w *response) *reply {
+	out := &reply{Answer: Answer{Release: t.srv.Release(), Code: w.code, Warnings: warningsOf(w.header)}}
+	if w.code < 300 {
+		if t.config.Objects {
+			_ = json.Unmarshal(w.body.Bytes(), &out.Object) // the server has encoded it
+		}
+		return out
+	}
+	var st struct {
+		Reason, Message string
+		Details         struct{ Causes []cause }
+	}
+	if json.Unmarshal(w.body.Bytes(), &st) != nil {
+		st.Message = strings.TrimSpace(w.body.String())
+	}
+	out.Reason, out.Message, out.causes = st.Reason, st.Message, st.Details.Causes
+	return out
+}
+
+// warningsOf returns the texts of Warning headers: 299 - "text".
+func warningsOf(h http.Header) (out []string) {
+	for _, v := range h["Warning"] {
+		text := strings.TrimSuffix(strings.TrimPrefix(v, `299 - "`), `"`)
+		out = append(out, warningUnquoter.Replace(text))
+	}
+	return out
+}
+
+var warningUnquoter = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
