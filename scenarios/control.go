@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// control runs a step that has no answer.
-func (p *play) control(st *Step) error {
+// act runs a step that has no answer.
+func (p *play) act(st *Step) error {
 	switch {
 	case len(st.Store)+len(st.Remove) > 0:
 		return p.change(st.Change)
@@ -45,11 +45,7 @@ func (p *play) change(c Change) error {
 
 // post posts a request to the server's control endpoint.
 func (p *play) post(name string, in any) error {
-	b, err := marshal(in)
-	if err != nil {
-		return err
-	}
-	status, body, err := p.call(http.MethodPost, name, string(b))
+	status, body, err := p.control(name, in)
 	if err != nil {
 		return err
 	}
@@ -57,6 +53,15 @@ func (p *play) post(name string, in any) error {
 		return fmt.Errorf("%s: %d %s", name, status, message(body))
 	}
 	return nil
+}
+
+// control posts a request to the server's control endpoint and returns the answer.
+func (p *play) control(name string, in any) (int, []byte, error) {
+	b, err := marshal(in)
+	if err != nil {
+		return 0, nil, err
+	}
+	return p.call(http.MethodPost, name, string(b))
 }
 
 // call sends a request to the server's control endpoint. It names its audit ID

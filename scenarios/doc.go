@@ -27,6 +27,7 @@
 //	recorded: v1.36.3          # the server version that gave the answers
 //	gates: [SomeFeature]       # feature gates that the server must have enabled
 //	managedFields: true        # compare metadata.managedFields too
+//	files: [policy.yaml, crds] # files and folders of objects that exist before the first step
 //	history: [...]             # changes that others make meanwhile
 //	steps: [...]               # actions, in order
 //
@@ -64,14 +65,62 @@
 //	capture: {rv: 1.object.metadata.resourceVersion} # the path starts with the index of the event
 //	only: [type]               # of each event
 //
-// apply and delete change objects as a user does with kubectl: apply is a server-side apply by
-// the field manager kubectl, with force, and delete a DELETE that leaves the rest to finalizers and
-// the garbage collector. Both take an object or a list; delete needs only kind, apiVersion,
-// namespace and name of an object. A refusal ends the scenario, unless the step has a want. They
-// can have user and headers, as do:
+// create, update, patch, apply and delete change objects as a user does with kubectl, with strict
+// validation of fields: update replaces an object, patch merges into it (type chooses another
+// patch), apply is a server-side apply by the field manager kubectl, with force, and delete a DELETE
+// that leaves the rest to finalizers and the garbage collector. They take an object or a list; delete
+// needs only kind, apiVersion, namespace and name of an object, and patch those and what changes.
+// Without a namespace it is default. A refusal ends the scenario, unless the step has a want or an
+// expect. They can have user, headers and capture, as do:
 //
 //	apply: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}
 //	delete: [...]
+//
+// # Policies
+//
+// A step with a request (do, create, update, patch, apply, delete) can say in short who sends it and
+// what comes of it:
+//
+//	as: bob                    # impersonate a user
+//	groups: [devs]             # of the user
+//	given: {...}               # objects that are stored before the request, as store does
+//	create: {...}
+//	subresource: status        # of update, patch and apply
+//	expect: denied "no more than 5 replicas"
+//	warnings: [...]            # exactly these; each is a part of the text of its warning
+//	audit: {key: value}        # annotations of the audit log; <*> stands for any text
+//
+// expect is a verdict, with a part of the message:
+//
+//	allowed                    # the request succeeds
+//	denied "..."               # refused by a policy, a webhook, an admission plugin or validation
+//	forbidden "..."            # refused by the authorizer
+//	error "..."                # any other failure, such as an unknown field or a conflict
+//	{denied: ..., by: limit, reason: Invalid, code: 422}
+//	{mutated: {...}}           # allowed, and this is a part of what is stored; null means absent
+//
+// by is the name of a policy, a binding or a webhook, with the kind before it if it is not clear
+// (ValidatingAdmissionPolicy/limit), PodSecurity, ResourceQuota, or the path of a field in the
+// causes of the answer, such as spec.replicas, which rules of CustomResourceDefinitions have.
+//
+// With rows, the request is sent once for each row, and each row is a result of its own:
+//
+//	rows:
+//	- {name: five replicas, spec.replicas: 5, expect: allowed}
+//	- {name: six, spec.replicas: 6, as: eve, expect: denied "no more than 5"}
+//
+// A row has name, as, groups, expect, warnings and audit in place of those of the step. Its other
+// members are values: of the variable ${limit} of the step for limit, and otherwise of the field of
+// the object at the path, such as spec.containers[0].image or metadata.labels[app.kubernetes.io/name].
+// A null removes the field. A text that is nothing but a variable becomes the value itself, with its
+// type. What a row creates is removed after it.
+//
+// The objects of the files of a scenario are applied before its first step: definitions, namespaces,
+// others, and at last webhooks and policies. The names of files are relative to the folder of the
+// scenario. The users of as may do everything, unless the scenario, with its files, has a
+// RoleBinding or a ClusterRoleBinding.
+//
+// # Other steps
 //
 // store and remove write past the API, as fakeapi.Server.Put and Delete do: without admission and
 // finalizers, and with the status. store comes before remove:

@@ -45,8 +45,9 @@ steps:
 	}
 	// Output:
 	// demo/labels
-	//   step 2 (nodes of the east)
+	//   example:10: step 2 (nodes of the east)
 	//     body.items.0.metadata.name: want "b", got "a"
+	//     sent GET /api/v1/nodes?labelSelector=zone%3Deast
 }
 
 // The changes of a history are made at their times. With a manual clock, a scenario

@@ -3,8 +3,6 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -39,30 +37,20 @@ func Load(name string) (*File, error) {
 func Parse(name string, text []byte) (*File, error) {
 	text = withoutCut(text)
 	f := &File{Name: name, documents: split(text)}
+	line := 1
 	for i, doc := range f.documents {
 		s, err := parse(doc)
 		if err != nil {
 			return nil, &ParseError{File: name, Document: i + 1, Err: err}
 		}
 		if s != nil {
+			s.origin = &origin{name, line, doc}
 			f.Scenarios = append(f.Scenarios, s)
 			f.index = append(f.index, i)
 		}
+		line += bytes.Count(doc, []byte("\n"))
 	}
 	return f, nil
-}
-
-// StepPosition returns the file and the line of a step of one of its scenarios, such as "a.yaml:7". It
-// is the first line of the scenario if its steps are not a list in YAML block style.
-func (f *File) StepPosition(s *Scenario, step int) string {
-	doc := f.index[slices.Index(f.Scenarios, s)]
-	line := 1
-	for _, before := range f.documents[:doc] {
-		line += bytes.Count(before, []byte("\n"))
-	}
-	begin, _, _, _ := findStep(bytes.SplitAfter(f.documents[doc], []byte("\n")), step) // 0 if it is not found
-	line += begin
-	return fmt.Sprintf("%s:%d", f.Name, line)
 }
 
 // split splits a file into documents, separator lines included.

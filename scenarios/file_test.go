@@ -90,7 +90,10 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	again, err := Parse("again", text)
 	require.NoError(t, err)
-	assert.Equal(t, []*Scenario{s, s}, again.Scenarios)
+	for _, copied := range again.Scenarios {
+		copied.origin = s.origin
+		assert.Equal(t, s, copied)
+	}
 }
 
 func TestParseErrors(t *testing.T) {
@@ -106,7 +109,14 @@ func TestParseErrors(t *testing.T) {
 		{"advance with until", "name: a\nsteps: [{do: GET /a, advance: 1s, until: 200}]", "x: document 1: steps[0] (GET /a): advance: cannot be combined with until"},
 		{"no path", "name: a\nsteps: [{do: GET}]", `x: document 1: steps[0] (GET): do: "GET" is not METHOD /path`},
 		{"watch without a name", "name: a\nsteps: [{watch: /a}]", "x: document 1: steps[0] (watch /a): as: a watch must have a name"},
-		{"name without a watch", "name: a\nsteps: [{do: GET /a, as: b}]", "x: document 1: steps[0] (GET /a): as: only a watch can have one"},
+		{"name without a watch", "name: a\nsteps: [{pause: 1s, as: b}]", "x: document 1: steps[0] (pause 1s): as: only a watch and a request can have it"},
+		{"groups without a user", "name: a\nsteps: [{create: {kind: A}, groups: [b]}]", "x: document 1: steps[0] (create A ): groups: it needs as, the user"},
+		{"rows of no request", "name: a\nsteps: [{pause: 1s, rows: [{a: 1}]}]", "x: document 1: steps[0] (pause 1s): rows: only a request can have it, such as create"},
+		{"unknown verdict", "name: a\nsteps: [{create: {kind: A}, expect: refused}]", `x: document 1: expect: "refused" is not allowed, denied, forbidden or error, with a message, and not a path`},
+		{"two verdicts", "name: a\nsteps: [{create: {kind: A}, expect: {allowed: true, denied: a}}]", "x: document 1: expect: it needs one of allowed, mutated, denied, forbidden and error"},
+		{"expect and want", "name: a\nsteps: [{create: {kind: A}, expect: allowed, want: {}}]", "x: document 1: steps[0] (create A ): want: cannot be combined with expect, warnings, audit and rows"},
+		{"unknown value", "name: a\nsteps: [{create: {kind: A}, rows: [{replica: 1}]}]", "x: document 1: steps[0] (create A ): rows[0] (replica: 1): replica: the step has no ${replica}, and the object no such field"},
+		{"a place that is none", "name: a\nsteps: [{create: {kind: A}, rows: [{kind.a: 1}]}]", "x: document 1: steps[0] (create A ): rows[0] (kind.a: 1): kind.a: the object has no such place"},
 		{"events of an unknown watch", "name: a\nsteps: [{events: b}]", `x: document 1: steps[0] (events of b): events: no watch is named "b"`},
 		{"expect without want", "name: a\nsteps: [{expect: /a}]", "x: document 1: steps[0] (expect /a): expect: want is missing"},
 		{"pause", "name: a\nsteps: [{pause: soon}]", `x: document 1: time: invalid duration "soon"`},

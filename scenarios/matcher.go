@@ -145,6 +145,9 @@ func (m *matcher) object(path string, want, got map[string]any, d *differences) 
 			continue
 		}
 		g, ok := got[k]
+		if !ok && m.partial && want[k] == nil {
+			continue
+		}
 		if !ok {
 			d.add(path+"."+k, "missing, want %s", short(want[k]))
 			continue
@@ -263,15 +266,17 @@ func anys(list []string) []any {
 	return out
 }
 
+// maxShort is how many bytes short returns, without the mark of what is cut.
+const maxShort = 300
+
 // short returns v as JSON, truncated for use in a message.
 func short(v any) string {
-	const limit = 300
 	b, err := marshal(v)
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if len(b) > limit {
-		return string(b[:limit]) + "…"
+	if len(b) > maxShort {
+		return string(b[:maxShort]) + "…"
 	}
 	return string(b)
 }

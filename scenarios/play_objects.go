@@ -10,45 +10,88 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// changeAsUser applies or deletes the objects of a step with requests, as kubectl does. It returns
-// the last answer. A refusal is an error if the step does not say what it wants.
+// A change is how kubectl changes an object.
+type change struct {
+	objects   Objects
+	method    string
+	mediaType string
+	query     string
+}
+
+// changes returns the changes of a step.
+func (s *Step) changes() []change {
+	patchType := cmp.Or(s.Type, "application/merge-patch+json")
+	return []change{
+		{s.Create, http.MethodPost, "", "?fieldManager=kubectl-create&fieldValidation=Strict"},
+		{s.Update, http.MethodPut, "", "?fieldManager=kubectl-replace&fieldValidation=Strict"},
+		{s.Patch, http.MethodPatch, patchType, "?fieldManager=kubectl-patch&fieldValidation=Strict"},
+		{s.Apply, http.MethodPatch, "application/apply-patch+yaml", "?fieldManager=kubectl&force=true&fieldValidation=Strict"},
+		{s.Delete, http.MethodDelete, "", ""},
+	}
+}
+
+// deletion is the body of a deletion, which leaves the rest to finalizers and the garbage
+// collector.
+const deletion = `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`
+
+// changeAsUser changes the objects of a step with requests, as kubectl does. It returns the last
+// answer. A refusal is an error if the step does not say what it wants.
 func (p *play) changeAsUser(st *Step) (*Answer, error) {
 	var got *Answer
-	for _, o := range st.Apply {
-		body, err := marshal(o)
-		if err != nil {
-			return nil, err
-		}
-		if got, err = p.changeObject(st, o, &Step{
-			Do: http.MethodPatch, Type: "application/apply-patch+yaml", Raw: string(body),
-		}, "?fieldManager=kubectl&force=true"); err != nil {
-			return nil, err
-		}
-	}
-	for _, o := range st.Delete {
-		var err error
-		if got, err = p.changeObject(st, o, &Step{
-			Do: http.MethodDelete, Raw: `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`,
-		}, ""); err != nil {
-			return nil, err
+	for _, c := range st.changes() {
+		for _, o := range c.objects {
+			path, err := p.pathOf(st, o, c.method != http.MethodPost)
+			if err != nil {
+				return nil, err
+			}
+			request, err := p.changeRequest(st, c, o, path)
+			if err != nil {
+				return nil, err
+			}
+			got, err = p.send(request)
+			if err == nil && !st.compares() && st.Want == nil && got.Status >= http.StatusBadRequest {
+				err = fmt.Errorf("%d %s", got.Status, statusMessage(got.Body))
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return got, nil
 }
 
-// changeObject sends the request of a step for one of its objects.
-func (p *play) changeObject(st *Step, o map[string]any, request *Step, query string) (*Answer, error) {
-	path, err := p.pathOf(st, o)
-	if err != nil {
-		return nil, err
+// changeRequest returns the request that changes an object.
+func (p *play) changeRequest(st *Step, c change, o map[string]any, path string) (*Step, error) {
+	request := &Step{Do: c.method + " " + path + c.query, Type: c.mediaType, User: st.User, As: st.As, Groups: st.Groups, Headers: st.Headers, Capture: st.Capture}
+	switch c.method {
+	case http.MethodDelete:
+		request.Raw = deletion
+		return request, nil
+	case http.MethodPut:
+		var err error
+		if o, err = p.withVersion(o, path); err != nil {
+			return nil, err
+		}
 	}
-	request.Do += " " + path + query
-	request.User, request.Headers = st.User, st.Headers
-	got, err := p.send(request)
-	if err == nil && st.Want == nil && got.Status >= http.StatusBadRequest {
-		err = fmt.Errorf("%d %s", got.Status, statusMessage(got.Body))
+	body, err := marshal(o)
+	request.Raw = string(body)
+	return request, err
+}
+
+// withVersion returns an object with the resourceVersion that is stored, if it has none, as
+// kubectl replace sends it.
+func (p *play) withVersion(o map[string]any, path string) (map[string]any, error) {
+	if object.String(o, "metadata", "resourceVersion") != "" {
+		return o, nil
 	}
-	return got, err
+	current, err := p.send(&Step{Do: "GET " + path})
+	if err != nil || current.Status != http.StatusOK {
+		return o, err
+	}
+	o = object.Copy(o)
+	body, _ := current.Body.(map[string]any)
+	object.Set(o, object.String(body, "metadata", "resourceVersion"), "metadata", "resourceVersion")
+	return o, nil
 }
 
 // statusMessage returns the message of a decoded Status, or the body if it is none.
@@ -59,36 +102,68 @@ func statusMessage(body any) string {
 	return short(body)
 }
 
-// pathOf returns the path of an object, which discovery knows. It waits for a definition that was
-// just created. An object without a namespace is in the namespace default, if its kind has one.
-func (p *play) pathOf(st *Step, o map[string]any) (string, error) {
+// pathOf returns the path of an object, or that of all objects of its type, which discovery knows.
+// It waits for a definition that was just created. An object without a namespace is in the
+// namespace default, if its kind has one.
+func (p *play) pathOf(st *Step, o map[string]any, named bool) (string, error) {
 	version, kind := p.vars.expand(object.String(o, "apiVersion")), object.String(o, "kind")
 	root := "/apis/" + version
 	if !strings.Contains(version, "/") {
 		root = "/api/" + version
 	}
 	namespace, name := object.String(o, "metadata", "namespace"), object.String(o, "metadata", "name")
-	if version == "" || kind == "" || name == "" {
-		return "", fmt.Errorf("the object needs apiVersion, kind and metadata.name")
+	switch {
+	case version == "" || kind == "":
+		return "", fmt.Errorf("the object needs apiVersion and kind")
+	case name == "" && named:
+		return "", fmt.Errorf("the object needs metadata.name")
 	}
 	for timeout := p.timeout(); ; {
-		found, err := p.send(&Step{Do: "GET " + root, User: st.User})
+		plural, namespaced, err := p.resourceOf(st, root, kind)
 		if err != nil {
 			return "", err
 		}
-		list, _ := found.Body.(map[string]any)
-		for r := range object.Each(list["resources"]) {
-			if plural := object.String(r, "name"); r["kind"] == kind && !strings.Contains(plural, "/") {
-				if r["namespaced"] == true {
-					root += "/namespaces/" + cmp.Or(namespace, "default")
-				}
-				return root + "/" + plural + "/" + pathEscape(name), nil
+		if plural != "" {
+			if namespaced {
+				root += "/namespaces/" + cmp.Or(namespace, "default")
 			}
+			root += "/" + plural
+			if named {
+				root += "/" + pathEscape(name)
+			}
+			if st.Subresource != "" {
+				root += "/" + st.Subresource
+			}
+			return root, nil
 		}
 		if again, err := p.retry(timeout); err != nil || !again {
 			return "", cmp.Or(err, fmt.Errorf("the server has no kind %s in %s", kind, version))
 		}
 	}
+}
+
+// resourceOf returns the plural of a kind in the discovery document at a path; "" if there is none.
+func (p *play) resourceOf(st *Step, root, kind string) (plural string, namespaced bool, err error) {
+	find := func() bool {
+		for r := range object.Each(p.discovered[root]) {
+			if name := object.String(r, "name"); r["kind"] == kind && !strings.Contains(name, "/") {
+				plural, namespaced = name, r["namespaced"] == true
+				return true
+			}
+		}
+		return false
+	}
+	if find() {
+		return plural, namespaced, nil
+	}
+	found, err := p.send(&Step{Do: "GET " + root, User: st.User})
+	if err != nil {
+		return "", false, err
+	}
+	list, _ := found.Body.(map[string]any)
+	p.discovered[root] = list["resources"]
+	find()
+	return plural, namespaced, nil
 }
 
 // pathEscape escapes a name for a path, apart from variables.

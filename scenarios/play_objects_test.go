@@ -68,7 +68,7 @@ func TestApplyAndDelete(t *testing.T) {
 		{
 			name:  "no name",
 			steps: "- apply: {apiVersion: v1, kind: ConfigMap}\n",
-			err:   "the object needs apiVersion, kind and metadata.name",
+			err:   "the object needs metadata.name",
 		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -96,11 +96,11 @@ func TestApplyAndDelete(t *testing.T) {
 	}
 }
 
-func TestStepPosition(t *testing.T) {
+func TestPosition(t *testing.T) {
 	f, err := Parse("a.yaml", []byte("name: a\nsteps:\n# first\n- pause: 1s\n\n- name: b\n  pause: 1s\n---\nname: b\nsteps:\n- {pause: 1s}\n---\nname: c\nsteps: [{pause: 1s}]\n"))
 	require.NoError(t, err)
-	assert.Equal(t, "a.yaml:4", f.StepPosition(f.Scenarios[0], 0))
-	assert.Equal(t, "a.yaml:6", f.StepPosition(f.Scenarios[0], 1))
-	assert.Equal(t, "a.yaml:11", f.StepPosition(f.Scenarios[1], 0))
-	assert.Equal(t, "a.yaml:12", f.StepPosition(f.Scenarios[2], 0))
+	assert.Equal(t, "a.yaml:4", (&Result{Scenario: f.Scenarios[0]}).Position(0, -1))
+	assert.Equal(t, "a.yaml:6", (&Result{Scenario: f.Scenarios[0]}).Position(1, -1))
+	assert.Equal(t, "a.yaml:11", (&Result{Scenario: f.Scenarios[1]}).Position(0, -1))
+	assert.Equal(t, "a.yaml:12", (&Result{Scenario: f.Scenarios[2]}).Position(0, -1))
 }

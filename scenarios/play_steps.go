@@ -24,36 +24,35 @@ const (
 	waitingInterval = time.Millisecond
 )
 
-// runStep runs a step. It returns the answer, nil if the action has none, and how
-// it differs from want.
-func (p *play) runStep(st *Step) (*Answer, []string, error) {
+// runStep runs a step. A step without an answer has none in its result.
+func (p *play) runStep(st *Step) (*StepResult, error) {
 	if err := p.waitUntilOffset(st.At); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var got *Answer
+	if st.isRequest() {
+		return p.runRequest(st)
+	}
+	result := &StepResult{Step: st}
 	var err error
 	switch {
-	case st.Do != "":
-		got, err = p.request(st)
-	case len(st.Apply)+len(st.Delete) > 0:
-		got, err = p.changeAsUser(st)
 	case st.Watch != "":
-		got, err = p.watch(st)
+		result.Got, err = p.watch(st)
 	case st.Events != "":
-		got, err = p.events(st)
-	case st.Expect != "":
-		return p.expect(st)
+		result.Got, err = p.events(st)
+	case st.waits():
+		result.Got, result.Diffs, err = p.expect(st)
+		return result, err
 	default:
-		return nil, nil, p.control(st)
+		return result, p.act(st)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p.normalize(st, got)
-	if st.Want == nil {
-		return got, nil, nil
+	p.normalize(st, result.Got)
+	if st.Want != nil {
+		result.Diffs = p.matcher.compare(st.Want, result.Got)
 	}
-	return got, p.matcher.compare(st.Want, got), nil
+	return result, nil
 }
 
 // normalize reduces an answer to what is compared and puts predefined variables
@@ -85,8 +84,15 @@ func (p *play) normalize(st *Step, got *Answer) {
 	}
 }
 
-// request sends a request, repeatedly if the step has until.
+// request sends the request of a step, repeatedly if the step has until.
 func (p *play) request(st *Step) (*Answer, error) {
+	if st.Do == "" {
+		got, err := p.changeAsUser(st)
+		if err == nil {
+			capture(st, got.Body, "", p.setVariable)
+		}
+		return got, err
+	}
 	timeout := p.timeout()
 	for {
 		got, err := p.send(st)
@@ -126,6 +132,7 @@ func (p *play) send(st *Step) (*Answer, error) {
 		return nil, r.err
 	}
 	p.transcriptAnswer(req, r.Response, r.body)
+	p.last = st
 	captureHeaders(st, r.Header, p.setVariable)
 	got := answerOf(r.Response)
 	got.Body = decodeBody(r.Header.Get("Content-Type"), r.body)
@@ -270,7 +277,7 @@ func (p *play) expect(st *Step) (*Answer, []string, error) {
 		timeout = time.After(time.Duration(st.Within))
 	}
 	get := *st
-	get.Do = "GET " + st.Expect
+	get.Do = "GET " + st.Expect.Path
 	for {
 		got, err := p.send(&get)
 		if err != nil {
@@ -347,6 +354,12 @@ func (p *play) newRequest(ctx context.Context, st *Step, line string) (*http.Req
 	}
 	if token := p.token(st); token != "none" {
 		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if st.As != "" && st.Watch == "" {
+		req.Header.Set("Impersonate-User", p.vars.expand(st.As))
+		for _, group := range st.Groups {
+			req.Header.Add("Impersonate-Group", p.vars.expand(group))
+		}
 	}
 	for k, v := range st.Headers {
 		if v == "" {

@@ -110,6 +110,7 @@ type Result struct {
 	Err error
 
 	matcher *matcher
+	ended   bool // Err is that of a step
 }
 
 // A StepResult is the outcome of a step.
@@ -118,8 +119,13 @@ type StepResult struct {
 	// Got is the answer, in the form of Step.Want. It is nil for a step without an
 	// answer.
 	Got *Answer
-	// Diffs lists the differences between Got and Want, one per line.
+	// Diffs lists the differences between Got and what the step wants, one per line.
 	Diffs []string
+	// Sent is the request whose answer differs: the method, the path, the user, and in a line of
+	// its own the body.
+	Sent string
+	// Rows are the results of the rows. Diffs has their differences too.
+	Rows []StepResult
 }
 
 // Failed reports whether an answer differs or the scenario ended early.
@@ -145,23 +151,52 @@ func (r *Result) FailedStep() int {
 	return -1
 }
 
-// String returns the scenario's name and the differences of each step.
+// Position returns the file and the line of a step, such as "a.yaml:7", and of one of its rows if
+// row is not negative. It is that of the closest place that is known, and "" for a scenario of no
+// file.
+func (r *Result) Position(step, row int) string { return r.Scenario.origin.position(step, row) }
+
+// String returns the scenario's name and, of each step that differs, its place, its differences
+// and what it has sent.
 func (r *Result) String() string {
 	var out strings.Builder
 	out.WriteString(r.Scenario.String())
-	for i, s := range r.Steps {
-		if len(s.Diffs) == 0 {
-			continue
+	at := func(step, row int) string {
+		if position := r.Position(step, row); position != "" {
+			return position + ": "
 		}
-		fmt.Fprintf(&out, "\n  step %d (%s)", i, s.Step)
-		for _, d := range s.Diffs {
-			out.WriteString("\n    " + strings.ReplaceAll(d, "\n", "\n    "))
+		return ""
+	}
+	for i, s := range r.Steps {
+		if s.Rows == nil && len(s.Diffs) > 0 {
+			fmt.Fprintf(&out, "\n  %sstep %d (%s)", at(i, -1), i, s.Step)
+			s.write(&out)
+		}
+		for j, row := range s.Rows {
+			if len(row.Diffs) > 0 {
+				fmt.Fprintf(&out, "\n  %sstep %d (%s), row %d (%s)", at(i, j), i, s.Step, j, row.Step)
+				row.write(&out)
+			}
 		}
 	}
 	if r.Err != nil {
-		fmt.Fprintf(&out, "\n  %v", r.Err)
+		place := ""
+		if r.ended {
+			place = at(len(r.Steps), -1)
+		}
+		fmt.Fprintf(&out, "\n  %s%v", place, r.Err)
 	}
 	return printable.Text(out.String())
+}
+
+// write writes the differences and what was sent.
+func (s *StepResult) write(out *strings.Builder) {
+	for _, d := range s.Diffs {
+		out.WriteString("\n    " + strings.ReplaceAll(d, "\n", "\n    "))
+	}
+	if s.Sent != "" {
+		out.WriteString("\n    sent " + strings.ReplaceAll(s.Sent, "\n", "\n         "))
+	}
 }
 
 // Play plays a scenario. It stops when ctx ends.
@@ -175,12 +210,12 @@ func (p *Player) Play(ctx context.Context, s *Scenario) *Result {
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		pl.transcriptf("\n# step %d: %s\n", i, st)
-		got, diffs, err := pl.runStep(st)
-		if got != nil || err == nil {
-			r.Steps = append(r.Steps, StepResult{st, got, diffs})
+		result, err := pl.runStep(st)
+		if result != nil && (err == nil || result.Got != nil) {
+			r.Steps = append(r.Steps, *result)
 		}
 		if err != nil {
-			r.Err = fmt.Errorf("step %d (%s): %w", i, st, err)
+			r.Err, r.ended = fmt.Errorf("step %d (%s): %w", i, st, err), true
 			return r
 		}
 	}
@@ -203,6 +238,11 @@ type play struct {
 	webhooks webhooks
 	time     timeline
 	history  []Change // the remaining changes
+
+	fixtures   []*fixture
+	discovered map[string]any // the resources of discovery documents, by path
+	audited    int            // the requests that have an audit ID of the play
+	last       *Step          // the request that was sent last
 }
 
 func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
@@ -215,6 +255,8 @@ func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
 		client:  &http.Client{Transport: transport},
 		vars:    variables{},
 		streams: map[string]*stream{},
+
+		discovered: map[string]any{},
 	}
 }
 
@@ -236,6 +278,12 @@ func (p *play) start() error {
 	}
 	p.unexpand = p.vars.unexpander()
 	p.transcriptf("# %s\n", p.scenario)
+	if err := p.applyFiles(); err != nil {
+		return fmt.Errorf("files: %w", err)
+	}
+	if err := p.permitUsers(text); err != nil {
+		return err
+	}
 	return p.startTime()
 }
 

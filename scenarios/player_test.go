@@ -46,12 +46,15 @@ func TestPlayReportsDifferences(t *testing.T) {
 	var r fakeTB
 	Play(&r, srv, "testdata/wrong.yaml")
 	assert.Equal(t, []string{`testdata/wrong.yaml: demo/wrong
-  step 0 (POST /api/v1/namespaces/${ns}/configmaps)
+  testdata/wrong.yaml:5: step 0 (POST /api/v1/namespaces/${ns}/configmaps)
     status: want 200, got 201 {"apiVersion":"v1","data":{"a":"b"},"kind":"ConfigMap","metadata.namespace":"${ns}"}
-  step 2 (the read)
+    sent POST /api/v1/namespaces/${ns}/configmaps
+         {"apiVersion":"v1","data":{"a":"b"},"kind":"ConfigMap","metadata":{"name":"a"}}
+  testdata/wrong.yaml:10: step 2 (the read)
     body.data.a: want "c", got "b"
     body.data.d: missing, want "e"
-  step 4 (events of w)
+    sent GET /api/v1/namespaces/${ns}/configmaps/a
+  testdata/wrong.yaml:19: step 4 (events of w)
     events: want 2 items, got 1
     events[0].type: want "DELETED", got "ADDED"`}, r.failures)
 
@@ -138,9 +141,9 @@ func TestPlayWaitsForRunningClock(t *testing.T) {
 			Steps: []Step{
 				{Watch: "/api/v1/namespaces/${ns}/configmaps?watch=1&resourceVersion=0", As: "w"},
 				{Events: "w", Count: 1, Only: []string{"object.metadata.name"}, Want: &Answer{Events: []any{map[string]any{"object.metadata.name": "a"}}}},
-				{Expect: "/api/v1/namespaces/${ns}/configmaps/b", Want: &Answer{}},
+				{Expect: &Expectation{Path: "/api/v1/namespaces/${ns}/configmaps/b"}, Want: &Answer{}},
 				{Pause: Duration(time.Minute)},
-				{Expect: "/api/v1/namespaces/${ns}/configmaps/c", Within: Duration(time.Second), Want: &Answer{Status: 404}},
+				{Expect: &Expectation{Path: "/api/v1/namespaces/${ns}/configmaps/c"}, Within: Duration(time.Second), Want: &Answer{Status: 404}},
 			},
 		}
 		started := time.Now()
@@ -178,13 +181,13 @@ func TestExpectWaits(t *testing.T) {
 			assert.NoError(t, err)
 		})
 		defer client.Stop()
-		expect := Step{Expect: "/api/v1/nodes/a", Capture: map[string]string{"uid": "metadata.uid"}, Want: &Answer{Body: map[string]any{"spec": map[string]any{"unschedulable": true}}}}
+		expect := Step{Expect: &Expectation{Path: "/api/v1/nodes/a"}, Capture: map[string]string{"uid": "metadata.uid"}, Want: &Answer{Body: map[string]any{"spec": map[string]any{"unschedulable": true}}}}
 		tooShort := expect
 		tooShort.Within = Duration(time.Millisecond)
 		r := (&Player{URL: srv.URL, Transport: srv.Transport()}).Play(t.Context(), &Scenario{Name: "a", Steps: []Step{
 			tooShort,
 			expect,
-			{Expect: "/api/v1/nodes/a", Want: &Answer{Body: map[string]any{"metadata": map[string]any{"uid": "${uid}"}}}},
+			{Expect: &Expectation{Path: "/api/v1/nodes/a"}, Want: &Answer{Body: map[string]any{"metadata": map[string]any{"uid": "${uid}"}}}},
 		}})
 		require.NoError(t, r.Err)
 		assert.Equal(t, []string{"body.spec.unschedulable: missing, want true"}, r.Steps[0].Diffs)

@@ -150,6 +150,7 @@ func TestRecordToEqualsRecord(t *testing.T) {
 	got, err := Load(path)
 	require.NoError(t, err)
 	want := kept.Scenario()
+	want.origin = got.Scenarios[0].origin
 	for _, s := range []*Scenario{want, got.Scenarios[0]} {
 		for i := range s.Steps {
 			s.Steps[i].At = 0

@@ -26,8 +26,11 @@ type Scenario struct {
 	Recorded      string   `json:"recorded,omitempty"`
 	Gates         []string `json:"gates,omitempty"`
 	ManagedFields bool     `json:"managedFields,omitempty"`
+	Files         []string `json:"files,omitempty"` // of objects that exist before the first step
 	History       []Change `json:"history,omitempty"`
 	Steps         []Step   `json:"steps,omitempty"`
+
+	origin *origin // nil for a scenario of no file
 }
 
 // String returns area/name, or only the name if the scenario has no area.
@@ -46,9 +49,9 @@ type Change struct {
 	Remove Objects  `json:"remove,omitempty"`
 }
 
-// A Step is one action of a scenario. Exactly one of Do, Apply, Delete, Watch, Events, Store
-// and Remove, Compact, Pause, Advance, Lag, Fault, Restart, Upgrade and Expect is set, except
-// that a step with Do may have Advance too.
+// A Step is one action of a scenario. Exactly one of Do, Create, Update, Patch, Apply, Delete,
+// Watch, Events, Store and Remove, Compact, Pause, Advance, Lag, Fault, Restart, Upgrade and an
+// Expect with a path is set, except that a step with Do may have Advance too.
 type Step struct {
 	Name string `json:"name,omitempty"`
 	Change
@@ -65,11 +68,23 @@ type Step struct {
 	Capture map[string]string `json:"capture,omitempty"`
 	Only    []string          `json:"only,omitempty"`
 
-	Apply  Objects `json:"apply,omitempty"`
-	Delete Objects `json:"delete,omitempty"`
+	Create      Objects `json:"create,omitempty"`
+	Update      Objects `json:"update,omitempty"`
+	Patch       Objects `json:"patch,omitempty"`
+	Apply       Objects `json:"apply,omitempty"`
+	Delete      Objects `json:"delete,omitempty"`
+	Subresource string  `json:"subresource,omitempty"`
+
+	// As is the user to impersonate, or the name of a watch.
+	As     string   `json:"as,omitempty"`
+	Groups []string `json:"groups,omitempty"` // of the user
+
+	Given    Objects           `json:"given,omitempty"` // stored before the request
+	Warnings []string          `json:"warnings,omitempty"`
+	Audit    map[string]string `json:"audit,omitempty"` // annotations
+	Rows     []Row             `json:"rows,omitempty"`
 
 	Watch  string `json:"watch,omitempty"`
-	As     string `json:"as,omitempty"`
 	Events string `json:"events,omitempty"`
 	Count  int    `json:"count,omitempty"`
 	Ends   bool   `json:"ends,omitempty"`
@@ -82,8 +97,8 @@ type Step struct {
 	Restart string         `json:"restart,omitempty"`
 	Upgrade string         `json:"upgrade,omitempty"` // the release
 
-	Expect string   `json:"expect,omitempty"` // "/path"
-	Within Duration `json:"within,omitempty"`
+	Expect *Expectation `json:"expect,omitempty"`
+	Within Duration     `json:"within,omitempty"`
 
 	Want *Answer `json:"want,omitempty"`
 }
@@ -108,6 +123,9 @@ var actions = []struct {
 	{"do", func(s *Step) bool { return s.Do != "" }, func(s *Step) string { return s.Do }},
 	{"watch", func(s *Step) bool { return s.Watch != "" }, func(s *Step) string { return "watch " + s.Watch }},
 	{"events", func(s *Step) bool { return s.Events != "" }, func(s *Step) string { return "events of " + s.Events }},
+	{"create", func(s *Step) bool { return len(s.Create) > 0 }, func(s *Step) string { return "create " + s.Create.String() }},
+	{"update", func(s *Step) bool { return len(s.Update) > 0 }, func(s *Step) string { return "update " + s.Update.String() }},
+	{"patch", func(s *Step) bool { return len(s.Patch) > 0 }, func(s *Step) string { return "patch " + s.Patch.String() }},
 	{"apply", func(s *Step) bool { return len(s.Apply) > 0 }, func(s *Step) string { return "apply " + s.Apply.String() }},
 	{"delete", func(s *Step) bool { return len(s.Delete) > 0 }, func(s *Step) string { return "delete " + s.Delete.String() }},
 	{"store and remove", func(s *Step) bool { return len(s.Store)+len(s.Remove) > 0 }, func(s *Step) string { return s.Change.String() }},
@@ -118,7 +136,7 @@ var actions = []struct {
 	{"fault", func(s *Step) bool { return s.Fault != nil }, func(*Step) string { return "fault" }},
 	{"restart", func(s *Step) bool { return s.Restart != "" }, func(s *Step) string { return "restart watches of " + s.Restart }},
 	{"upgrade", func(s *Step) bool { return s.Upgrade != "" }, func(s *Step) string { return "upgrade to " + s.Upgrade }},
-	{"expect", func(s *Step) bool { return s.Expect != "" }, func(s *Step) string { return "expect " + s.Expect }},
+	{"expect", func(s *Step) bool { return s.waits() }, func(s *Step) string { return "expect " + s.Expect.Path }},
 }
 
 // String returns the step's name, or a description of its action, on one line.
@@ -185,7 +203,7 @@ func (s *Step) check(watches map[string]bool) error {
 		return errors.New("it has no action, such as do")
 	case len(keys) > 1:
 		return fmt.Errorf("it has more than one action: %s", strings.Join(keys, ", "))
-	case s.Want != nil && len(s.Apply)+len(s.Delete) > 1:
+	case s.Want != nil && len(s.objects()) > 1:
 		return errors.New("want: it needs a step with one object")
 	case s.Do != "" && !strings.Contains(s.Do, " "):
 		return fmt.Errorf("do: %q is not METHOD /path", s.Do)
@@ -193,27 +211,83 @@ func (s *Step) check(watches map[string]bool) error {
 		return errors.New("advance: cannot be combined with until")
 	case s.Watch != "" && s.As == "":
 		return errors.New("as: a watch must have a name")
-	case s.Watch == "" && s.As != "":
-		return errors.New("as: only a watch can have one")
+	case s.Watch == "" && !s.isRequest() && s.As != "":
+		return errors.New("as: only a watch and a request can have it")
 	case s.Events != "" && !watches[s.Events]:
 		return fmt.Errorf("events: no watch is named %q", s.Events)
-	case s.Expect != "" && s.Want == nil:
+	case s.waits() && s.Want == nil:
 		return errors.New("expect: want is missing")
 	}
-	if s.As != "" {
+	if s.Watch != "" {
 		watches[s.As] = true
+	}
+	return s.checkRequest()
+}
+
+// checkRequest is check for what only requests have.
+func (s *Step) checkRequest() error {
+	for _, only := range []struct {
+		key string
+		is  bool
+	}{
+		{"groups", s.Groups != nil}, {"given", s.Given != nil}, {"warnings", s.Warnings != nil}, {"audit", s.Audit != nil},
+		{"rows", s.Rows != nil}, {"expect", s.Expect != nil && !s.waits()},
+	} {
+		if only.is && !s.isRequest() {
+			return fmt.Errorf("%s: only a request can have it, such as create", only.key)
+		}
+	}
+	switch {
+	case s.Groups != nil && s.As == "":
+		return errors.New("groups: it needs as, the user")
+	case s.Subresource != "" && len(s.Update)+len(s.Patch)+len(s.Apply) == 0:
+		return errors.New("subresource: only update, patch and apply can have it")
+	case s.compares() && s.Want != nil:
+		return errors.New("want: cannot be combined with expect, warnings, audit and rows")
+	case s.compares() && len(s.objects()) > 1:
+		return errors.New("expect: it needs a step with one object")
+	}
+	for i := range s.Rows {
+		row, err := s.row(&s.Rows[i])
+		if err == nil {
+			err = row.check(nil)
+		}
+		if err != nil {
+			return fmt.Errorf("rows[%d] (%s): %w", i, &s.Rows[i], err)
+		}
 	}
 	return nil
 }
 
-// MarshalJSON encodes a Lag or Fault that is empty but not nil as {}.
+// isRequest reports whether the step sends a request and reads its answer to the end.
+func (s *Step) isRequest() bool { return s.Do != "" || len(s.objects()) > 0 }
+
+// objects returns the objects that the step writes by requests.
+func (s *Step) objects() Objects {
+	return slices.Concat(s.Create, s.Update, s.Patch, s.Apply, s.Delete)
+}
+
+// waits reports whether the step repeats a GET until the answer is what it wants.
+func (s *Step) waits() bool { return s.Expect != nil && s.Expect.Path != "" }
+
+// compares reports whether the step says in short what it wants.
+func (s *Step) compares() bool {
+	return s.Expect != nil && !s.waits() || s.Warnings != nil || s.Audit != nil || s.Rows != nil
+}
+
+// MarshalJSON encodes a Lag or Fault that is empty but not nil as {}, and such Warnings as [].
 func (s Step) MarshalJSON() ([]byte, error) {
 	type step Step
+	var warnings *[]string
+	if s.Warnings != nil {
+		warnings = &s.Warnings
+	}
 	return json.Marshal(struct {
 		step
-		Lag   *map[string]any `json:"lag,omitempty"`
-		Fault *map[string]any `json:"fault,omitempty"`
-	}{step(s), unlessNil(s.Lag), unlessNil(s.Fault)})
+		Lag      *map[string]any `json:"lag,omitempty"`
+		Fault    *map[string]any `json:"fault,omitempty"`
+		Warnings *[]string       `json:"warnings,omitempty"`
+	}{step(s), unlessNil(s.Lag), unlessNil(s.Fault), warnings})
 }
 
 // MarshalJSON encodes Headers that are empty but not nil as {}.

@@ -78,6 +78,9 @@ func (r *Result) updated(doc []byte) ([]byte, error) {
 		if len(s.Diffs) == 0 {
 			continue
 		}
+		if s.Step.Want == nil {
+			return nil, fmt.Errorf("step %d (%s): only want is updated", i, s.Step)
+		}
 		if n := len(s.Got.Events); n > 0 && s.Got.Events[n-1] == noEvent {
 			return nil, fmt.Errorf("step %d (%s): an event did not come in time", i, s.Step)
 		}
@@ -135,7 +138,7 @@ func newWantUpdater(r *Result) (*wantUpdater, error) {
 // answer returns a want for a step that matches the answer.
 func (u *wantUpdater) answer(st *Step, got *Answer) *Answer {
 	want := *st.Want
-	u.partial = st.Expect != ""
+	u.partial = st.waits()
 	want.Status = got.Status
 	if u.partial {
 		want.Body = u.value("", want.Body, got.Body)
@@ -322,6 +325,16 @@ func findStep(lines [][]byte, step int) (begin, end, column int, err error) {
 	if at < 0 {
 		return 0, 0, 0, errors.New("steps are not in block style")
 	}
+	begin, end, column, ok := findItem(lines, at, step)
+	if !ok {
+		return 0, 0, 0, errors.New("the step is not in block style")
+	}
+	return begin, end, column, blockStyle(lines[begin], column)
+}
+
+// findItem returns the lines of an item of the list whose key is in the line at, from begin to
+// before end, and the column of its value. ok is whether the list has the item in block style.
+func findItem(lines [][]byte, at, item int) (begin, end, column int, ok bool) {
 	dash := -1
 	n := -1
 	for i := at + 1; i <= len(lines); i++ {
@@ -334,8 +347,8 @@ func findStep(lines [][]byte, step int) (begin, end, column int, err error) {
 		}
 		over := i == len(lines) || indent(lines[i]) < dash || indent(lines[i]) == dash && !isItem
 		if isItem && indent(lines[i]) == dash || over {
-			if n == step {
-				return begin, i, column, blockStyle(lines[begin], column)
+			if n == item {
+				return begin, i, column, true
 			}
 			n++
 			begin = i
@@ -347,7 +360,7 @@ func findStep(lines [][]byte, step int) (begin, end, column int, err error) {
 			break
 		}
 	}
-	return 0, 0, 0, errors.New("the step is not in block style")
+	return 0, 0, 0, false
 }
 
 func blockStyle(line []byte, column int) error {

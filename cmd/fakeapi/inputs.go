@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/scenarios"
@@ -43,45 +40,7 @@ func namesOf(value string) ([]string, error) {
 	if value == "-" {
 		return []string{stdinName}, nil
 	}
-	info, err := os.Stat(value)
-	switch {
-	case err == nil && info.IsDir():
-		return filesIn(value)
-	case err == nil:
-		return []string{value}, nil
-	case !errors.Is(err, fs.ErrNotExist) || !strings.ContainsAny(value, "*?["):
-		return nil, inputfile.Wrap(value, err)
-	}
-	names, err := filepath.Glob(value)
-	if err != nil {
-		return nil, fmt.Errorf("%q: %w", value, err)
-	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("no file matches %q", value)
-	}
-	return names, nil
-}
-
-// filesIn returns the YAML and JSON files in a directory, but not those in its
-// subdirectories. It fails if there are none.
-func filesIn(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, e := range entries {
-		switch filepath.Ext(e.Name()) {
-		case ".yaml", ".yml", ".json":
-			if !e.IsDir() {
-				out = append(out, filepath.Join(dir, e.Name()))
-			}
-		}
-	}
-	if out == nil {
-		return nil, inputfile.Wrap(dir, errors.New("the directory has no .yaml, .yml or .json file"))
-	}
-	return out, nil
+	return inputfile.Names(value)
 }
 
 // An inputFS reads files by the names that inputNames returns.

@@ -255,12 +255,9 @@ func (s *score) count(r *scenarios.Result) {
 	if !r.Failed() {
 		s.passed++
 	}
-	for i := range r.Scenario.Steps {
-		if r.Scenario.Steps[i].Want == nil {
-			continue
-		}
+	for _, a := range r.Answers() {
 		s.answers++
-		if i < len(r.Steps) && len(r.Steps[i].Diffs) == 0 {
+		if a.Result != nil && len(a.Result.Diffs) == 0 {
 			s.same++
 		}
 	}

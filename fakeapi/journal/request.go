@@ -25,6 +25,10 @@ type Request struct {
 	// Revision is the revision of the state that the request read, or of its last
 	// write; 0 if it did neither.
 	Revision int64 `json:"revision,omitempty"`
+	// AuditID is the value of the header Audit-Id that the client has sent; "" if it has sent
+	// none. Annotations are those that admission adds to the audit log for such a request.
+	AuditID     string            `json:"auditID,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
 	// Message is the message of the failure; "" for a success.
 	Message string `json:"message,omitempty"`
 	// Unimplemented reports that kube-apiserver serves this request and this

@@ -134,7 +134,11 @@ const (
 const entryBytes = 256
 
 func (r *CompletedRequest) size() int64 {
-	return entryBytes + int64(len(r.URI)+len(r.User)+len(r.UserAgent)+len(r.Message)+len(r.Panic))
+	n := entryBytes + int64(len(r.URI)+len(r.User)+len(r.UserAgent)+len(r.Message)+len(r.Panic)+len(r.AuditID))
+	for key, value := range r.Annotations {
+		n += int64(len(key) + len(value))
+	}
+	return n
 }
 
 func (n *Note) size() int64 {

@@ -89,9 +89,16 @@ func (r *request) auditDecision(d authz.Decision) {
 
 // auditAdmission notes an annotation of admission.
 func (r *request) auditAdmission(a admission.Annotation) {
-	if !a.AtRequest || r.event.AtLeast(audit.Request) {
+	if r.event != nil && (!a.AtRequest || r.event.AtLeast(audit.Request)) {
 		r.event.Annotate(a.Key, a.Value)
 	}
+	if a.AtRequest || r.clientAuditID() == "" {
+		return
+	}
+	if r.annotations == nil {
+		r.annotations = map[string]string{}
+	}
+	r.annotations[a.Key] = a.Value
 }
 
 // removedRelease matches the release in the warning of a deprecated version.

@@ -14,7 +14,7 @@ const auditIDHeader = "Audit-Id"
 
 // setHeaders sets the headers of every answer.
 func (r *request) setHeaders() {
-	r.auditID[0] = header.Get(r.http.Header, auditIDHeader)
+	r.auditID[0] = r.clientAuditID()
 	if r.auditID[0] == "" {
 		r.auditID[0] = r.server.random.UID()
 	}
@@ -61,3 +61,7 @@ func (r *request) unsniffed(err error) error {
 	r.w.Header().Set("X-Content-Type-Options", "nosniff")
 	return err
 }
+
+// clientAuditID returns the name that the client has given the request for the audit log; "" for
+// none.
+func (r *request) clientAuditID() string { return header.Get(r.http.Header, auditIDHeader) }

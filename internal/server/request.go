@@ -52,7 +52,8 @@ type request struct {
 	call         activity.Call // of a request that is not long-running
 	lost         bool          // the server has ended the watch before its time
 
-	revision mvcc.Revision // that was read or written; 0 if none was
+	revision    mvcc.Revision     // that was read or written; 0 if none was
+	annotations map[string]string // of admission, if the client has named the request for the audit log
 }
 
 // ctx ends when the client hangs up and, unless the request is long-running, when
@@ -72,6 +73,8 @@ func (r *request) target() registry.Request {
 	}
 	if r.event != nil {
 		out.Decoded = r.auditObject
+	}
+	if r.event != nil || r.clientAuditID() != "" {
 		out.Annotate = r.auditAdmission
 	}
 	return out

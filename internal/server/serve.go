@@ -548,6 +548,9 @@ func (r *request) log(ended time.Time) {
 		Duration:  ended.Sub(r.start),
 		Revision:  int64(r.revision),
 		Panic:     r.w.panic,
+
+		AuditID:     r.clientAuditID(),
+		Annotations: r.annotations,
 	}
 	if r.user != nil {
 		e.User = r.user.Name

@@ -408,9 +408,9 @@ func TestWrongWorkload(t *testing.T) {
 	for name, row := range map[string]struct{ step, want string }{
 		"an invalid object": {
 			"apply: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: A}}",
-			"w.yaml:4: a\n  step 1 (apply ConfigMap default/A): 422 ",
+			"w.yaml:4: step 1 (apply ConfigMap default/A): 422 ",
 		},
-		"a refused request": {"do: POST /api/v1/nothing\n  want: {status: 201}", "w.yaml:4: a\n  step 1 (POST /api/v1/nothing)"},
+		"a refused request": {"do: POST /api/v1/nothing\n  want: {status: 201}", "w.yaml:4: step 1 (POST /api/v1/nothing)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := systemOf(t, copier{})
@@ -432,7 +432,7 @@ func TestWorkloadThatExpects(t *testing.T) {
 	r := explore.Find(t, s)
 	require.Len(t, r.Findings, 1)
 	assert.Equal(t, explore.Finishes, r.Findings[0].Oracle)
-	assert.Contains(t, r.Findings[0].Detail, "w.yaml:4: a\n  step 1 (expect ")
+	assert.Contains(t, r.Findings[0].Detail, "w.yaml:4: step 1 (expect ")
 }
 
 // workloadFile writes a scenario with steps.

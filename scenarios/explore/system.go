@@ -174,7 +174,7 @@ func playScenario(ctx context.Context, srv *fakeapi.Server, f *scenarios.File, s
 	if i < 0 {
 		return errors.New(r.String())
 	}
-	return &stepError{text: fmt.Sprintf("%s: %s", f.StepPosition(s, i), r), own: !isRead(&s.Steps[i])}
+	return &stepError{text: r.String(), own: !isRead(&s.Steps[i])}
 }
 
 // A stepError is the error of a step of a scenario.
@@ -188,7 +188,7 @@ func (e *stepError) Error() string { return e.text }
 
 // isRead reports whether a step reads what the system may have written.
 func isRead(s *scenarios.Step) bool {
-	return s.Expect != "" || s.Watch != "" || s.Events != "" || strings.HasPrefix(s.Do, "GET ")
+	return s.Expect != nil && s.Expect.Path != "" || s.Watch != "" || s.Events != "" || strings.HasPrefix(s.Do, "GET ")
 }
 
 // stepTimeout is how long a step of a scenario waits: longer than a decision delays

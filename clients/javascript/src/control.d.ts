@@ -199,6 +199,10 @@ export interface Request {
   /** revision is the revision of the state that the request read, or of its last write; 0 if it did
    * neither. */
   revision?: number;
+  /** auditID is the value of the header Audit-Id that the client has sent; "" if it has sent none.
+   * annotations are those that admission adds to the audit log for such a request. */
+  auditID?: string;
+  annotations?: Record<string, string>;
   /** message is the message of the failure; "" for a success. */
   message?: string;
   /** unimplemented reports that kube-apiserver serves this request and this server does not. */

@@ -259,6 +259,10 @@ class Request(_Request, total=False):
     # revision is the revision of the state that the request read, or of its last write; 0 if it did
     # neither.
     revision: int
+    # auditID is the value of the header Audit-Id that the client has sent; "" if it has sent none.
+    # annotations are those that admission adds to the audit log for such a request.
+    auditID: str
+    annotations: Dict[str, str]
     # message is the message of the failure; "" for a success.
     message: str
     # unimplemented reports that kube-apiserver serves this request and this server does not.
