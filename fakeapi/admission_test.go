@@ -127,6 +127,36 @@ func TestMutatedCustomResource(t *testing.T) {
 	}
 }
 
+// Names are generated for a POST only. A selfLink is not stored, and a resourceVersion that is no
+// number fails an apply.
+func TestMutatedNames(t *testing.T) {
+	const unnamed = `[{"op":"remove","path":"/metadata/name"},{"op":"add","path":"/metadata/generateName","value":"w-"}]`
+	const apply = "application/apply-patch+yaml"
+	for _, tt := range []struct{ name, method, path, format, patch, want string }{
+		{"no name of a POST", "POST", "", "application/json", unnamed, ""},
+		{"no name of an apply", "PATCH", "/w?fieldManager=m", apply, unnamed, "Internal error occurred: metadata.name was not generated"},
+		{"selfLink of a POST", "POST", "", "application/json", `[{"op":"add","path":"/metadata/selfLink","value":"/x"}]`, ""},
+		{"selfLink of an apply", "PATCH", "/w?fieldManager=m", apply, `[{"op":"add","path":"/metadata/selfLink","value":"/x"}]`, ""},
+		{"resourceVersion of a POST", "POST", "", "application/json", `[{"op":"add","path":"/metadata/resourceVersion","value":"x"}]`, ""},
+		{"resourceVersion of an apply", "PATCH", "/w?fieldManager=m", apply, `[{"op":"add","path":"/metadata/resourceVersion","value":"x"}]`,
+			`strconv.ParseUint: parsing "x": invalid syntax`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(widgets("v1", ""), patcher(t, tt.patch)))
+			code, answer := askWith(t, srv, tt.method, widgetsPath+tt.path, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}}`, "Content-Type", tt.format)
+			if tt.want != "" {
+				assert.Equal(t, 500, code)
+				assert.Equal(t, tt.want, answer["message"])
+				return
+			}
+			require.Equal(t, 201, code, answer)
+			meta, _ := answer["metadata"].(map[string]any)
+			assert.Regexp(t, "^w(-[a-z0-9]{5})?$", meta["name"])
+			assert.NotContains(t, meta, "selfLink")
+		})
+	}
+}
+
 // A field that a webhook adds and the schema does not have raises the generation, although it is
 // not stored.
 func TestMutatedUnknownField(t *testing.T) {

@@ -135,9 +135,8 @@ func (op *operation) checkNamespace(name string, creating bool) error {
 // An identity is what tells a new object from all others.
 type identity struct{ uid, name string }
 
-// newIdentity returns the identity of a new object with the metadata. Its name is
-// generated if the metadata has none. It fails for a type whose objects clients cannot
-// create.
+// newIdentity returns the identity of a new object with the metadata. If the metadata has no name,
+// that of a POST is generated. It fails for a type whose objects clients cannot create.
 func (op *operation) newIdentity(meta map[string]any) (identity, error) {
 	t, name := op.Type, object.String(meta, "name")
 	if t.CreateForbidden != "" {
@@ -146,8 +145,9 @@ func (op *operation) newIdentity(meta map[string]any) (identity, error) {
 	id := identity{uid: op.ids.UID(), name: name}
 	switch prefix := object.String(meta, "generateName"); {
 	case name != "":
-	case prefix != "":
+	case prefix != "" && op.Name == "":
 		id.name = op.ids.Name(prefix)
+	case prefix != "": // prepareForCreate fails
 	case t.GenerateUUIDName:
 		id.name = op.ids.UID()
 	}
@@ -171,6 +171,9 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 		if err := op.allocate(obj, nil, o.dryRun()); err != nil {
 			return err
 		}
+	}
+	if id.name == "" && object.String(meta, "generateName") != "" {
+		return status.Internal("metadata.name was not generated")
 	}
 	if t.Generation != nil {
 		meta["generation"] = int64(1)
@@ -277,8 +280,9 @@ func (op *operation) stamp(obj, old map[string]any) {
 //
 // Differs from kube-apiserver: admission that renames: kube-apiserver stores an object that a
 // PATCH or PUT creates under the name in the URL, even if a webhook or a policy has given the
-// object another one. Here it is stored under its own name. Request: PATCH with Content-Type
-// application/apply-patch+yaml that creates an object, which a webhook renames.
+// object another one. Here it is stored under its own name, and the request fails with 409 if
+// another object has that. Request: PATCH with Content-Type application/apply-patch+yaml that
+// creates an object, which a webhook renames.
 func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
 	var live map[string]any
 	var like *storage.Object

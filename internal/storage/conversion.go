@@ -163,7 +163,8 @@ func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, er
 
 // as returns obj, which is o converted to t's version.
 func (o *Object) as(t *resource.Type, obj map[string]any) *Object {
-	out, version := New(t, obj, nil), object.String(obj, "metadata", "resourceVersion")
+	version := object.String(obj, "metadata", "resourceVersion")
+	out := New(t, obj, nil)
 	switch {
 	case o.Revision != 0:
 		return out.At(o.Revision)

@@ -53,7 +53,8 @@ func (o *Object) copy() *Object {
 	}
 }
 
-// New encodes obj as an Object that is not stored yet. It removes the resourceVersion from obj.
+// New encodes obj as an Object that is not stored yet. It removes resourceVersion and selfLink from
+// obj.
 //
 // The Object shares with old, which is another version of it or nil, what is equal in both, so
 // that an old version occupies little more than what was changed.
@@ -67,6 +68,7 @@ func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	}
 	meta := object.Meta(obj)
 	delete(meta, "resourceVersion")
+	delete(meta, "selfLink")
 	o := &Object{Terminating: meta["deletionTimestamp"] != nil, typ: t}
 	labels := object.Map(meta, "labels")
 	if o.Labels, o.sharesLabels = old.Labels, old.sharesLabels; !equalLabels(old.Labels, labels) {
