@@ -45,7 +45,8 @@ const (
 	// objects must change meanwhile.
 	WriteBudget Oracle = "write-budget"
 	// Recovers requires that the system ends no watch that it has in the end of the
-	// reference run, unless it ends itself, and does not repeat requests that fail.
+	// reference run, unless it ends itself, and does not repeat requests that fail without an
+	// event in between.
 	Recovers Oracle = "recovers"
 	// Valid requires that the server refuses no request of the system with 422 that it
 	// does not refuse in the reference run.
@@ -88,7 +89,8 @@ const (
 	// spareWrites is how many attempts to write an object are allowed beside twice those
 	// of the reference: a client with a back-off makes so many while its view is held.
 	spareWrites = 30
-	// spareFailures is how often a request may fail while the system should be calm.
+	// spareFailures is how often a request may fail while the system should be calm, beside once
+	// for each event that its client gets: a client may ask about each.
 	spareFailures = 5
 )
 
@@ -297,9 +299,10 @@ func (j *judgement) recovers(pace Pace) {
 			j.report(Recovers, objectKey{}, "watch of "+w, "the system does not watch in the end, as it does in the reference run")
 		}
 	}
-	for _, what := range slices.Sorted(maps.Keys(j.run.failures)) {
-		if got := j.run.failures[what]; got > j.ref.failures[what]+spareFailures {
-			j.report(Recovers, objectKey{}, what, fmt.Sprintf("it has failed %s in the last %v", times(got), pace.Quiet.Round(time.Millisecond)))
+	byName := func(a, b failure) int { return strings.Compare(a.String(), b.String()) }
+	for _, f := range slices.SortedFunc(maps.Keys(j.run.failures), byName) {
+		if got := j.run.failures[f]; got > j.ref.failures[f]+j.run.news[f.client]+spareFailures {
+			j.report(Recovers, objectKey{}, f.String(), fmt.Sprintf("it has failed %s in the last %v", times(got), pace.Quiet.Round(time.Millisecond)))
 		}
 	}
 }

@@ -48,7 +48,8 @@ type outcome struct {
 	invalid   map[objectKey]string   // verbs of requests that were refused with 422, by class
 	leftovers map[objectKey]string   // deleted objects for which others were created, by the class of those; see findLeftovers
 	doubles   map[objectKey]int      // numbers of equal objects; see findDoubles
-	failures  map[string]int         // requests that have failed at the end
+	failures  map[failure]int        // how often requests have failed at the end
+	news      map[string]int         // how many events clients have got at the end
 }
 
 // totals are the creations and deletions of a class of objects, and how many there were
@@ -64,6 +65,11 @@ type totals struct {
 	// templates is how many specs for Pods the objects have had in turn.
 	templates int
 }
+
+// A failure is a request of a client that has failed.
+type failure struct{ verb, path, client string }
+
+func (f failure) String() string { return fmt.Sprintf("%s of %s by %s", f.verb, f.path, f.client) }
 
 // A life is an object between its creation and its deletion.
 type life struct {
@@ -304,10 +310,10 @@ func (o *outcome) findOrphans(n *normalizer) {
 	}
 }
 
-// countRequests sets attempts, invalid and failures. A request has failed at the end if the
-// system should be calm then; a watch that ends within a second has failed.
+// countRequests sets attempts, invalid, failures and news. The end is when the system should be
+// calm; a watch that ends within a second has failed.
 func (o *outcome) countRequests(n *normalizer, pace Pace) {
-	o.attempts, o.invalid, o.failures = map[objectKey]int{}, map[objectKey]string{}, map[string]int{}
+	o.attempts, o.invalid, o.failures, o.news = map[objectKey]int{}, map[objectKey]string{}, map[failure]int{}, map[string]int{}
 	calm := o.end.Add(-pace.Quiet)
 	for _, q := range o.requests {
 		class := n.class(q.key())
@@ -321,7 +327,12 @@ func (o *outcome) countRequests(n *normalizer, pace Pace) {
 		failed := ended && (q.code == 0 || q.code >= http.StatusBadRequest)
 		short := ended && q.route.Verb == "watch" && q.ended.Sub(q.began) < pace.shortWatch()
 		if q.route.IsResource && q.began.After(calm) && (short || failed) {
-			o.failures[fmt.Sprintf("%s of %s by %s", q.route.Verb, q.path, q.client)]++
+			o.failures[failure{q.route.Verb, q.path, q.client}]++
+		}
+	}
+	for _, p := range o.points {
+		if p.Event != "" && p.time.After(calm) {
+			o.news[p.Client]++
 		}
 	}
 }

@@ -67,3 +67,13 @@ func TestPlantedBugs(t *testing.T) {
 		}
 	}
 }
+
+// A controller that asks for a deleted owner after each event has recovered. The plan in testdata
+// holds the events back until the owner is gone.
+func TestFailuresAfterEvents(t *testing.T) {
+	needsBubble(t)
+	s := correct["Job runner"].system(t, settings["all controllers"])
+	s.Dir, s.Plans, s.All = "", 1, false
+	r := explore.Find(t, s)
+	assert.Empty(t, r.Findings, "%s", r)
+}

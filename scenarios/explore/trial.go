@@ -50,6 +50,7 @@ type trial struct {
 // A seenPoint is a point that a run has reached.
 type seenPoint struct {
 	Point
+	time      time.Time
 	revision  int64 // of the server
 	committed int64 // revision of the server after a write; 0 if it was not served
 }
@@ -396,7 +397,7 @@ func (t *trial) observe(p *faults.Point) {
 	t.mu.Lock()
 	t.counts[pt]++
 	pt.Nth = t.counts[pt]
-	t.points = append(t.points, seenPoint{Point: pt, revision: t.srv.Revision()})
+	t.points = append(t.points, seenPoint{Point: pt, time: time.Now(), revision: t.srv.Revision()})
 	if pt.isWrite() {
 		q.point = len(t.points) - 1
 	}
