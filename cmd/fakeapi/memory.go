@@ -58,6 +58,29 @@ func manageMemory(srv *fakeapi.Server) (stop func()) {
 	}
 }
 
+// boundHeap lets the heap with its garbage have low bytes until stop is called, unless GOGC is set
+// or more of it is live.
+func boundHeap(low int64) (stop func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	tick, stopped := time.NewTicker(50*time.Millisecond), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-tick.C:
+				debug.SetGCPercent(gcPercent(liveBytes(), low))
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return func() {
+		tick.Stop()
+		close(stopped)
+	}
+}
+
 // A memory is the state of manageMemory.
 type memory struct {
 	managed bool  // the process sets its GOGC
@@ -67,7 +90,7 @@ type memory struct {
 
 // update sets the GOGC for a live heap and returns memory if the history has shrunk.
 func (m *memory) update(live, history int64) {
-	if percent := gcPercent(live); m.managed && percent != m.percent {
+	if percent := gcPercent(live, lowMemory); m.managed && percent != m.percent {
 		m.percent = percent
 		debug.SetGCPercent(percent)
 	}
@@ -77,13 +100,13 @@ func (m *memory) update(live, history int64) {
 	}
 }
 
-// gcPercent returns the GOGC for a live heap: garbage may fill lowMemory and, beside a large heap,
-// an eighth of it.
-func gcPercent(live int64) int {
+// gcPercent returns the GOGC for a live heap: garbage may fill low bytes and, beside a large heap, an
+// eighth of it.
+func gcPercent(live, low int64) int {
 	if live <= 0 {
 		return highPercent
 	}
-	room := max(lowMemory-live, live/8, leastRoom)
+	room := max(low-live, live/8, leastRoom)
 	return int(min(100*room/live, highPercent))
 }
 

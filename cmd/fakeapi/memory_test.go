@@ -19,7 +19,7 @@ func TestGCPercent(t *testing.T) {
 		{"at least 64 MiB", 500 * mib, 12},
 		{"an eighth", 2048 * mib, 12},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.percent, gcPercent(tt.live)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.percent, gcPercent(tt.live, lowMemory)) })
 	}
 }
 

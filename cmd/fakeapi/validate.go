@@ -109,6 +109,9 @@ func (c *validateCommand) flags() []flagGroup {
 	}
 }
 
+// validateMemory is the size of the heap of a validation, unless more of it is live.
+const validateMemory = 192 << 20
+
 // errFindings ends a run with findings, which are printed.
 var errFindings = errors.New("findings")
 
@@ -200,6 +203,7 @@ func (c *validateCommand) validate(ctx context.Context, paths []string) error {
 // print prints the results to w. It fails with errFindings if there are findings that fail.
 func (c *validateCommand) print(ctx context.Context, w io.Writer, paths []string) error {
 	start := time.Now()
+	defer boundHeap(validateMemory)()
 	c.report.Color = c.color == "always" || c.color == "auto" && os.Getenv("NO_COLOR") == "" && isTerminal(w)
 	out, err := report.New(c.format, w, c.report)
 	if err != nil {

@@ -29,22 +29,25 @@ var effective = map[[2]string]int{
 	{"admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"}:   rankPolicy,
 	{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"}:   rankPolicy,
 	{"admissionregistration.k8s.io", "MutatingWebhookConfiguration"}:     rankPolicy,
-	{"", "Namespace"}:                                   rankNamespace,
-	{"", "ServiceAccount"}:                              rankOther,
-	{"", "LimitRange"}:                                  rankOther,
-	{"", "ResourceQuota"}:                               rankQuota,
-	{"scheduling.k8s.io", "PriorityClass"}:              rankOther,
-	{"storage.k8s.io", "StorageClass"}:                  rankOther,
-	{"storage.k8s.io", "VolumeAttributesClass"}:         rankOther,
-	{"storage.k8s.io", "CSIDriver"}:                     rankOther,
-	{"networking.k8s.io", "IngressClass"}:               rankOther,
-	{"node.k8s.io", "RuntimeClass"}:                     rankOther,
-	{"resource.k8s.io", "DeviceClass"}:                  rankOther,
-	{"rbac.authorization.k8s.io", "Role"}:               rankOther,
-	{"rbac.authorization.k8s.io", "RoleBinding"}:        rankOther,
-	{"rbac.authorization.k8s.io", "ClusterRole"}:        rankOther,
-	{"rbac.authorization.k8s.io", "ClusterRoleBinding"}: rankOther,
+	{"", "Namespace"}:                           rankNamespace,
+	{"", "ServiceAccount"}:                      rankOther,
+	{"", "LimitRange"}:                          rankOther,
+	{"", "ResourceQuota"}:                       rankQuota,
+	{"scheduling.k8s.io", "PriorityClass"}:      rankOther,
+	{"storage.k8s.io", "StorageClass"}:          rankOther,
+	{"storage.k8s.io", "VolumeAttributesClass"}: rankOther,
+	{"storage.k8s.io", "CSIDriver"}:             rankOther,
+	{"networking.k8s.io", "IngressClass"}:       rankOther,
+	{"node.k8s.io", "RuntimeClass"}:             rankOther,
+	{"resource.k8s.io", "DeviceClass"}:          rankOther,
+	{rbacGroup, "Role"}:                         rankOther,
+	{rbacGroup, "RoleBinding"}:                  rankOther,
+	{rbacGroup, "ClusterRole"}:                  rankOther,
+	{rbacGroup, "ClusterRoleBinding"}:           rankOther,
 }
+
+// rbacGroup is the group of roles and bindings, which matter if there is a user.
+const rbacGroup = "rbac.authorization.k8s.io"
 
 // effectiveKinds are the kinds of effective.
 var effectiveKinds = func() map[string]bool {
@@ -89,7 +92,7 @@ type param struct {
 func (v *validator) takeEffect(ctx context.Context) error {
 	found, err := v.find(ctx, effectiveKinds, func(o *object) (int, bool) {
 		rank, ok := effective[[2]string{o.group(), o.kind}]
-		return rank, ok
+		return rank, ok && (o.group() != rbacGroup || v.config.User != nil)
 	})
 	if err != nil {
 		return err
@@ -148,7 +151,7 @@ type ranked struct {
 // find returns the objects of the input that of accepts, of documents in which a kind of kinds
 // occurs.
 func (v *validator) find(ctx context.Context, kinds map[string]bool, of func(o *object) (rank int, ok bool)) (out []ranked, err error) {
-	for f := range v.reader.files() {
+	for f := range v.reader.files(ctx) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -161,13 +164,22 @@ func (v *validator) find(ctx context.Context, kinds map[string]bool, of func(o *
 				continue // validate reports it
 			}
 			for _, o := range objects {
+				if o.err != nil {
+					continue
+				}
 				if rank, ok := of(o); ok && !o.matches(v.config.Skip) && !o.matches(v.config.Reject) {
+					o.document = d.withoutText()
 					out = append(out, ranked{o, rank})
 				}
 			}
 		}
 	}
 	return out, nil
+}
+
+// withoutText returns the document as a place, which keeps no text of the file alive.
+func (d *document) withoutText() *document {
+	return &document{file: &file{name: d.file.name}, number: d.number}
 }
 
 // mentionsKind reports whether a document may have an object of kinds. It does not parse the
@@ -205,7 +217,7 @@ func isLetterOrDigit(c byte) bool {
 func (v *validator) store(ctx context.Context, o ranked) {
 	replies := make([]*reply, len(v.targets))
 	for i, t := range v.targets {
-		if v.config.User != nil && o.group() != "rbac.authorization.k8s.io" {
+		if v.config.User != nil && o.group() != rbacGroup {
 			replies[i] = t.write(ctx, o.object, write{dryRun: true, user: v.config.User})
 			t.write(ctx, o.object, write{})
 			continue
@@ -306,7 +318,7 @@ func (t *target) runControllers(ctx context.Context, names []string) error {
 func (v *validator) storeDefinitions(ctx context.Context) error {
 	c := Config{Files: v.config.Files, Stdin: v.config.Stdin}
 	r := newReader(&c, v.config.CRDs)
-	for f := range r.files() {
+	for f := range r.files(ctx) {
 		if f.err != nil {
 			return f.err
 		}
@@ -319,6 +331,9 @@ func (v *validator) storeDefinitions(ctx context.Context) error {
 				return &inputError{d, err}
 			}
 			for _, o := range objects {
+				if o.err != nil {
+					return &inputError{d, o.err}
+				}
 				if o.kind != "CustomResourceDefinition" {
 					continue
 				}

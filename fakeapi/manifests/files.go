@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (osFiles) ReadFile(name string) ([]byte, error)       { return inputfile.Re
 func (osFiles) Glob(pattern string) ([]string, error)      { return filepath.Glob(pattern) }
 
 // keptBytes is how much text of files a reader keeps between its passes.
-const keptBytes = 64 << 20
+const keptBytes = 16 << 20
 
 // A reader reads the files of paths, as often as it is asked. It is not safe for concurrent use.
 type reader struct {
@@ -68,9 +69,9 @@ type file struct {
 }
 
 // files returns the files of the paths in their order, each one once.
-func (r *reader) files() iter.Seq[file] {
+func (r *reader) files(ctx context.Context) iter.Seq[file] {
 	return func(yield func(file) bool) {
-		w := walker{reader: r, yield: yield, files: map[string]bool{}, dirs: map[string]bool{}}
+		w := walker{reader: r, ctx: ctx, yield: yield, files: map[string]bool{}, dirs: map[string]bool{}}
 		for _, p := range r.paths {
 			if !w.path(p) {
 				return
@@ -80,7 +81,7 @@ func (r *reader) files() iter.Seq[file] {
 }
 
 // read returns a file with its text. What cannot be read twice, such as a pipe, is kept.
-func (r *reader) read(name string, found bool) file {
+func (r *reader) read(ctx context.Context, name string, found bool) file {
 	if text, ok := r.kept[name]; ok {
 		return file{name: name, text: text, found: found}
 	}
@@ -88,7 +89,7 @@ func (r *reader) read(name string, found bool) file {
 	var err error
 	once := name == Stdin
 	if once {
-		text, err = inputfile.ReadAll(r.stdin)
+		text, err = readAll(ctx, r.stdin)
 	} else {
 		info, statErr := fs.Stat(r.fsys, name)
 		once = statErr == nil && !info.Mode().IsRegular()
@@ -104,9 +105,29 @@ func (r *reader) read(name string, found bool) file {
 	return file{name: name, text: text, found: found}
 }
 
+// readAll reads to the end, or until ctx ends. A read that waits then goes on by itself.
+func readAll(ctx context.Context, from io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := inputfile.ReadAll(from)
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // A walker yields files.
 type walker struct {
 	*reader
+	ctx   context.Context
 	yield func(file) bool
 
 	files, dirs map[string]bool // that it has come to
@@ -154,7 +175,7 @@ func (w *walker) file(name string, found bool) bool {
 		return true
 	}
 	w.files[name] = true
-	return w.yield(w.read(name, found))
+	return w.yield(w.read(w.ctx, name, found))
 }
 
 // dir yields the files of a folder and of those in it. It leaves out names that begin with a dot,

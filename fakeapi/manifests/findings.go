@@ -80,8 +80,24 @@ var fieldPatterns = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[\s"'])((?:spec|metadata|status|data)(?:\.[A-Za-z0-9_-]+|\[[^\]]*\])+)`),
 }
 
+// fieldsOfMessages are the fields of messages without a path.
+var fieldsOfMessages = []struct {
+	pattern *regexp.Regexp
+	field   string
+}{
+	{regexp.MustCompile(`no PriorityClass with name .* was found`), "spec.priorityClassName"},
+	{regexp.MustCompile(`error looking up service account `), "spec.serviceAccountName"},
+	{regexp.MustCompile(`RuntimeClass .* not found`), "spec.runtimeClassName"},
+	{regexp.MustCompile(`^namespaces ".*" not found$`), "metadata.namespace"},
+}
+
 // fieldOf returns the path of the field that a message names, "" if it names none.
 func fieldOf(message string) string {
+	for _, m := range fieldsOfMessages {
+		if m.pattern.MatchString(message) {
+			return m.field
+		}
+	}
 	for _, p := range fieldPatterns {
 		if m := p.FindStringSubmatch(message); m != nil {
 			return m[1]
@@ -98,7 +114,7 @@ func (r *Result) locate(l *locator) {
 		f := &r.Findings[i]
 		where := at
 		if f.Field != "" {
-			if found, _ := l.field(r.Item, f.Field); found.line >= at.line {
+			if found := l.field(r.Item, r.pathOf(f.Field), f.Message); found.line >= at.line {
 				where = found
 			}
 		}
@@ -106,6 +122,25 @@ func (r *Result) locate(l *locator) {
 		f.Text = l.lineOf(where.line)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+}
+
+// pathOf returns the path of a field in the object, for a field of a Status.
+func (r *Result) pathOf(field string) string {
+	if r.Kind != "CustomResourceDefinition" {
+		return field
+	}
+	// What all versions have in common is reported as if it stood at the top.
+	for _, hoisted := range []struct{ from, to string }{
+		{"spec.validation.", "spec.versions[0].schema."},
+		{"spec.subresources", "spec.versions[0].subresources"},
+		{"spec.additionalPrinterColumns", "spec.versions[0].additionalPrinterColumns"},
+		{"spec.selectableFields", "spec.versions[0].selectableFields"},
+	} {
+		if rest, ok := strings.CutPrefix(field, hoisted.from); ok {
+			return hoisted.to + rest
+		}
+	}
+	return field
 }
 
 // inFile returns a position of the document in its file.

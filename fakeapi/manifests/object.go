@@ -19,6 +19,7 @@ type object struct {
 	*document
 	item string // its path in the document, if that is a List
 	body []byte // in JSON
+	err  error  // of an item of a List that is no object; then only document and item are set
 
 	apiVersion, kind, namespace, name, generateName string
 	labels                                          map[string]string
@@ -41,6 +42,7 @@ type header struct {
 type documentError struct {
 	outcome Outcome
 	line    int // in the text of the document, from 1; 0 if that is not known
+	column  int // 0 if that is not known
 	err     error
 }
 
@@ -50,7 +52,7 @@ func noObject(format string, args ...any) error {
 	return &documentError{outcome: NoObject, err: fmt.Errorf(format, args...)}
 }
 
-// objects returns the objects of a document: one, or the items of a List. It fails with a
+// objects returns the objects of a document: one, or the items of a List. Errors are a
 // *documentError.
 func (d *document) objects(c *Config, r *reader) ([]*object, error) {
 	if d.err != nil {
@@ -82,19 +84,45 @@ func (d *document) json(validation string) ([]byte, error) {
 		line := 1 + bytes.Count(d.text[:invalidUTF8(d.text)], []byte("\n"))
 		return nil, &documentError{outcome: Unreadable, line: line, err: errors.New("the text is not UTF-8")}
 	}
-	convert := yaml.YAMLToJSONStrict
-	if validation == "Warn" || validation == "Ignore" {
-		convert = yaml.YAMLToJSON
+	body, err := yaml.YAMLToJSONStrict(d.yaml())
+	if err == nil {
+		return body, nil
 	}
-	text := d.text
-	if d.isJSON { // YAML has no tabs between tokens
-		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
+	if strings.Contains(err.Error(), "already set in map") {
+		if validation != "Warn" && validation != "Ignore" {
+			if duplicate := d.duplicateKey(); duplicate != nil {
+				return nil, duplicate
+			}
+		}
+		// The parser also takes a key that replaces one of a merge (<<) for a duplicate.
+		body, err = yaml.YAMLToJSON(d.yaml())
 	}
-	body, err := convert(text)
 	if err != nil {
 		return nil, d.syntaxError(err)
 	}
 	return body, nil
+}
+
+// yaml returns the text as YAML, in which there are no tabs between tokens.
+func (d *document) yaml() []byte {
+	if d.isJSON {
+		return bytes.ReplaceAll(d.text, []byte("\t"), []byte(" "))
+	}
+	return d.text
+}
+
+// duplicateKey returns the error of a mapping that has a key twice, nil if none has.
+func (d *document) duplicateKey() error {
+	l := &locator{document: d}
+	key := duplicateKey(l.node())
+	if key == nil {
+		return nil
+	}
+	line, _ := d.inFile(position{key.Line, key.Column})
+	return &documentError{
+		outcome: Unreadable, line: key.Line, column: key.Column,
+		err: fmt.Errorf("yaml: unmarshal errors:\n  line %d: key %q already set in map", line, key.Value),
+	}
 }
 
 // invalidUTF8 returns the offset of the first byte that is not UTF-8.
@@ -135,7 +163,11 @@ func (d *document) expand(body []byte, item, apiVersion, kind string) ([]*object
 		at = item + ": "
 	}
 	if len(body) == 0 || body[0] != '{' {
-		return nil, noObject("%sit is not a mapping with kind and apiVersion", at)
+		err := &documentError{outcome: NoObject, err: fmt.Errorf("%sit is not a mapping with kind and apiVersion", at)}
+		if item != "" {
+			err.outcome = Unreadable
+		}
+		return nil, err
 	}
 	var h header
 	if err := json.Unmarshal(body, &h); err != nil {
@@ -175,7 +207,7 @@ func (d *document) expand(body []byte, item, apiVersion, kind string) ([]*object
 	for i, b := range h.Items {
 		objects, err := d.expand(b, fmt.Sprintf("%sitems[%d]", item, i), h.APIVersion, of)
 		if err != nil {
-			return nil, err
+			objects = []*object{{document: d, item: fmt.Sprintf("%sitems[%d]", item, i), err: err}}
 		}
 		out = append(out, objects...)
 	}

@@ -2,6 +2,8 @@ package manifests
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,27 +27,73 @@ func (l *locator) object(item string) position {
 		text := l.text[:contentOffset(l.text)]
 		return position{1 + bytes.Count(text, []byte("\n")), 1}
 	}
-	at, _ := l.field(item, "")
-	return at
+	return l.field(item, "", "")
 }
 
 // field returns where a field of an object begins: the name of a member, or the element of a list.
-// If the object does not have it, it is the closest field around it, and found is false.
-func (l *locator) field(item, field string) (at position, found bool) {
+// If the object does not have it, it is the closest field around it. Of a map or list, it is the
+// entry that the message of an error quotes.
+func (l *locator) field(item, field, message string) position {
 	root := l.node()
 	if root == nil {
-		return position{1, 1}, false
+		return position{1, 1}
 	}
-	start := position{root.Line, root.Column}
-	s := search{at: start, node: root}
-	if item != "" {
-		s = s.resolve(item)
+	s := search{at: position{root.Line, root.Column}, node: root}.resolve(item)
+	if s.rest == "" {
+		s = s.resolve(field)
 	}
-	if s.rest != "" {
-		return s.at, false
+	if s.rest == "" {
+		s = s.entry(message)
 	}
-	s = s.resolve(field)
-	return s.at, s.rest == ""
+	return s.at
+}
+
+// Where messages quote an entry of a map or list.
+var (
+	quotedValue   = regexp.MustCompile(`(?:Invalid|Unsupported|Duplicate) value: ("(?:[^"\\]|\\.)*"|-?\d+)`)
+	duplicateKeys = regexp.MustCompile(`duplicate entries for key (\[.*\])$`)
+)
+
+// entry goes to the entry of a map or list that a message quotes: by its key or value, or the last of
+// those with the same keys.
+func (s search) entry(message string) search {
+	node := resolved(s.node)
+	if m := duplicateKeys.FindStringSubmatch(message); m != nil && node.Kind == yaml.SequenceNode {
+		selector, _, _ := cutBracket(m[1])
+		for i, e := range slices.Backward(node.Content) {
+			if matches, _ := elementMatches(e, i, selector); matches {
+				return search{node: e, at: position{e.Line, e.Column}}
+			}
+		}
+	}
+	m := quotedValue.FindStringSubmatch(message)
+	if m == nil {
+		return s
+	}
+	value := unquoted(m[1])
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == value || node.Content[i+1].Kind == yaml.ScalarNode && node.Content[i+1].Value == value {
+				return s.to(node, i, "")
+			}
+		}
+	case yaml.SequenceNode:
+		for _, e := range node.Content {
+			if e.Kind == yaml.ScalarNode && e.Value == value {
+				return search{node: e, at: position{e.Line, e.Column}}
+			}
+		}
+	}
+	return s
+}
+
+// resolved returns the node for which an alias stands.
+func resolved(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
 }
 
 func (l *locator) node() *yaml.Node {
@@ -53,12 +101,8 @@ func (l *locator) node() *yaml.Node {
 		return l.root
 	}
 	l.parsed = true
-	text := l.text
-	if l.isJSON { // YAML has no tabs between tokens
-		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
-	}
 	var doc yaml.Node
-	if yaml.Unmarshal(text, &doc) == nil && len(doc.Content) > 0 {
+	if yaml.Unmarshal(l.yaml(), &doc) == nil && len(doc.Content) > 0 {
 		l.root = doc.Content[0]
 	}
 	return l.root
@@ -78,10 +122,7 @@ type search struct {
 func (s search) resolve(path string) search {
 	s.rest = strings.TrimPrefix(path, ".")
 	for s.rest != "" {
-		node := s.node
-		for node.Kind == yaml.AliasNode {
-			node = node.Alias
-		}
+		node := resolved(s.node)
 		next, ok := s, false
 		switch node.Kind {
 		case yaml.MappingNode:
@@ -142,9 +183,7 @@ func (s search) merged(node *yaml.Node) (search, bool) {
 			from = from[0].Content
 		}
 		for _, m := range from {
-			if m.Kind == yaml.AliasNode {
-				m = m.Alias
-			}
+			m = resolved(m)
 			if m.Kind == yaml.MappingNode {
 				if next, ok := s.member(m); ok {
 					return next, true
@@ -166,46 +205,52 @@ func (s search) element(node *yaml.Node) (search, bool) {
 		}
 		return s, false
 	}
+	var maybe *yaml.Node
 	for i, e := range node.Content {
-		if elementMatches(e, i, selector) {
-			return search{node: e, at: position{e.Line, e.Column}, rest: strings.TrimPrefix(rest, ".")}, true
+		matches, sure := elementMatches(e, i, selector)
+		if matches && (sure || maybe == nil) {
+			maybe = e
+		}
+		if matches && sure {
+			break
 		}
 	}
-	return s, false
+	if maybe == nil {
+		return s, false
+	}
+	return search{node: maybe, at: position{maybe.Line, maybe.Column}, rest: strings.TrimPrefix(rest, ".")}, true
 }
 
-// elementMatches reports whether a selector, such as 2, name="web" or ="value", means an element.
-func elementMatches(e *yaml.Node, index int, selector string) bool {
+// elementMatches reports whether a selector, such as 2, name="web" or ="value", means an element. It
+// is not sure of an element that has none of the keys, as they may have defaults.
+func elementMatches(e *yaml.Node, index int, selector string) (matches, sure bool) {
 	if n, err := strconv.Atoi(selector); err == nil {
-		return n == index
+		return n == index, true
 	}
-	for e.Kind == yaml.AliasNode {
-		e = e.Alias
-	}
+	e = resolved(e)
 	if value, ok := strings.CutPrefix(selector, "="); ok {
-		return e.Kind == yaml.ScalarNode && e.Value == unquoted(value)
+		return e.Kind == yaml.ScalarNode && e.Value == unquoted(value), true
 	}
 	if e.Kind != yaml.MappingNode {
-		return e.Kind == yaml.ScalarNode && e.Value == unquoted(selector)
+		return e.Kind == yaml.ScalarNode && e.Value == unquoted(selector), true
 	}
 	has := map[string]string{}
 	for i := 0; i+1 < len(e.Content); i += 2 {
 		has[e.Content[i].Value] = e.Content[i+1].Value
 	}
-	some := false
 	for selector != "" {
 		name, value, ok := strings.Cut(selector, "=")
 		if !ok {
-			return false
+			return false, false
 		}
 		value, selector = cutValue(value)
 		own, there := has[name]
 		if there && own != value {
-			return false // a key that is not there has its default
+			return false, false
 		}
-		some = some || there
+		sure = sure || there
 	}
-	return some
+	return true, sure
 }
 
 // cutValue cuts a list of values, which may be quoted, after the first one.
@@ -242,4 +287,24 @@ func cutBracket(path string) (inside, rest string, ok bool) {
 		}
 	}
 	return "", path, false
+}
+
+// duplicateKey returns the first key below a node that its mapping has before, nil if there is none.
+func duplicateKey(node *yaml.Node) *yaml.Node {
+	if node == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for i, c := range node.Content {
+		if isKey := node.Kind == yaml.MappingNode && i%2 == 0; isKey && c.Kind == yaml.ScalarNode && c.Tag != "!!merge" {
+			if seen[c.Value] {
+				return c
+			}
+			seen[c.Value] = true
+		}
+		if key := duplicateKey(c); key != nil {
+			return key
+		}
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ type target struct {
 
 	mu         sync.Mutex // guards the fields below
 	versions   map[string]map[string]resource
-	namespaces map[string]error // of creating them
+	namespaces map[string]bool // that exist, or cannot be created
 }
 
 // A resource is what the server serves of a kind.
@@ -61,7 +61,7 @@ func newTarget(c *Config, release string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{config: c, srv: srv, versions: map[string]map[string]resource{}, namespaces: map[string]error{}}
+	t := &target{config: c, srv: srv, versions: map[string]map[string]resource{}, namespaces: map[string]bool{}}
 	return t, t.createDefaultAccounts()
 }
 
@@ -91,23 +91,22 @@ func (t *target) createDefaultAccount(namespace string) error {
 	return err
 }
 
-// createNamespace creates a namespace unless it exists.
-func (t *target) createNamespace(name string) error {
+// createNamespace creates a namespace unless it exists. If the name is invalid, the server answers
+// that the namespace does not exist.
+func (t *target) createNamespace(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err, done := t.namespaces[name]; done {
-		return err
+	if t.namespaces[name] {
+		return
 	}
+	t.namespaces[name] = true
 	if _, err := t.srv.Get("namespaces.", "", name); err == nil {
-		t.namespaces[name] = nil
-		return nil
+		return
 	}
 	_, err := t.srv.Put(fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	if err == nil {
-		err = t.createDefaultAccount(name)
+		_ = t.createDefaultAccount(name) // the namespace exists
 	}
-	t.namespaces[name] = err
-	return err
 }
 
 // lookup returns the resource of a kind.
@@ -245,9 +244,7 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 	if res.namespaced {
 		namespace = t.namespaceOf(o)
 		if !t.config.RequireNamespaces {
-			if err := t.createNamespace(namespace); err != nil {
-				return t.refusal("BadRequest", err.Error())
-			}
+			t.createNamespace(namespace)
 		}
 	}
 	group, _, _ := strings.Cut(o.apiVersion, "/")

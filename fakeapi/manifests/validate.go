@@ -108,7 +108,7 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 		defer running.Done()
 		defer close(jobs)
 		defer close(ordered)
-		for j := range v.jobs() {
+		for j := range v.jobs(ctx) {
 			select {
 			case ordered <- j:
 			case <-ctx.Done():
@@ -147,9 +147,9 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 }
 
 // jobs returns the documents of the input.
-func (v *validator) jobs() iter.Seq[*job] {
+func (v *validator) jobs(ctx context.Context) iter.Seq[*job] {
 	return func(yield func(*job) bool) {
-		for f := range v.reader.files() {
+		for f := range v.reader.files(ctx) {
 			some := false
 			for d := range f.documents() {
 				some = true
@@ -192,11 +192,15 @@ func (v *validator) validate(ctx context.Context, j *job) []*found {
 	}
 	objects, err := j.document.objects(v.config, v.reader)
 	if err != nil {
-		return []*found{{Result: v.documentResult(j.document, err)}}
+		return []*found{{Result: v.documentResult(j.document, "", err)}}
 	}
 	l := &locator{document: j.document}
 	out := make([]*found, len(objects))
 	for i, o := range objects {
+		if o.err != nil {
+			out[i] = &found{Result: v.documentResult(o.document, o.item, o.err)}
+			continue
+		}
 		out[i] = v.validateObject(ctx, o, l)
 	}
 	return out
@@ -209,17 +213,17 @@ func (v *validator) judgeFile(r *Result) {
 	}
 }
 
-// documentResult is the result of a document without objects.
-func (v *validator) documentResult(d *document, err error) *Result {
-	r := &Result{File: d.file.name, Origin: d.origin, Document: d.number}
+// documentResult is the result of a document without objects, or of an item that is none.
+func (v *validator) documentResult(d *document, item string, err error) *Result {
+	r := &Result{File: d.file.name, Origin: d.origin, Document: d.number, Item: item}
 	f := Finding{Severity: Error, Reason: "Syntax", Message: err.Error()}
 	at := position{1, 1}
 	var e *documentError
 	if errors.As(err, &e) {
 		r.Outcome = e.outcome
-		at.line = max(1, e.line)
+		at = position{max(1, e.line), max(1, e.column)}
 		if e.line == 0 && d.err == nil {
-			at = (&locator{document: d}).object("")
+			at = (&locator{document: d}).object(item)
 		}
 	}
 	if r.Outcome == NoObject {
@@ -292,8 +296,10 @@ func (v *validator) ask(ctx context.Context, o *object, r *found) {
 // add adds a finding of a release, or the release to the same finding of others.
 func (r *found) add(f Finding, release string) {
 	for i := range r.Findings {
-		if has := &r.Findings[i]; has.Message == f.Message && has.Field == f.Field && has.Severity == f.Severity && !slices.Contains(has.Releases, release) {
-			has.Releases = append(has.Releases, release)
+		if has := &r.Findings[i]; has.Message == f.Message && has.Field == f.Field && has.Severity == f.Severity {
+			if !slices.Contains(has.Releases, release) { // kube-apiserver reports some twice
+				has.Releases = append(has.Releases, release)
+			}
 			return
 		}
 	}
