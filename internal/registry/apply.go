@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -47,27 +48,40 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
 		op.setKind(obj)
-		op.empties = op.Subresource == "" && op.emptiesMetadata(config.members, obj)
+		op.rawMetadata = op.Subresource == "" && op.hasRawMetadata(config.members, obj)
 		return obj, op.checkNameAndNamespace(object.Meta(obj))
 	}
 }
 
-// emptiesMetadata reports whether a configuration makes labels, annotations, finalizers or
-// owners of a custom resource an empty map or list. kube-apiserver stores these, but does
-// not read them again, so that the same apply always changes the object.
-func (op *operation) emptiesMetadata(config, result map[string]any) bool {
+// hasRawMetadata reports whether a configuration has metadata of a custom resource that is not read
+// as it is written, and result, the object with it, has not got it from elsewhere: nulls, empty maps
+// and lists, invalid times. kube-apiserver does not decode the result of an apply. The same apply
+// changes the object each time.
+func (op *operation) hasRawMetadata(config, result map[string]any) bool {
 	if op.Type.Codec.Wire() != nil {
 		return false
 	}
-	has := object.Meta(result)
-	for name, v := range object.Map(config, "metadata") {
-		members, isMap := v.(map[string]any)
-		elements, isList := v.([]any)
-		if len(members)+len(elements) == 0 && (isMap || isList) && has[name] == nil && name != "managedFields" {
-			return true
-		}
+	given, has := object.Map(config, "metadata"), object.Meta(result)
+	return slices.ContainsFunc(clientMetadata, func(name string) bool {
+		v, ok := given[name]
+		return ok && (has[name] == nil || !isEmpty(v) && !wire.ObjectMeta().IsCanonical(map[string]any{name: v}, nil))
+	})
+}
+
+// clientMetadata are the fields of metadata that the server does not set in each object.
+var clientMetadata = []string{
+	"annotations", "deletionGracePeriodSeconds", "deletionTimestamp", "finalizers", "generateName", "labels", "ownerReferences",
+}
+
+// isEmpty reports whether a value is null or an empty list or map.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
 	}
-	return false
+	return v == nil
 }
 
 // patchName is what errors call the body of an apply.

@@ -106,7 +106,7 @@ func (op *operation) replaceObject(old *storage.Object, obj, was map[string]any,
 // stored. If nothing changes it stores nothing and returns old. It fails with
 // errConflict if old is not the newest any more.
 func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
-	if draft.Same(old) && draft.Completed == old.Completed {
+	if draft.Same(old) && !draft.Completed && !old.Completed {
 		return old, nil
 	}
 	if dryRun {

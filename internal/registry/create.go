@@ -330,7 +330,11 @@ func (op *operation) draft(obj, live map[string]any, old *storage.Object) (*stor
 			return nil, err
 		}
 	}
-	return storage.Draft(op.ctx, op.Type, obj, live, old)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, live, old)
+	if err == nil && op.rawMetadata && op.Type.Storage() == op.Type { // a conversion decodes it
+		draft.Completed = true
+	}
+	return draft, err
 }
 
 // alreadyExists is the error for a new object whose name another object has.

@@ -153,7 +153,7 @@ type operation struct {
 	expected     *state         // what an update is likely to replace, nil if that is not known
 	creation     creation
 	applies      bool                  // the write is a server-side apply
-	empties      bool                  // emptiesMetadata of the apply
+	rawMetadata  bool                  // hasRawMetadata of the apply
 	replaced     bool                  // policies or webhooks have replaced the object
 	reconciling  bool                  // the write follows from another one, and nothing from it
 	fieldManager string                // of this write; "" before it is known

@@ -206,7 +206,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if err := op.prepareForUpdate(obj, present, o); err != nil {
 		return nil, err
 	}
-	if !op.empties {
+	if !op.rawMetadata {
 		obj = op.managersOfType().objects.IgnoreTimestamps(was, obj)
 	}
 	draft, err := op.draft(obj, was, old)

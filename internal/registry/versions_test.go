@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // twoVersions defines widgets in v1, with the fields a and b, and in v2, the storage
@@ -151,6 +154,45 @@ func TestApplyInvalidTimes(t *testing.T) {
 			meta := object.Meta(written.Object.Decode(r.Type))
 			assert.NotEqual(t, "x", meta["creationTimestamp"])
 			assert.NotContains(t, meta, "deletionTimestamp")
+		})
+	}
+}
+
+// TestRawMetadataIsWritten applies metadata that kube-apiserver does not read as it is stored. Each
+// such apply writes, and so does the next write.
+func TestRawMetadataIsWritten(t *testing.T) {
+	for _, tt := range []struct {
+		name, version, metadata string
+		writes                  bool
+	}{
+		{"a null in the storage version", "v2", `"labels":null`, true},
+		{"an empty map in the storage version", "v2", `"annotations":{}`, true},
+		{"a null in a map in the storage version", "v2", `"labels":{"a":null}`, true},
+		{"an empty list in the storage version", "v2", `"finalizers":[]`, true},
+		{"an empty string in the storage version", "v2", `"generateName":""`, true},
+		{"an invalid time in the storage version", "v2", `"deletionTimestamp":"x"`, true},
+		{"what the server sets in the storage version", "v2", `"creationTimestamp":null,"generation":null`, false},
+		{"labels in the storage version", "v2", `"labels":{"a":"b"}`, false},
+		{"a null in another version", "v1", `"labels":null`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Clock: clock.NewManual(time.Unix(1, 0))})}
+			_, err := c.Put([]byte(twoVersions))
+			require.NoError(t, err)
+			r := c.request(t, "widgets.example.com", "w")
+			r.Type = r.Type.In("example.com/" + tt.version)
+			apply := func(manager, metadata string) mvcc.Revision {
+				body := fmt.Sprintf(`{"apiVersion":"example.com/%s","kind":"Widget","metadata":{"name":"w"%s}}`, tt.version, metadata)
+				written, err := c.Patch(ctx, r, Patch{patch.ApplyType, []byte(body)}, &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: manager}})
+				require.NoError(t, err)
+				return written.Object.Revision
+			}
+			created := apply("a", ","+tt.metadata)
+			again := apply("a", ","+tt.metadata)
+			other := apply("b", "")
+			assert.Equal(t, tt.writes, again != created)
+			assert.Equal(t, tt.writes, other != again)
+			assert.Equal(t, other, apply("b", ""))
 		})
 	}
 }

@@ -150,8 +150,9 @@ type Strategy struct {
 
 	// ReadBack makes of a written object what kube-apiserver decodes of it from etcd,
 	// and reports whether that changes it: it sets the defaults of fields that the
-	// write has reset, for example. A write returns the result but does not store it.
-	// The next one stores it, even if it changes nothing else. Values that the object
+	// write has reset, for example. A write returns the result but does not store it. It is
+	// never without effect, even if it changes nothing else, and the next one stores the
+	// result. Values that the object
 	// may share with the one it replaces are not changed: copies take their place. It
 	// is nil if nothing changes.
 	ReadBack func(obj map[string]any) bool

@@ -26,8 +26,9 @@ type Object struct {
 	Revision mvcc.Revision
 	// Terminating reports whether metadata.deletionTimestamp is set.
 	Terminating bool
-	// Completed reports whether the JSON has fields that kube-apiserver adds only
-	// when it reads the object: storing the object again changes it.
+	// Completed reports whether the JSON is not what kube-apiserver stores: it adds defaults, and
+	// drops metadata that it cannot decode, when it reads the object. Storing the object again
+	// changes it.
 	Completed bool
 
 	sharesLabels bool           // another object has the labels too, and counts them
