@@ -27,6 +27,9 @@ type fixture struct {
 // place returns the file and the line at which the object begins.
 func (f *fixture) place() string { return fmt.Sprintf("%s:%d", f.file, f.lineOf()) }
 
+// name returns the name of the object.
+func (f *fixture) name() string { return object.String(f.object, "metadata", "name") }
+
 // applyFiles creates the objects of the scenario's files, as kubectl apply --server-side does:
 // definitions first, then namespaces, then objects of all other kinds, and at last webhooks and
 // policies, which do not apply to the others.

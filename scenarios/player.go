@@ -87,6 +87,10 @@ type Player struct {
 	// that the values of predefined variables are replaced by their names. A Player
 	// with a transcript must not play scenarios concurrently.
 	Transcript io.Writer
+	// Coverage, if not nil, gets what each scenario covers. The scenario then counts the results of
+	// expressions at the whole server, from its start to its end. A Player with a Coverage must not
+	// play scenarios concurrently.
+	Coverage *Coverage
 }
 
 // DefaultToken is the bearer token of steps without a user.
@@ -207,6 +211,13 @@ func (p *Player) Play(ctx context.Context, s *Scenario) *Result {
 	if r.Err = pl.start(); r.Err != nil {
 		return r
 	}
+	if p.Coverage != nil {
+		defer func() {
+			if err := pl.addCoverage(); err != nil && r.Err == nil {
+				r.Err = fmt.Errorf("coverage: %w", err)
+			}
+		}()
+	}
 	for i := range s.Steps {
 		st := &s.Steps[i]
 		pl.transcriptf("\n# step %d: %s\n", i, st)
@@ -278,6 +289,11 @@ func (p *play) start() error {
 	}
 	p.unexpand = p.vars.unexpander()
 	p.transcriptf("# %s\n", p.scenario)
+	if p.Coverage != nil {
+		if _, err := p.coverage(http.MethodPost); err != nil {
+			return fmt.Errorf("coverage: %w", err)
+		}
+	}
 	if err := p.applyFiles(); err != nil {
 		return fmt.Errorf("files: %w", err)
 	}

@@ -194,10 +194,7 @@ func (s *Step) setField(path string, value any) error {
 	if len(objects) != 1 {
 		return fmt.Errorf("%s: the step has no object", path)
 	}
-	dotted := bracket.ReplaceAllStringFunc(path, func(key string) string {
-		return "." + strings.ReplaceAll(key[1:len(key)-1], ".", `\.`)
-	})
-	parts := scrub.SplitPath(dotted)
+	parts := splitPath(path)
 	if _, ok := objects[0][parts[0]]; !ok && len(parts) == 1 {
 		return fmt.Errorf("%s: the step has no ${%s}, and the object no such field", path, path)
 	}
@@ -205,6 +202,13 @@ func (s *Step) setField(path string, value any) error {
 		return fmt.Errorf("%s: the object has no such place", path)
 	}
 	return nil
+}
+
+// splitPath returns the parts of a path, such as a.b[0][c.d].
+func splitPath(path string) []string {
+	return scrub.SplitPath(bracket.ReplaceAllStringFunc(path, func(key string) string {
+		return "." + strings.ReplaceAll(key[1:len(key)-1], ".", `\.`)
+	}))
 }
 
 // setPath sets the value at a path, with the maps that lead to it. It reports false if the path

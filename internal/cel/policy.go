@@ -14,6 +14,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 
 	"github.com/kubefake/kubefake/internal/cel/library"
+	"github.com/kubefake/kubefake/internal/coverage"
 )
 
 // The result types of the expressions of policies.
@@ -74,6 +75,7 @@ type Program struct {
 	program *program
 	typ     *types.Type
 	err     error
+	counter *coverage.Counter // of a variable; nil if its results are not counted
 }
 
 // Define compiles a variable, which expressions compiled later can use. If it does
@@ -87,6 +89,9 @@ func (p *Policy) Define(name, text string, vars OptionalVariables) error {
 	p.types[name] = variableType(program.typ)
 	return err
 }
+
+// Count makes a counter count the results of a variable. Nil counts nothing.
+func (p *Policy) Count(variable string, c *coverage.Counter) { p.variables[variable].counter = c }
 
 // variableType returns the declared type of a variable whose expression has type t:
 // dyn for a type that schemas do not have.
@@ -312,6 +317,7 @@ func (e *Evaluation) variable(name string) (ref.Val, bool) {
 		return nil, false
 	}
 	v := e.evaluate(name, p)
+	p.counter.Add(v, nil)
 	e.values[name] = v
 	return v, true
 }

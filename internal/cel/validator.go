@@ -24,6 +24,7 @@ type Validator struct {
 	root func() *node
 
 	options Options
+	counted *CountedSchema // nil if results are not counted
 }
 
 // Options are how the releases of kube-apiserver evaluate rules differently. The zero
@@ -42,7 +43,7 @@ func (v *Validator) With(o Options) *Validator {
 	if v == nil || v.options == o {
 		return v
 	}
-	return &Validator{root: v.root, options: o}
+	return &Validator{root: v.root, options: o, counted: v.counted}
 }
 
 // NewValidator returns the validator of a custom resource's schema, nil if the schema
@@ -161,7 +162,7 @@ func (v *Validator) validate(ctx context.Context, path *validation.Path, value, 
 	if root == nil {
 		return nil, budget // no value has a type that the rules are for
 	}
-	e := evaluator{done: ctx.Done(), remaining: budget, options: v.options}
+	e := evaluator{done: ctx.Done(), remaining: budget, options: v.options, counters: v.counted.of(root)}
 	correlated := schema.Correlate(root.typ.schema, value, old)
 	var ratchet ratcheting
 	if ratchets && !v.options.WithoutRatcheting {
@@ -177,6 +178,7 @@ type evaluator struct {
 	errs      validation.List
 	remaining int64
 	options   Options
+	counters  ruleCounters // nil if results are not counted
 }
 
 // stopped reports whether no further rule is evaluated.
@@ -304,6 +306,8 @@ func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratche
 			vars = optional
 		}
 		result, err := e.evaluate(rule.program, vars)
+		counter := e.counters.of(n, i)
+		counter.Add(result, err)
 		switch {
 		case e.interrupted():
 			return
@@ -319,7 +323,10 @@ func (e *evaluator) rules(n *node, path *validation.Path, value, old any, ratche
 		case err != nil:
 			invalid("%v evaluating rule: %v", err, rule.text())
 		case result != types.True:
-			if e.addFailure(n, rule, path, value, required, ratchet); e.stopped() {
+			if e.addFailure(n, rule, path, value, required, ratchet) {
+				counter.Tolerate()
+			}
+			if e.stopped() {
 				return
 			}
 		}
@@ -348,8 +355,8 @@ func (e *evaluator) evaluate(p *program, vars interpreter.Activation) (ref.Val, 
 	return result, err
 }
 
-// addFailure adds the error for a value that fails a rule.
-func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Path, value any, vars interpreter.Activation, ratchet ratcheting) {
+// addFailure adds the error for a value that fails a rule, and reports whether it is tolerated.
+func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Path, value any, vars interpreter.Activation, ratchet ratcheting) (tolerated bool) {
 	if rule.path != nil {
 		path = path.Child(rule.path.String())
 	}
@@ -374,6 +381,7 @@ func (e *evaluator) addFailure(n *node, rule *compiledRule, path *validation.Pat
 	}()
 	failure.Tolerated = !rule.transition && ratchet.tolerates()
 	e.errs = append(e.errs, failure)
+	return failure.Tolerated
 }
 
 // maxMessage is the maximal number of bytes of the result of a messageExpression.

@@ -50,6 +50,9 @@ var Operations = []Operation{
 
 	{"POST", "signal", "signal", "sends a signal to a process that the server knows by a name", "", `{"process": "manager", "signal": "SIGKILL"}`, onHost(signal)},
 
+	{"POST", "coverage", "startCoverage", "counts the results of the expressions of policies, webhooks and definitions, from zero", "", "", serve((*Control).startCoverage)},
+	{"GET", "coverage", "coverage", "the expressions and their results", "", "", serve((*Control).coverage)},
+	{"DELETE", "coverage", "stopCoverage", "ends counting", "", "", serve((*Control).stopCoverage)},
 	{"GET", "clock", "clock", "the time, and the number of timers", "", "", serve((*Control).clock)},
 	{"POST", "clock", "advanceClock", "advances the clock, and runs the timers that are due", "", `{"advance": "10m"}`, serve((*Control).advance)},
 

@@ -3,8 +3,10 @@ package crd
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -26,6 +28,14 @@ type Definition struct {
 	since       int64
 	served      bool // whether requests are served
 	terminating bool
+	validators  []*cel.Validator // of the rules of the versions
+}
+
+// CountRules adds the rules to the profile that counts their results, if there is one.
+func (d *Definition) CountRules() {
+	for _, v := range d.validators {
+		v.Count()
+	}
 }
 
 // Options are the options of New.
@@ -37,6 +47,8 @@ type Options struct {
 	Since int64
 	// Rules are those of the release.
 	Rules Rules
+	// Coverage says whether the results of rules are counted. It may be nil.
+	Coverage *coverage.Switch
 }
 
 // New returns the Definition of a CustomResourceDefinition in canonical form. obj must not
@@ -56,7 +68,7 @@ func New(obj map[string]any, old *Definition, o Options) *Definition {
 	case unchanged && old.terminating == d.terminating:
 		return old
 	case unchanged && d.terminating:
-		d.Types = old.terminatingTypes()
+		d.Types, d.validators = old.terminatingTypes(), old.validators
 	case d.served && hasAllNames(d.names):
 		d.Types = d.types(o)
 		if d.terminating {
@@ -107,13 +119,18 @@ func (d *Definition) types(o Options) []*resource.Type {
 	}
 	convert := d.converter(o, all)
 	var served []*resource.Type
-	for _, v := range versions {
+	for i, v := range versions {
 		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
 			s, err := validated.take(props)
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
 			}
-			v.schema, v.rules = s, cel.NewValidator(s).With(o.Rules.evaluation)
+			v.schema = s
+			v.rules = cel.NewValidator(s).With(o.Rules.evaluation).Counted(&cel.CountedSchema{
+				Switch: o.Coverage, Kind: "CustomResourceDefinition", Name: strings.Trim(d.Prefix, "/"), Version: v.name,
+				Path: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i),
+			})
+			d.validators = append(d.validators, v.rules)
 		}
 		*v.typ = resource.Type{
 			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},

@@ -203,7 +203,7 @@ func (g *Registry) reloadAdmissionIn(a *releaseAPI) {
 			}
 		}
 	}
-	a.configured.Store(dynamic.New(all, a.configured.Load()))
+	a.configured.Store(dynamic.New(all, a.configured.Load(), g.coverage.Profile()))
 }
 
 // Manifests returns the webhooks and policies of the first API server that are in files.

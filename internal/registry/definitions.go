@@ -234,7 +234,7 @@ func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvc
 	if old != nil {
 		before = old.Definition
 	}
-	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created), Rules: crd.RulesOf(r)})
+	d.Definition = crd.New(d.object, before, crd.Options{Webhooks: g.webhooks, UID: g.ids.UID, Since: int64(item.Created), Rules: crd.RulesOf(r), Coverage: g.coverage})
 	if d.Definition == before {
 		d.managers = old.managers
 	} else {

@@ -18,6 +18,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/authz/node"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -94,6 +95,10 @@ type Config struct {
 	// in kube-apiserver.
 	EventTTL time.Duration
 
+	// Coverage says whether the results of the expressions of policies and definitions are
+	// counted. Nil is a switch of the registry's own, which its forks share.
+	Coverage *coverage.Switch
+
 	// Pace is the time between two writes of an object by one request; 0 is none. It is not
 	// kept on a manual clock.
 	Pace time.Duration
@@ -136,6 +141,7 @@ type Registry struct {
 	counts     metrics.Values // of plugins and strategies
 	recent     recentStates
 	webhooks   *webhook.Client
+	coverage   *coverage.Switch
 	authorizer authz.Authorizer
 
 	authenticator *authn.Authenticator
@@ -230,6 +236,9 @@ func New(c Config) (*Registry, error) {
 }
 
 func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *storage.Store, served *Surface) *Registry {
+	if c.Coverage == nil {
+		c.Coverage = &coverage.Switch{}
+	}
 	g := &Registry{
 		config:   c,
 		clock:    c.Clock,
@@ -237,6 +246,7 @@ func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *sto
 		ids:      source,
 		journal:  c.Journal,
 		webhooks: c.Webhooks,
+		coverage: c.Coverage,
 	}
 	g.front = &Front{registry: g, store: store}
 	g.fronts.Store(&[]*Front{g.front})

@@ -548,6 +548,39 @@ export interface Signal {
   duration?: string;
 }
 
+/** A Coverage has the expressions of policies, match conditions of webhooks, and rules of
+ * definitions, with their results. */
+export interface Coverage {
+  /** counting reports that results are counted. */
+  counting: boolean;
+  /** rules are the expressions. */
+  rules: Rule[];
+}
+
+/** A Rule is an expression, and how often it had which result. */
+export interface Rule {
+  /** kind and name are those of the object that has the expression, and version is the version of a
+   * definition. */
+  kind: string;
+  name: string;
+  version?: string;
+  /** type is what the expression is for. */
+  type: string;
+  /** path is the place of the expression in the object, as spec.validations[0].expression. field is
+   * the field of custom resources that a rule of a definition is about; "" is the whole object. */
+  path: string;
+  field?: string;
+  /** expression is the text. */
+  expression: string;
+  true?: number;
+  false?: number;
+  /** values counts the results that are neither true nor false. */
+  values?: number;
+  errors?: number;
+  /** tolerated is how many of false were tolerated, because the update did not change the value. */
+  tolerated?: number;
+}
+
 /** A Clock is the state of the clock of the server. */
 export interface Clock {
   now: string;
@@ -721,6 +754,15 @@ export class Control {
 
   /** Sends a signal to a process that the server knows by a name. */
   signal(request: Signal): Promise<Signal>;
+
+  /** Counts the results of the expressions of policies, webhooks and definitions, from zero. */
+  startCoverage(): Promise<Coverage>;
+
+  /** The expressions and their results. */
+  coverage(): Promise<Coverage>;
+
+  /** Ends counting. */
+  stopCoverage(): Promise<Coverage>;
 
   /** The time, and the number of timers. */
   clock(): Promise<Clock>;

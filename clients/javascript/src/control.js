@@ -108,6 +108,18 @@ export class Control {
     return this.#send('POST', '/debug/fakeapi/signal', {}, request);
   }
 
+  startCoverage() {
+    return this.#send('POST', '/debug/fakeapi/coverage', {}, undefined);
+  }
+
+  coverage() {
+    return this.#send('GET', '/debug/fakeapi/coverage', {}, undefined);
+  }
+
+  stopCoverage() {
+    return this.#send('DELETE', '/debug/fakeapi/coverage', {}, undefined);
+  }
+
   clock() {
     return this.#send('GET', '/debug/fakeapi/clock', {}, undefined);
   }

@@ -3,6 +3,7 @@ package dynamic
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/cel-go/common/types"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/cel/library"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -19,11 +21,34 @@ type expression struct {
 	text    string
 	program *cel.Program
 	err     error
+	counter *coverage.Counter // nil if results are not counted
 }
 
 func compile(p *cel.Policy, text string, variables cel.OptionalVariables, results ...*types.Type) expression {
 	program, err := p.Compile(strings.TrimSpace(text), variables, results...)
-	return expression{text, program, err}
+	return expression{text: text, program: program, err: err}
+}
+
+// counted returns the expression with a counter.
+func (x expression) counted(c counters, of coverage.Type, path string) expression {
+	x.counter = c.of(of, path, x.text)
+	return x
+}
+
+// counters count the results of the expressions of a configuration.
+type counters struct {
+	profile    *coverage.Profile // nil if results are not counted
+	kind, name string
+}
+
+// countersOf returns the counters of a configuration.
+func countersOf(configuration map[string]any, p *coverage.Profile) counters {
+	return counters{p, object.String(configuration, "kind"), object.String(configuration, "metadata", "name")}
+}
+
+// of returns the counter of an expression; nil if results are not counted.
+func (c counters) of(t coverage.Type, path, text string) *coverage.Counter {
+	return c.profile.Counter(coverage.Rule{Kind: c.kind, Name: c.name, Type: t, Path: path, Expression: strings.TrimSpace(text)})
 }
 
 // run evaluates the expression.
@@ -31,6 +56,13 @@ func compile(p *cel.Policy, text string, variables cel.OptionalVariables, result
 // Errors: cel.ErrBudget, after which the evaluation must end; errors of the
 // expression.
 func (x expression) run(e *cel.Evaluation) (ref.Val, error) {
+	v, err := x.value(e)
+	x.counter.Add(v, err)
+	return v, err
+}
+
+// value is run without counting.
+func (x expression) value(e *cel.Evaluation) (ref.Val, error) {
 	if x.err != nil {
 		return nil, x.err
 	}
@@ -46,10 +78,12 @@ type conditions struct {
 	ignoreErrors bool
 }
 
-func compileConditions(list any, variables cel.OptionalVariables, ignoreErrors bool) *conditions {
+// compileConditions compiles the matchConditions in a map whose path ends with a dot.
+func compileConditions(in map[string]any, path string, variables cel.OptionalVariables, ignoreErrors bool, count counters) *conditions {
 	c := &conditions{policy: cel.NewPolicy(0, false), ignoreErrors: ignoreErrors}
-	for m := range object.Each(list) {
-		c.list = append(c.list, compile(c.policy, object.String(m, "expression"), variables, cel.Bool))
+	for m := range object.Each(in["matchConditions"]) {
+		at := fmt.Sprintf("%smatchConditions[%d].expression", path, len(c.list))
+		c.list = append(c.list, compile(c.policy, object.String(m, "expression"), variables, cel.Bool).counted(count, coverage.Condition, at))
 	}
 	return c
 }

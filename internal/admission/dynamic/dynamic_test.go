@@ -155,7 +155,7 @@ func newSnapshot(t testing.TB, texts ...string) *Snapshot {
 	for i, text := range texts {
 		all = append(all, Configuration{ID: i, Object: decode(t, text)})
 	}
-	return New(all, nil)
+	return New(all, nil, nil)
 }
 
 const (
@@ -176,7 +176,7 @@ func TestReinvokedPlugins(t *testing.T) {
 }
 
 func TestSnapshot(t *testing.T) {
-	assert.Nil(t, New(nil, nil))
+	assert.Nil(t, New(nil, nil, nil))
 	s := &server{Types: newTypes(t)}
 	var none *Snapshot
 	a := newAttributes(t, s, admission.Create, configMap, "")
@@ -184,8 +184,8 @@ func TestSnapshot(t *testing.T) {
 	require.NoError(t, none.Mutate(t.Context(), a, s, nil))
 
 	hook := Configuration{ID: "x", Object: decode(t, webhookConfiguration("Validating", "a", "x", ""))}
-	one := New([]Configuration{hook}, nil)
-	two := New([]Configuration{hook, {ID: "y", Object: decode(t, webhookConfiguration("Validating", "b", "y", ""))}}, one)
+	one := New([]Configuration{hook}, nil, nil)
+	two := New([]Configuration{hook, {ID: "y", Object: decode(t, webhookConfiguration("Validating", "b", "y", ""))}}, one, nil)
 	assert.Same(t, one.validatingWebhooks.all[0], two.validatingWebhooks.all[0], "compiled once")
 	assert.Len(t, two.validatingWebhooks.all, 2)
 

@@ -11,6 +11,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -30,15 +31,18 @@ type mutation struct {
 	isApply bool
 }
 
-func compileMutations(spec map[string]any, variables cel.OptionalVariables) *mutations {
-	out := &mutations{policy: compileVariables(spec, variables, true)}
+func compileMutations(spec map[string]any, variables cel.OptionalVariables, count counters) *mutations {
+	out := &mutations{policy: compileVariables(spec, variables, true, count)}
 	variables.PatchTypes = true
 	for m := range object.Each(spec["mutations"]) {
-		if m["patchType"] == "ApplyConfiguration" {
-			out.list = append(out.list, mutation{compile(out.policy, object.String(m, "applyConfiguration", "expression"), variables, cel.Patch), true})
-		} else {
-			out.list = append(out.list, mutation{compile(out.policy, object.String(m, "jsonPatch", "expression"), variables, cel.JSONPatches), false})
+		field, result := "jsonPatch", cel.JSONPatches
+		isApply := m["patchType"] == "ApplyConfiguration"
+		if isApply {
+			field, result = "applyConfiguration", cel.Patch
 		}
+		at := fmt.Sprintf("spec.mutations[%d].%s.expression", len(out.list), field)
+		x := compile(out.policy, object.String(m, field, "expression"), variables, result).counted(count, coverage.Mutation, at)
+		out.list = append(out.list, mutation{x, isApply})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -45,7 +46,7 @@ type paramRef struct {
 	denyIfNone      bool           // parameterNotFoundAction Deny
 }
 
-func compilePolicy(obj map[string]any) *policy {
+func compilePolicy(obj map[string]any, profile *coverage.Profile) *policy {
 	spec := object.Map(obj, "spec")
 	p := &policy{
 		name:         object.String(obj, "metadata", "name"),
@@ -59,13 +60,22 @@ func compilePolicy(obj map[string]any) *policy {
 		gv, _ := resource.ParseGroupVersion(object.String(kind, "apiVersion")) // validation refuses other forms
 		p.paramKind = &resource.Kind{GroupVersion: gv, Kind: object.String(kind, "kind")}
 	}
-	p.conditions = sync.OnceValue(func() *conditions { return compileConditions(spec["matchConditions"], variables, p.ignoreErrors) })
-	p.validations = sync.OnceValue(func() *validations { return compileValidations(spec, variables) })
-	p.mutations = sync.OnceValue(func() *mutations { return compileMutations(spec, variables) })
+	count := countersOf(obj, profile)
+	p.conditions = sync.OnceValue(func() *conditions { return compileConditions(spec, "spec.", variables, p.ignoreErrors, count) })
+	p.validations = sync.OnceValue(func() *validations { return compileValidations(spec, variables, count) })
+	p.mutations = sync.OnceValue(func() *mutations { return compileMutations(spec, variables, count) })
+	if profile != nil { // it has what is never evaluated, too
+		p.conditions()
+		if obj["kind"] == "MutatingAdmissionPolicy" {
+			p.mutations()
+		} else {
+			p.validations()
+		}
+	}
 	return p
 }
 
-func compileBinding(obj map[string]any) *binding {
+func compileBinding(obj map[string]any, _ *coverage.Profile) *binding {
 	spec := object.Map(obj, "spec")
 	b := &binding{
 		name:    object.String(obj, "metadata", "name"),
@@ -97,12 +107,16 @@ func (b *binding) match(r *request) bool {
 
 // compileVariables compiles the variables of a policy. With always, expressions
 // know the name variables even if the policy has none.
-func compileVariables(spec map[string]any, optional cel.OptionalVariables, always bool) *cel.Policy {
+func compileVariables(spec map[string]any, optional cel.OptionalVariables, always bool, count counters) *cel.Policy {
 	variables := object.List(spec, "variables")
 	p := cel.NewPolicy(0, always || len(variables) > 0)
+	i := 0
 	for v := range object.Each(variables) {
+		name, text := object.String(v, "name"), strings.TrimSpace(object.String(v, "expression"))
 		// The error of a variable is returned where the variable is used.
-		_ = p.Define(object.String(v, "name"), strings.TrimSpace(object.String(v, "expression")), optional)
+		_ = p.Define(name, text, optional)
+		p.Count(name, count.of(coverage.Variable, fmt.Sprintf("spec.variables[%d].expression", i), text))
+		i++
 	}
 	return p
 }

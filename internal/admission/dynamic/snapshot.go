@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -29,6 +30,7 @@ type Snapshot struct {
 	mutatingWebhooks, validatingWebhooks hooks[*webhook]
 	mutatingPolicies, validatingPolicies hooks[*boundPolicy]
 	compiled                             map[any]any // by ID of the Configuration
+	profile                              *coverage.Profile
 }
 
 // A hooks is webhooks or policies: first those in files, then those in the store.
@@ -60,13 +62,17 @@ type bindingKey struct {
 }
 
 // New compiles configurations: first those in files, then those in the store, each sorted
-// by name. It does not compile again what previous, which may be nil, has compiled. It
-// returns nil if there are no configurations.
-func New(all []Configuration, previous *Snapshot) *Snapshot {
+// by name. It does not compile again what previous, which may be nil, has compiled for the same
+// profile. The profile counts the results of expressions; nil counts none. New returns nil if there
+// are no configurations.
+func New(all []Configuration, previous *Snapshot, profile *coverage.Profile) *Snapshot {
 	if len(all) == 0 {
 		return nil
 	}
-	s := &Snapshot{compiled: map[any]any{}}
+	if previous != nil && previous.profile != profile {
+		previous = nil
+	}
+	s := &Snapshot{compiled: map[any]any{}, profile: profile}
 	var mutatingPolicies, validatingPolicies hooks[*policy]
 	mutatingBindings, validatingBindings := map[bindingKey][]*binding{}, map[bindingKey][]*binding{}
 	for _, c := range all {
@@ -95,14 +101,14 @@ func New(all []Configuration, previous *Snapshot) *Snapshot {
 }
 
 // compileOnce compiles a configuration, or returns what previous has.
-func compileOnce[T any](s, previous *Snapshot, c Configuration, compile func(map[string]any) T) T {
+func compileOnce[T any](s, previous *Snapshot, c Configuration, compile func(map[string]any, *coverage.Profile) T) T {
 	if previous != nil {
 		if compiled, ok := previous.compiled[c.ID].(T); ok {
 			s.compiled[c.ID] = compiled
 			return compiled
 		}
 	}
-	compiled := compile(c.Object)
+	compiled := compile(c.Object, s.profile)
 	s.compiled[c.ID] = compiled
 	return compiled
 }

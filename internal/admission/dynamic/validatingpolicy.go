@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -36,16 +37,17 @@ type validationRule struct {
 	reason            string
 }
 
-func compileValidations(spec map[string]any, variables cel.OptionalVariables) *validations {
-	out := &validations{policy: compileVariables(spec, variables, false)}
+func compileValidations(spec map[string]any, variables cel.OptionalVariables, count counters) *validations {
+	out := &validations{policy: compileVariables(spec, variables, false, count)}
 	for m := range object.Each(spec["validations"]) {
+		at := fmt.Sprintf("spec.validations[%d].", len(out.list))
 		v := validationRule{
-			expression: compile(out.policy, object.String(m, "expression"), variables, cel.Bool),
+			expression: compile(out.policy, object.String(m, "expression"), variables, cel.Bool).counted(count, coverage.Validation, at+"expression"),
 			message:    strings.TrimSpace(object.String(m, "message")),
 			reason:     object.String(m, "reason"),
 		}
 		if text := object.String(m, "messageExpression"); text != "" {
-			v.messageExpression = compile(out.policy, text, cel.OptionalVariables{Params: variables.Params}, cel.String)
+			v.messageExpression = compile(out.policy, text, cel.OptionalVariables{Params: variables.Params}, cel.String).counted(count, coverage.Message, at+"messageExpression")
 		}
 		if v.reason == "" {
 			v.reason = status.ReasonInvalid
@@ -53,7 +55,8 @@ func compileValidations(spec map[string]any, variables cel.OptionalVariables) *v
 		out.list = append(out.list, v)
 	}
 	for m := range object.Each(spec["auditAnnotations"]) {
-		value := compile(out.policy, object.String(m, "valueExpression"), variables, cel.String, cel.Null)
+		at := fmt.Sprintf("spec.auditAnnotations[%d].valueExpression", len(out.auditAnnotations))
+		value := compile(out.policy, object.String(m, "valueExpression"), variables, cel.String, cel.Null).counted(count, coverage.AuditAnnotation, at)
 		out.auditAnnotations = append(out.auditAnnotations, auditAnnotation{object.String(m, "key"), value})
 	}
 	return out
@@ -103,7 +106,7 @@ func (p *policy) evaluate(ctx context.Context, in cel.Inputs, notes *auditNotes)
 			results[i] = errNotTrue
 		}
 	}
-	messages, messagesErr := v.evaluateMessages(ctx, in, evaluation.Remaining())
+	messages, messagesErr := v.evaluateMessages(ctx, in, evaluation.Remaining(), results)
 	var all []violation
 	for i, x := range v.list {
 		var found []violation
@@ -130,8 +133,9 @@ func (p *policy) evaluate(ctx context.Context, in cel.Inputs, notes *auditNotes)
 }
 
 // evaluateMessages returns the results of the messageExpressions; "" for none and for a
-// result that is no valid message. They have no authorizer. The error is cel.ErrBudget.
-func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budget int64) ([]string, error) {
+// result that is no valid message. They have no authorizer. The error is cel.ErrBudget. Only those
+// of validations whose result is errNotTrue are counted: others have no effect.
+func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budget int64, results []error) ([]string, error) {
 	in.Authorizer = nil
 	evaluation := v.policy.Evaluate(ctx, in, budget)
 	out := make([]string, len(v.list))
@@ -139,7 +143,10 @@ func (v *validations) evaluateMessages(ctx context.Context, in cel.Inputs, budge
 		if x.messageExpression.text == "" {
 			continue
 		}
-		value, err := x.messageExpression.run(evaluation)
+		value, err := x.messageExpression.value(evaluation)
+		if results[i] == errNotTrue {
+			x.messageExpression.counter.Add(value, err)
+		}
 		if errors.Is(err, cel.ErrBudget) {
 			return nil, err
 		}

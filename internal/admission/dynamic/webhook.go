@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/cel"
+	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/status"
@@ -43,8 +44,11 @@ const defaultTimeout = 10 * time.Second
 
 // compileWebhooks compiles the webhooks of a configuration, without those that
 // have no rules and so match nothing.
-func compileWebhooks(configuration map[string]any) (all []*webhook) {
+func compileWebhooks(configuration map[string]any, profile *coverage.Profile) (all []*webhook) {
+	count, i := countersOf(configuration, profile), 0
 	for m := range object.Each(configuration["webhooks"]) {
+		at := fmt.Sprintf("webhooks[%d].", i)
+		i++
 		w := &webhook{
 			name: object.String(m, "name"), configuration: object.String(configuration, "metadata", "name"),
 			clientConfig: object.Map(m, "clientConfig"),
@@ -56,8 +60,11 @@ func compileWebhooks(configuration map[string]any) (all []*webhook) {
 			reinvoke:     m["reinvocationPolicy"] == "IfNeeded",
 		}
 		w.conditions = sync.OnceValue(func() *conditions {
-			return compileConditions(m["matchConditions"], cel.OptionalVariables{Authorizer: true}, w.ignoreErrors)
+			return compileConditions(m, at, cel.OptionalVariables{Authorizer: true}, w.ignoreErrors, count)
 		})
+		if profile != nil {
+			w.conditions()
+		}
 		if seconds, ok := object.Int(m, "timeoutSeconds"); ok {
 			w.timeout = time.Duration(seconds) * time.Second
 		}

@@ -634,6 +634,43 @@ class Signal(_Signal, total=False):
     duration: str
 
 
+class Coverage(TypedDict):
+    """A Coverage has the expressions of policies, match conditions of webhooks, and rules of
+    definitions, with their results."""
+    # counting reports that results are counted.
+    counting: bool
+    # rules are the expressions.
+    rules: List[Rule]
+
+
+class _Rule(TypedDict):
+    """A Rule is an expression, and how often it had which result."""
+    # kind and name are those of the object that has the expression, and version is the version of a
+    # definition.
+    kind: str
+    name: str
+    # type is what the expression is for.
+    type: str
+    # path is the place of the expression in the object, as spec.validations[0].expression. field is
+    # the field of custom resources that a rule of a definition is about; "" is the whole object.
+    path: str
+    # expression is the text.
+    expression: str
+
+
+class Rule(_Rule, total=False):
+    """A Rule is an expression, and how often it had which result."""
+    version: str
+    field: str
+    true: int
+    false: int
+    # values counts the results that are neither true nor false.
+    values: int
+    errors: int
+    # tolerated is how many of false were tolerated, because the update did not change the value.
+    tolerated: int
+
+
 class Clock(TypedDict):
     """A Clock is the state of the clock of the server."""
     now: str
@@ -916,6 +953,18 @@ class Control:
         :param duration: duration, such as 15s, sends SIGCONT that long after SIGSTOP.
         """
         return self._send("POST", "/debug/fakeapi/signal", {}, _given({"process": process, "signal": signal, "duration": duration}))
+
+    def start_coverage(self) -> Coverage:
+        """Counts the results of the expressions of policies, webhooks and definitions, from zero."""
+        return self._send("POST", "/debug/fakeapi/coverage", {}, None)
+
+    def coverage(self) -> Coverage:
+        """The expressions and their results."""
+        return self._send("GET", "/debug/fakeapi/coverage", {}, None)
+
+    def stop_coverage(self) -> Coverage:
+        """Ends counting."""
+        return self._send("DELETE", "/debug/fakeapi/coverage", {}, None)
 
     def clock(self) -> Clock:
         """The time, and the number of timers."""
