@@ -22,6 +22,8 @@ func TestTypeErrors(t *testing.T) {
 		{"wrong types", "Service", `{spec: {clusterIP: 1, publishNotReadyAddresses: x, ports: x, selector: [], healthCheckNodePort: "80"}}`,
 			"errors:\n  .spec.clusterIP: expected string, got &value.valueUnstructured{Value:1}\n  .spec.healthCheckNodePort: expected numeric (int or float), got string\n" +
 				"  .spec.ports: expected list, got &{x}\n  .spec.publishNotReadyAddresses: expected boolean, got &{x}\n  .spec.selector: expected map, got &{[]}"},
+		{"integers in paths", "ConfigMap", `{metadata: {finalizers: [1099511627776]}}`,
+			".metadata.finalizers[=1099511627776]: expected string, got &value.valueUnstructured{Value:1099511627776}"},
 		{"percents", "ConfigMap", `{data: {a%d: [x%s]}}`, `.data.a%d: expected string, got &value.valueUnstructured{Value:[]interface {}{"x%s"}}`},
 		{"elements that are no objects", "Pod", `{spec: {containers: [x], initContainers: [null]}, metadata: {finalizers: [{}]}}`,
 			"errors:\n  .metadata.finalizers: element 0: associative list without keys has an element that's a map type\n" +

@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,8 +67,28 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// stepText returns a step as it appears in the path of an error.
-func stepText(s pathStep) string { return names(nil).parseStep(s.text).String() }
+// stepText returns a step as it appears in the path of an error, where integers are those of the
+// object. Parsed from a step, they are floating-point numbers.
+func stepText(s pathStep) string {
+	e := names(nil).parseStep(s.text)
+	if e.Value != nil {
+		*e.Value = integer(*e.Value)
+	}
+	if e.Key != nil {
+		for i, k := range *e.Key {
+			(*e.Key)[i].Value = integer(k.Value)
+		}
+	}
+	return e.String()
+}
+
+// integer returns an integer that was parsed as a floating-point number, and other values unchanged.
+func integer(v value.Value) value.Value {
+	if f, ok := v.Unstructured().(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+		return value.NewValueInterface(int64(f))
+	}
+	return v
+}
 
 // A fieldSet is a field set in its encoding and in the forms that it was needed in. It is
 // safe for concurrent use.

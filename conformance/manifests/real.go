@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// effective are the kinds that take effect on others, in the order in which they are stored.
+var effective = []string{
+	"CustomResourceDefinition",
+	"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+	"Namespace",
+	"ServiceAccount", "LimitRange", "PriorityClass", "StorageClass", "VolumeAttributesClass", "CSIDriver", "IngressClass", "RuntimeClass",
+	"DeviceClass", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
+	"ResourceQuota",
+}
+
+func takesEffect(o *object) bool { return slices.Contains(effective, o.kind) }
+
+// A real server is asked as kubectl does.
+type realServer struct {
+	url, token string
+	client     *http.Client
+	resources  map[string]map[string]resource // by apiVersion and kind
+}
+
+// A resource is what the server serves of a kind.
+type resource struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	Namespaced bool   `json:"namespaced"`
+}
+
+// attempts is how often an object is sent whose answer differs.
+const attempts = 10
+
+// theirs returns what the real server answers: the answer that is like ours if there is one.
+func (o *options) theirs(ctx context.Context, objects []*object, ours []answer) ([]answer, error) {
+	s := &realServer{url: o.real, token: o.token, client: &http.Client{Transport: &http.Transport{
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true},
+		MaxIdleConnsPerHost: o.parallel,
+	}}}
+	defer s.client.CloseIdleConnections()
+	answers := make([]answer, len(objects))
+	s.resources = map[string]map[string]resource{}
+	for _, kind := range effective {
+		for i, object := range objects {
+			if object.kind != kind {
+				continue
+			}
+			if err := s.discover(ctx, object.apiVersion); err != nil {
+				return nil, err
+			}
+			if err := s.createNamespace(ctx, object); err != nil {
+				return nil, err
+			}
+			var err error
+			if answers[i], err = s.apply(ctx, object, false); err != nil {
+				return nil, err
+			}
+		}
+		if kind == "CustomResourceDefinition" || kind == "ResourceQuota" {
+			if err := sleep(ctx, o.patience); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.resources = map[string]map[string]resource{} // with those of the definitions
+	for _, object := range objects {
+		if err := s.discover(ctx, object.apiVersion); err != nil {
+			return nil, err
+		}
+		if err := s.createNamespace(ctx, object); err != nil {
+			return nil, err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.parallel)
+	for i, object := range objects {
+		if takesEffect(object) {
+			continue
+		}
+		g.Go(func() (err error) {
+			for range attempts {
+				if answers[i], err = s.apply(ctx, object, true); err != nil || compare(answers[i], ours[i]) == "" {
+					break
+				}
+			}
+			return err
+		})
+	}
+	return answers, g.Wait()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// discover learns the resources of a group and version.
+func (s *realServer) discover(ctx context.Context, apiVersion string) error {
+	if s.resources[apiVersion] != nil {
+		return nil
+	}
+	code, _, body, err := s.send(ctx, "GET", versionPath(apiVersion), "", nil)
+	if err != nil {
+		return err
+	}
+	var list struct{ Resources []resource }
+	if code == http.StatusOK {
+		if err := json.Unmarshal(body, &list); err != nil {
+			return err
+		}
+	}
+	kinds := map[string]resource{}
+	for _, r := range list.Resources {
+		if !strings.Contains(r.Name, "/") {
+			kinds[r.Kind] = r
+		}
+	}
+	s.resources[apiVersion] = kinds
+	return nil
+}
+
+func versionPath(apiVersion string) string {
+	if strings.Contains(apiVersion, "/") {
+		return "/apis/" + apiVersion
+	}
+	return "/api/" + apiVersion
+}
+
+// createNamespace creates the namespace of an object unless it exists.
+func (s *realServer) createNamespace(ctx context.Context, o *object) error {
+	r, ok := s.resources[o.apiVersion][o.kind]
+	if !ok || !r.Namespaced || o.namespace == "" {
+		return nil
+	}
+	body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, o.namespace)
+	_, _, _, err := s.send(ctx, "POST", "/api/v1/namespaces", "application/json", body)
+	return err
+}
+
+// apply sends an object as kubectl apply --server-side does.
+func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer, error) {
+	r, ok := s.resources[o.apiVersion][o.kind]
+	if !ok {
+		return missingKind, nil
+	}
+	path := versionPath(o.apiVersion)
+	if r.Namespaced {
+		namespace := o.namespace
+		if namespace == "" {
+			namespace = "default"
+		}
+		path += "/namespaces/" + namespace
+	}
+	path += "/" + r.Name + "/" + o.name + "?fieldManager=kubectl&fieldValidation=Strict&force=false"
+	if dryRun {
+		path += "&dryRun=All"
+	}
+	code, header, body, err := s.send(ctx, "PATCH", path, "application/apply-patch+yaml", o.body)
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{code: code, warnings: warningsOf(header)}
+	if !a.accepted() {
+		var status struct{ Reason, Message string }
+		if err := json.Unmarshal(body, &status); err != nil {
+			return answer{}, fmt.Errorf("%s: %w: %s", o.origin, err, body)
+		}
+		a.reason, a.message = status.Reason, status.Message
+	}
+	return a, nil
+}
+
+// warningsOf returns the texts of the headers.
+func warningsOf(h http.Header) (out []string) {
+	for _, value := range h.Values("Warning") {
+		text := strings.TrimSuffix(strings.TrimPrefix(value, `299 - "`), `"`)
+		out = append(out, strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(text))
+	}
+	return out
+}
+
+func (s *realServer) send(ctx context.Context, method, path, contentType string, body []byte) (int, http.Header, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, text, err
+}
