@@ -1,16 +1,16 @@
 package lifecycle
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/template"
 )
 
 // A Host is what templates ask about the Node of an object.
@@ -47,24 +47,17 @@ type renderer func(h Host, node string, obj map[string]any) ([]byte, error)
 
 // parseTemplate returns the renderer of a template. A function that does not exist is an
 // error.
-//
-// Only Parse leads here. A program that can reach text/template is linked with the exported
-// methods of all its types, since a template may call any of them by name.
 func parseTemplate(text string) (renderer, error) {
-	parsed, err := template.New("stage").Funcs(functions(nil, "")).Parse(strings.TrimSpace(text))
+	parsed, err := template.Parse("stage", strings.TrimSpace(text), functions(nil, ""))
 	if err != nil {
 		return nil, err
 	}
 	return func(h Host, node string, obj map[string]any) ([]byte, error) {
-		t, err := parsed.Clone()
+		out, err := parsed.Execute(functions(h, node), obj)
 		if err != nil {
 			return nil, err
 		}
-		var out bytes.Buffer
-		if err := t.Funcs(functions(h, node)).Execute(&out, obj); err != nil {
-			return nil, err
-		}
-		data, err := yaml.YAMLToJSON(out.Bytes())
+		data, err := yaml.YAMLToJSON([]byte(out))
 		if err != nil {
 			return nil, fmt.Errorf("the result is not YAML: %w", err)
 		}
@@ -73,14 +66,14 @@ func parseTemplate(text string) (renderer, error) {
 }
 
 // functions are those of KWOK, and the ones of the library sprig that its Stages use.
-func functions(h Host, node string) template.FuncMap {
+func functions(h Host, node string) template.Functions {
 	first := func(list []string) string {
 		if len(list) == 0 {
 			return ""
 		}
 		return list[0]
 	}
-	return template.FuncMap{
+	return template.Functions{
 		"Quote":          quote,
 		"Now":            func() string { return h.Now().UTC().Format(time.RFC3339Nano) },
 		"StartTime":      func() string { return h.StartTime().UTC().Format(time.RFC3339Nano) },
@@ -160,10 +153,7 @@ func ternary(yes, no any, condition bool) any {
 	return no
 }
 
-func empty(v any) bool {
-	ok, _ := template.IsTrue(v)
-	return !ok
-}
+func empty(v any) bool { return !template.IsTrue(v) }
 
 func integer(v any) int64 {
 	switch r := reflect.ValueOf(v); {
