@@ -17,7 +17,7 @@ import (
 	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-var update = flag.Bool("update", false, "rewrite the flags in docs/command-line.md")
+var update = flag.Bool("update", false, "rewrite the flags in the pages")
 
 // bin is the directory of the commands that blocks use.
 var bin string

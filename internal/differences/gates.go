@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -15,16 +16,28 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// The page of feature gates and the markers of its table.
+// The pages of feature gates, of those that have an effect here and of the others, and the
+// markers of their tables.
 const (
-	gatesFile  = "docs/feature-gates.md"
+	gatesFile      = "docs/feature-gates.md"
+	otherGatesFile = "docs/feature-gates-without-effect.md"
+
 	gatesBegin = "<!-- gates: begin, written by go run ./internal/differences -->\n"
 	gatesEnd   = "<!-- gates: end -->\n"
 )
 
 // renderGates returns the page of feature gates with the table: the gates of all
-// releases, and the packages of a source tree that name them in a string.
+// releases that packages of a source tree name in a string, and those packages.
 func renderGates(page []byte, source fs.FS) ([]byte, error) {
+	return renderGateTable(page, source, true)
+}
+
+// renderOtherGates returns the page of the other feature gates with their table.
+func renderOtherGates(page []byte, source fs.FS) ([]byte, error) {
+	return renderGateTable(page, source, false)
+}
+
+func renderGateTable(page []byte, source fs.FS, asked bool) ([]byte, error) {
 	var releases []*release.Release
 	for _, name := range release.Names() {
 		r, err := release.Open(name)
@@ -53,14 +66,21 @@ func renderGates(page []byte, source fs.FS) ([]byte, error) {
 	for _, r := range releases {
 		fmt.Fprintf(&b, " 1.%d |", r.Minor())
 	}
-	b.WriteString(" Asked by |\n|" + strings.Repeat(" --- |", len(releases)+2) + "\n")
-	names := make([]string, 0, len(states))
-	for name := range states {
-		names = append(names, name)
+	columns := len(releases) + 1
+	if asked {
+		b.WriteString(" Asked by |")
+		columns++
 	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, strings.Join(states[name], " | "), strings.Join(users[name], ", "))
+	b.WriteString("\n|" + strings.Repeat(" --- |", columns) + "\n")
+	for _, name := range slices.Sorted(maps.Keys(states)) {
+		if asked != (users[name] != nil) {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s |", name, strings.Join(states[name], " | "))
+		if asked {
+			fmt.Fprintf(&b, " %s |", strings.Join(users[name], ", "))
+		}
+		b.WriteByte('\n')
 	}
 	return replaceTable(page, gatesBegin, gatesEnd, b.Bytes())
 }

@@ -4,8 +4,8 @@
 //	Differs from kube-apiserver: SUBJECT: TEXT. Request: REQUEST.
 //
 // SUBJECT names what differs, REQUEST an API request that shows it. It also generates the
-// table of docs/feature-gates.md from the gates of package release and the code that
-// asks them. Run it in the root of the module:
+// tables of docs/feature-gates.md and docs/feature-gates-without-effect.md from the gates of
+// package release and the code that asks them. Run it in the root of the module:
 //
 //	go run ./internal/differences
 package main
@@ -45,8 +45,9 @@ func main() {
 
 // pages are the pages with tables, by their names.
 var pages = map[string]func(page []byte, source fs.FS) ([]byte, error){
-	pageFile:  render,
-	gatesFile: renderGates,
+	pageFile:       render,
+	gatesFile:      renderGates,
+	otherGatesFile: renderOtherGates,
 }
 
 // update rewrites the pages of the module at root.
