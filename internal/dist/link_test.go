@@ -41,7 +41,7 @@ func TestLink(t *testing.T) {
 // with the attribute ReflectMethod, or nil.
 func pathToReflectMethod(edges string) []string {
 	from := map[string]string{}
-	for line := range strings.Lines(edges) {
+	for _, line := range strings.Split(edges, "\n") {
 		a, b, ok := strings.Cut(strings.TrimSpace(line), " -> ")
 		if !ok {
 			continue
