@@ -80,7 +80,7 @@ func (c *validateCommand) flags() []flagGroup {
 		}},
 		{"API server", func(fs flagSet) {
 			fs.StringSliceVar(&c.config.Releases, "release", nil, "validate with Kubernetes `RELEASE`,... such as 1.33,1.36; \"fakeapi version\" lists them (default "+release.Default+")")
-			fs.StringSliceVar(&c.config.CRDs, "crds", nil, "serve the CustomResourceDefinitions in `PATH`,... files or folders")
+			fs.StringSliceVar(&c.config.CRDs, "crds", nil, "serve the kinds that CustomResourceDefinitions or JSON schemas in `PATH`,... define: files, folders, or a template of kubeconform for the names of schemas")
 			fs.StringVar(&c.profile, "profile", "", "validate with the release, the definitions and the policies of the cluster that fakeapi record --profile has written to `FILE`")
 			fs.BoolVar(&c.config.IgnoreMissingKinds, "ignore-missing-kinds", false, "count objects of kinds without a definition, and do not fail")
 			fs.StringToStringVar(&c.gates, "feature-gates", nil, "set feature gates: `NAME=BOOL`,...")
@@ -101,6 +101,7 @@ func (c *validateCommand) flags() []flagGroup {
 			fs.StringVar(&c.file, "output-file", "", "print the results to `FILE`")
 			fs.BoolVar(&c.report.Verbose, "verbose", false, "print valid objects and documents that are not objects too")
 			fs.BoolVar(&c.report.Summary, "summary", false, "print the counts of each kind at the end of the text")
+			fs.BoolVar(&c.report.Diff, "diff", false, "print in the text what defaults and policies change in each object")
 			fs.StringVar(&c.color, "color", "auto", "color text, `MODE`: auto, which is on terminals without NO_COLOR, always or never")
 			fs.StringVar(&c.failOn, "fail-on", "error", "exit with status 1 for findings of `SEVERITY`: error or warning")
 			fs.BoolVar(&c.exitEarly, "exit-on-error", false, "stop at the first object that fails")
@@ -136,7 +137,7 @@ func (c *validateCommand) configure() error {
 	}
 	c.config.FieldValidation = map[string]string{"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}[c.validation]
 	c.config.RequireNamespaces = c.namespaces == "require"
-	c.config.Objects = c.format == "yaml"
+	c.config.Objects = c.format == "yaml" || c.report.Diff
 	c.report.Version = programVersion()
 	for _, pattern := range c.ignore {
 		p, err := regexp.Compile(pattern)

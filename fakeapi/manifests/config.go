@@ -28,7 +28,9 @@ type Config struct {
 	Options []fakeapi.Option
 
 	// CRDs are files and folders of CustomResourceDefinitions, which the servers get before the
-	// input.
+	// input. Other kinds are defined by the JSON schemas in a folder, in a layout of kubeconform
+	// (GROUP/KIND_VERSION.json or KIND-GROUP-VERSION.json), or by those whose names a template of
+	// kubeconform describes: "schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json".
 	CRDs []string
 
 	// Create sends creates. The default is server-side apply, which also is what kubectl apply
@@ -69,7 +71,7 @@ type Config struct {
 	// IgnoreFiles has patterns of the names of files that are not read.
 	IgnoreFiles []*regexp.Regexp
 
-	// Objects makes answers have the objects.
+	// Objects makes results and answers have the objects.
 	Objects bool
 
 	// Workers is how many objects are validated at a time; 0 means runtime.GOMAXPROCS(0).

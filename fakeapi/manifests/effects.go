@@ -317,7 +317,8 @@ func (t *target) runControllers(ctx context.Context, names []string) error {
 // storeDefinitions stores the CustomResourceDefinitions of Config.CRDs.
 func (v *validator) storeDefinitions(ctx context.Context) error {
 	c := Config{Files: v.config.Files, Stdin: v.config.Stdin}
-	r := newReader(&c, v.config.CRDs)
+	paths := slices.DeleteFunc(slices.Clone(v.config.CRDs), isTemplateOfNames)
+	r := newReader(&c, paths)
 	for f := range r.files(ctx) {
 		if f.err != nil {
 			return f.err

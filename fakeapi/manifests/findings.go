@@ -26,11 +26,11 @@ func (r *reply) errors() []Finding {
 	}
 	out := make([]Finding, len(r.causes))
 	for i, c := range r.causes {
-		text := c.Message
-		if c.Field != "<nil>" {
-			text = c.Field + ": " + text
+		if c.Field == "<nil>" {
+			out[i] = Finding{Severity: Error, Reason: c.Reason, Field: fieldOf(c.Message), Message: c.Message}
+			continue
 		}
-		out[i] = Finding{Severity: Error, Reason: c.Reason, Field: c.Field, Message: text}
+		out[i] = Finding{Severity: Error, Reason: c.Reason, Field: c.Field, Message: c.Field + ": " + c.Message}
 	}
 	return out
 }

@@ -31,6 +31,9 @@ type Result struct {
 	Outcome  Outcome   `json:"outcome"`
 	Findings []Finding `json:"findings,omitempty"` // in the order of their positions
 
+	// Object is the object of the input. It is nil without Config.Objects.
+	Object map[string]any `json:"-"`
+
 	// Answers are those of the servers, one for each release. It is empty if no server was asked.
 	Answers []Answer `json:"answers,omitempty"`
 }

@@ -24,9 +24,12 @@ type target struct {
 	config *Config
 	srv    *fakeapi.Server
 
+	catalog *catalog
+
 	mu         sync.Mutex // guards the fields below
 	versions   map[string]map[string]resource
-	namespaces map[string]bool // that exist, or cannot be created
+	defined    map[string][]kindVersion // by the catalog, by group and kind
+	namespaces map[string]bool          // that exist, or cannot be created
 }
 
 // A resource is what the server serves of a kind.
@@ -36,7 +39,7 @@ type resource struct {
 }
 
 // newTarget starts the server of a release, "" for that of the options.
-func newTarget(c *Config, release string) (*target, error) {
+func newTarget(c *Config, release string, schemas *catalog) (*target, error) {
 	options := []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(historyBytes), fakeapi.WithoutControl()}
 	if len(c.WebhookServices) == 0 {
 		options = append(options, fakeapi.WithAPIServer(apiserver.Config{
@@ -61,7 +64,7 @@ func newTarget(c *Config, release string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{config: c, srv: srv, versions: map[string]map[string]resource{}, namespaces: map[string]bool{}}
+	t := &target{config: c, srv: srv, catalog: schemas, versions: map[string]map[string]resource{}, namespaces: map[string]bool{}}
 	return t, t.createDefaultAccounts()
 }
 
@@ -109,10 +112,28 @@ func (t *target) createNamespace(name string) {
 	}
 }
 
-// lookup returns the resource of a kind.
-func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource, bool) {
+// lookup returns the resource of a kind, which the catalog may define. It fails if there is none.
+func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	r, ok := t.lookupLocked(ctx, apiVersion, kind)
+	if ok {
+		return r, nil
+	}
+	missing := fmt.Errorf("no matches for kind %q in version %q", kind, apiVersion)
+	defined, err := t.define(ctx, apiVersion, kind)
+	if err != nil {
+		return r, fmt.Errorf("%w; %w", missing, err)
+	}
+	if defined {
+		if r, ok = t.lookupLocked(ctx, apiVersion, kind); ok {
+			return r, nil
+		}
+	}
+	return r, missing
+}
+
+func (t *target) lookupLocked(ctx context.Context, apiVersion, kind string) (resource, bool) {
 	kinds, ok := t.versions[apiVersion]
 	if !ok {
 		kinds = t.discover(ctx, apiVersion)
@@ -234,11 +255,9 @@ type cause struct {
 
 // write writes an object.
 func (t *target) write(ctx context.Context, o *object, w write) *reply {
-	res, ok := t.lookup(ctx, o.apiVersion, o.kind)
-	if !ok {
-		return &reply{missing: true, Answer: Answer{
-			Release: t.srv.Release(), Message: fmt.Sprintf("no matches for kind %q in version %q", o.kind, o.apiVersion),
-		}}
+	res, err := t.lookup(ctx, o.apiVersion, o.kind)
+	if err != nil {
+		return &reply{missing: true, Answer: Answer{Release: t.srv.Release(), Message: err.Error()}}
 	}
 	namespace := ""
 	if res.namespaced {

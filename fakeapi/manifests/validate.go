@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -53,12 +54,13 @@ func newValidator(c *Config, paths []string) (*validator, error) {
 	default:
 		return nil, fmt.Errorf("%w: FieldValidation %q is not Strict, Warn or Ignore", fakeapi.ErrInvalidOption, c.FieldValidation)
 	}
+	schemas := v.reader.newCatalog(c.CRDs)
 	releases := c.Releases
 	if len(releases) == 0 {
 		releases = []string{""}
 	}
 	for _, name := range releases {
-		t, err := newTarget(c, name)
+		t, err := newTarget(c, name, schemas)
 		if err != nil {
 			v.close()
 			return nil, err
@@ -259,6 +261,9 @@ func (v *validator) ask(ctx context.Context, o *object, r *found) {
 		for _, t := range v.targets {
 			replies = append(replies, t.write(ctx, o, write{dryRun: true, user: v.config.User}))
 		}
+	}
+	if v.config.Objects {
+		_ = json.Unmarshal(o.body, &r.Object) // it is JSON
 	}
 	r.Outcome = Valid
 	for _, reply := range replies {

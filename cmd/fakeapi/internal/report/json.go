@@ -2,7 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/kubefake/kubefake/fakeapi/manifests"
 )
@@ -32,9 +36,26 @@ func (j *jsonWriter) line(r *manifests.Result) error {
 	j.began = true
 	text, err := json.Marshal(r)
 	if err == nil {
-		_, err = io.WriteString(j.w, separator+string(text))
+		_, err = io.WriteString(j.w, separator+escaped(text))
 	}
 	return err
+}
+
+// escaped returns JSON with escapes for what is not printable.
+func escaped(text []byte) string {
+	var b strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || strconv.IsPrint(r):
+			b.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return b.String()
 }
 
 func (j *jsonWriter) Close(e End) error {

@@ -33,6 +33,7 @@ type Options struct {
 	Verbose bool   // valid objects too, and each document that is not an object
 	Summary bool   // the counts of each kind
 	Color   bool   // of text
+	Diff    bool   // of text: what defaults and policies change
 	Version string // of fakeapi
 }
 

@@ -114,6 +114,6 @@ func (s *sarif) Close(End) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.w.Write(append(text, '\n'))
+	_, err = io.WriteString(s.w, escaped(text)+"\n")
 	return err
 }

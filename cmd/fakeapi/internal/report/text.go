@@ -59,17 +59,24 @@ func (t *text) Write(r *manifests.Result) error {
 	if r.Outcome == manifests.NoObject {
 		t.others = append(t.others, r.File)
 	}
-	if !t.o.shows(r) {
-		return nil
+	if t.o.shows(r) {
+		t.result(r)
 	}
+	if t.o.Diff {
+		t.diff(r)
+	}
+	return t.w.Flush()
+}
+
+// result prints the findings of a result.
+func (t *text) result(r *manifests.Result) {
 	t.head(r)
 	if len(r.Findings) == 0 {
-		fmt.Fprintf(t.w, "  %s  %s  %s\n", at(r.Line, r.Column), t.color(green, "ok"), printable.Line(describe(r)))
+		fmt.Fprintf(t.w, "  %s  %s  %s\n", at(r.Line, r.Column), t.color(green, string(r.Outcome)), printable.Line(describe(r)))
 	}
 	for i := range r.Findings {
 		t.finding(r, &r.Findings[i])
 	}
-	return t.w.Flush()
 }
 
 // head prints the name of the file above its first result.
