@@ -3,7 +3,10 @@
 package fakeapi_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -41,5 +44,54 @@ func TestConversionWebhookFails(t *testing.T) {
 	} {
 		code, obj := do(t, srv, tt.method, tt.path, "")
 		assert.Equal(t, tt.code, code, "%s %s: %v", tt.method, tt.path, obj["message"])
+	}
+}
+
+// The answer of a conversion webhook is decoded as an object of the API: by its kind, and names of
+// members match exactly. Recorded from kube-apiserver v1.36.3.
+func TestConversionReviews(t *testing.T) {
+	const (
+		failed   = "conversion webhook for example.com/v1, Kind=Toy failed: "
+		review   = `"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview"`
+		response = `"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]`
+	)
+	for _, tt := range []struct{ name, answer, want string }{
+		{"as it is sent", `{` + review + `,"response":{` + response + `}}`, ""},
+		{"YAML", "apiVersion: apiextensions.k8s.io/v1\nkind: ConversionReview\nresponse: {" + response + "}", ""},
+		{"another case of response", `{` + review + `,"Response":{` + response + `}}`, failed + "no response provided"},
+		{"another case of uid", `{` + review + `,"response":{"UID":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`, failed + `expected response.uid="{uid}", got ""`},
+		{"no kind", `{"response":{` + response + `}}`, failed + "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind="},
+		{"another kind", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","a":{` + response + `}}`, failed + "converting (v1.CustomResourceDefinition) to (v1.ConversionReview): unknown conversion"},
+		{"a field of a wrong type", `{` + review + `,"response":{"uid":3,"a":{` + response + `}}}`, failed + "json: cannot unmarshal number into Go struct field ConversionResponse.response.uid of type types.UID"},
+		{"null for an object", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[null]}}`, "unexpected end of JSON input"},
+		{"an object without kind", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[{}]}}`, "Object 'Kind' is missing in '{}'"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), hooked())
+			var uid string
+			_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var asked struct {
+					Request struct {
+						UID     string           `json:"uid"`
+						Objects []map[string]any `json:"objects"`
+					} `json:"request"`
+				}
+				assert.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
+				uid = asked.Request.UID
+				asked.Request.Objects[0]["apiVersion"] = "example.com/v2"
+				object, err := json.Marshal(asked.Request.Objects[0])
+				assert.NoError(t, err)
+				_, _ = fmt.Fprintf(w, strings.ReplaceAll(tt.answer, "{uid}", uid), uid, object)
+			})})
+			require.NoError(t, err)
+			code, obj := do(t, srv, "POST", "/apis/example.com/v1/namespaces/default/toys", `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"x"}}`)
+			require.Equal(t, http.StatusCreated, code, obj)
+			_, obj = do(t, srv, "GET", "/apis/example.com/v2/namespaces/default/toys/x", "")
+			if tt.want == "" {
+				assert.Equal(t, "example.com/v2", obj["apiVersion"])
+				return
+			}
+			assert.Equal(t, strings.ReplaceAll(tt.want, "{uid}", uid), obj["message"])
+		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -54,7 +54,7 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 	failed := func(err error) error { return fmt.Errorf("conversion webhook for %s failed: %w", of, err) }
 	hook := object.Map(v.Definition.spec, "conversion", "webhook")
 	uid := o.UID()
-	apiVersion, request, err := v.request(hook, uid, sent)
+	want, request, err := v.request(hook, uid, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 	if err != nil {
 		return nil, failed(err)
 	}
-	converted, err := readReview(body, apiVersion, uid)
+	converted, err := v.readReview(body, want, uid)
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -70,11 +70,11 @@ func (v *version) review(ctx context.Context, o Options, sent []map[string]any) 
 		return nil, fmt.Errorf("conversion webhook for %s returned %d objects, expected %d", of, len(converted), len(sent))
 	}
 	for i, text := range converted {
-		obj, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
-		if err == nil {
-			err = v.checkConverted(obj, sent[i])
-		}
+		obj, err := decodeConverted(text)
 		if err != nil {
+			return nil, err
+		}
+		if err := v.checkConverted(obj, sent[i]); err != nil {
 			return nil, fmt.Errorf("conversion webhook for %s returned %w", of, err)
 		}
 		sent[i] = obj
@@ -87,8 +87,8 @@ func describe(obj map[string]any) string {
 	return fmt.Sprintf("%s, Kind=%s", object.String(obj, "apiVersion"), object.String(obj, "kind"))
 }
 
-// request returns a ConversionReview in the first supported version of the webhook.
-func (v *version) request(hook map[string]any, uid string, sent []map[string]any) (apiVersion string, review []byte, err error) {
+// request returns a ConversionReview in the first supported version of the webhook, and its kind.
+func (v *version) request(hook map[string]any, uid string, sent []map[string]any) (kind resource.Kind, review []byte, err error) {
 	for _, version := range object.Strings(hook, "conversionReviewVersions") {
 		if !slices.Contains(supportedReviewVersions, version) {
 			continue
@@ -97,36 +97,44 @@ func (v *version) request(hook map[string]any, uid string, sent []map[string]any
 		for i, obj := range sent {
 			objects[i] = obj
 		}
-		apiVersion = "apiextensions.k8s.io/" + version
-		return apiVersion, wire.AppendAny(nil, map[string]any{
-			"kind": "ConversionReview", "apiVersion": apiVersion,
+		kind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "apiextensions.k8s.io", Version: version}, Kind: "ConversionReview"}
+		return kind, wire.AppendAny(nil, map[string]any{
+			"kind": kind.Kind, "apiVersion": kind.GroupVersion.String(),
 			"request": map[string]any{"uid": uid, "desiredAPIVersion": v.typ.GroupVersion.String(), "objects": objects},
 		}), nil
 	}
-	return "", nil, errors.New("no supported conversion review versions")
+	return resource.Kind{}, nil, errors.New("no supported conversion review versions")
 }
 
-// readReview returns the converted objects of a webhook's response.
-func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) {
-	var review struct {
-		APIVersion, Kind string
-		Response         *struct {
-			UID              string
-			ConvertedObjects []json.RawMessage
-			Result           struct{ Status, Message string }
-		}
+// A conversionReview is what a webhook returns.
+type conversionReview struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Response   *struct {
+		UID              string            `json:"uid"`
+		ConvertedObjects []json.RawMessage `json:"convertedObjects"`
+		Result           struct {
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		} `json:"result"`
+	} `json:"response"`
+}
+
+// readReview returns the converted objects of a webhook's response to a review of the kind want.
+func (v *version) readReview(body []byte, want resource.Kind, uid string) ([]json.RawMessage, error) {
+	var review conversionReview
+	if err := resource.DecodeReview(v.release.minor, want, body, &review); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(body, &review); err != nil {
-		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	isV1beta1 := strings.HasSuffix(apiVersion, "/v1beta1") // kind and uid are not checked
+	checks := want.Version == "v1" // those of v1beta1 are not checked
 	r := review.Response
 	switch {
-	case !isV1beta1 && (review.APIVersion != apiVersion || review.Kind != "ConversionReview"):
-		return nil, fmt.Errorf("expected webhook response of %s, Kind=ConversionReview, got %s, Kind=%s", apiVersion, review.APIVersion, review.Kind)
+	case checks && (review.Kind == "" || review.APIVersion == ""):
+		gv, _ := resource.ParseGroupVersion(review.APIVersion) // DecodeReview has parsed it
+		return nil, fmt.Errorf("expected webhook response of %s, got %s", want.Long(), resource.Kind{GroupVersion: gv, Kind: review.Kind}.Long())
 	case r == nil:
 		return nil, errors.New("no response provided")
-	case !isV1beta1 && r.UID != uid:
+	case checks && r.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, r.UID)
 	case r.Result.Status != "Success" && r.Result.Message != "":
 		return nil, errors.New(r.Result.Message)
@@ -134,6 +142,18 @@ func readReview(body []byte, apiVersion, uid string) ([]json.RawMessage, error) 
 		return nil, fmt.Errorf("response.result.status was '%s', not 'Success'", r.Result.Status)
 	}
 	return r.ConvertedObjects, nil
+}
+
+// decodeConverted decodes an object of a webhook's response. A null has no text.
+func decodeConverted(text []byte) (map[string]any, error) {
+	if string(text) == "null" {
+		text = nil
+	}
+	obj, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
+	if err == nil && object.String(obj, "kind") == "" {
+		err = missingKind(text)
+	}
+	return obj, err
 }
 
 // checkConverted checks an object that a webhook converted, and restores its metadata. A webhook can

@@ -16,6 +16,7 @@ func TestDecodeReview(t *testing.T) {
 		{"part of YAML", "a: [", "yaml: line 1: did not find expected node content"},
 		{"another version", `{"apiVersion":"admission.k8s.io/v1beta1","kind":"AdmissionReview"}`, "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion"},
 		{"another kind", `{"kind":"Pod"}`, `no kind "Pod" is registered for version "admission.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"a Status", `{"apiVersion":"v1","kind":"Status"}`, "converting (v1.Status) to (v1.AdmissionReview): unknown conversion"},
 		{"a field of a wrong type", `{"response":[]}`, "json: cannot unmarshal array into Go struct field AdmissionReview.response of type v1.AdmissionResponse"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
