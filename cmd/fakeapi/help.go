@@ -193,6 +193,9 @@ var otherNames = map[string][]string{
 	"listen":  {"port", "address", "addr", "bind-address", "secure-port", "host"},
 	"release": {"version", "kubernetes-version", "k8s-version"},
 	"objects": {"filename", "files", "manifests"},
+	"crds":    {"schema-location", "local-crds", "local-schemas"},
+
+	"ignore-missing-kinds": {"ignore-missing-schemas"},
 }
 
 // similarFlags ends the error for a flag that does not exist.

@@ -222,6 +222,8 @@ func (c *validateCommand) print(ctx context.Context, w io.Writer, paths []string
 	}
 	end := report.End{}
 	failed := false
+	progress := newProgress(c.stderr, start)
+	defer progress.clear()
 	for r, err := range manifests.Validate(ctx, c.config, paths...) {
 		if err != nil {
 			return err
@@ -233,6 +235,7 @@ func (c *validateCommand) print(ctx context.Context, w io.Writer, paths []string
 			}
 		}
 		failed = failed || r.Failed(least)
+		progress.show(&end.Summary)
 		if err := out.Write(r); err != nil {
 			return err
 		}
@@ -256,6 +259,44 @@ func (c *validateCommand) print(ctx context.Context, w io.Writer, paths []string
 		return errFindings
 	}
 	return nil
+}
+
+// A progress is a line on a terminal that counts the objects of a long run.
+type progress struct {
+	w    io.Writer // nil: there is no terminal
+	next time.Time // when the line is written again
+	on   bool      // the line is there
+}
+
+// The first line comes after progressDelay, and the next ones after progressInterval.
+const (
+	progressDelay    = time.Second
+	progressInterval = 200 * time.Millisecond
+)
+
+func newProgress(stderr io.Writer, start time.Time) *progress {
+	p := &progress{next: start.Add(progressDelay)}
+	if w := printable.Unwrap(stderr); isTerminal(w) {
+		p.w = w
+	}
+	return p
+}
+
+// show clears the line, so that a result can be printed, and writes it again when it is time.
+func (p *progress) show(s *manifests.Summary) {
+	p.clear()
+	if now := time.Now(); p.w != nil && now.After(p.next) {
+		p.next, p.on = now.Add(progressInterval), true
+		fmt.Fprintf(p.w, "%d objects, %d invalid", s.Objects, s.Invalid)
+	}
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p.on {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.on = false
+	}
 }
 
 // isTerminal reports whether w is a terminal.

@@ -124,6 +124,25 @@ spec: {hard: {configmaps: "0"}}
   2:1: error: Forbidden: configmaps "a" is forbidden: exceeded quota: none, requested: configmaps=1, used: configmaps=0, limited: configmaps=0
 <stdin>:6:1: ResourceQuota default/none valid
 `},
+		{"conversion without its webhook", `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.shop.example.com}
+spec:
+  group: shop.example.com
+  names: {plural: widgets, kind: Widget}
+  scope: Namespaced
+  conversion:
+    strategy: Webhook
+    webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: a, namespace: b}}}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+---
+{apiVersion: shop.example.com/v1beta1, kind: Widget, metadata: {name: a}}
+`, `<stdin>:2:1: CustomResourceDefinition /widgets.shop.example.com valid
+<stdin>:16:1: Widget default/a valid
+`},
 		{"the same object twice", `
 apiVersion: v1
 kind: ConfigMap

@@ -276,12 +276,24 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 	if o.name != "" {
 		out.key = key
 	}
-	if out.Code < 300 && o.kind == "Namespace" && !w.dryRun {
-		if err := t.createDefaultAccount(o.name); err != nil {
-			return t.refusal("InternalError", err.Error())
-		}
+	if out.Code < 300 && !w.dryRun {
+		t.stored(ctx, o)
 	}
 	return out
+}
+
+// stored does what others do after an object is stored: a namespace gets its ServiceAccount. Without
+// webhooks, the versions of a custom resource are converted without theirs.
+func (t *target) stored(ctx context.Context, o *object) {
+	switch {
+	case o.kind == "Namespace":
+		_ = t.createDefaultAccount(o.name) // the namespace exists
+	case o.kind == "CustomResourceDefinition" && len(t.config.WebhookServices) == 0 && bytes.Contains(o.body, []byte(`"conversion"`)):
+		t.send(ctx, &request{
+			method: http.MethodPatch, path: versionPath(o.apiVersion) + "/customresourcedefinitions/" + o.name,
+			contentType: "application/merge-patch+json", body: []byte(`{"spec": {"conversion": {"strategy": "None", "webhook": null}}}`),
+		})
+	}
 }
 
 func (t *target) namespaceOf(o *object) string {
