@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"github.com/google/btree"
 )
 
 // A Watcher returns the events of the keys with a prefix: in the order of their
@@ -103,7 +101,7 @@ const (
 // A logPart is a part of the log.
 type logPart[V any] struct {
 	only        logEntry[V] // of a part with one change; then log is nil
-	log         *btree.BTreeG[logEntry[V]]
+	log         entries[logEntry[V]]
 	first, last Revision // none if last is less than first
 }
 
