@@ -30,6 +30,9 @@ type playCommand struct {
 	update     bool
 	transcript string
 	timeout    time.Duration
+	output     string
+	coverage   bool
+	minimum    float64
 
 	target   target
 	token    string
@@ -61,6 +64,7 @@ func newPlayCommand() *cobra.Command {
 	}
 	setFlags(cmd, c.flags()...)
 	completeValues(cmd, "release", release.Names()...)
+	completeValues(cmd, "output", playFormats...)
 	return cmd
 }
 
@@ -73,9 +77,16 @@ func (c *playCommand) play(ctx context.Context, args []string) (err error) {
 	if c.update && slices.Contains(files, stdinName) {
 		return &usageError{errors.New("--update cannot rewrite the standard input")}
 	}
+	report := newPlayReport(c.output, c.out)
+	if report == nil {
+		return &usageError{fmt.Errorf("--output: %q is not one of %s", c.output, strings.Join(playFormats, ", "))}
+	}
 	player, err := c.player(ctx)
 	if err != nil {
 		return err
+	}
+	if c.coverage || c.minimum > 0 {
+		player.Coverage = &scenarios.Coverage{}
 	}
 	if c.transcript != "" {
 		file, createErr := os.Create(c.transcript)
@@ -87,22 +98,36 @@ func (c *playCommand) play(ctx context.Context, args []string) (err error) {
 		defer func() { err = errors.Join(err, transcript.close()) }()
 	}
 	var all score
+	start := time.Now()
 	for _, name := range files {
-		s, err := c.playFile(ctx, name, player)
+		s, err := c.playFile(ctx, name, player, report)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%s: %s\n", name, s)
+		report.file(name, s)
 		all.add(s)
 	}
-	if len(files) > 1 {
-		fmt.Fprintf(c.out, "all: %s\n", all)
+	if err := report.end(len(files), all, player.Coverage, time.Since(start)); err != nil {
+		return err
 	}
 	if all.scenarios == 0 && c.run != "" {
 		return fmt.Errorf("no scenario's area/name contains %q", c.run)
 	}
 	if all.failed() && !c.update {
 		return fmt.Errorf("%d of %d scenarios differ", all.scenarios-all.passed, all.scenarios)
+	}
+	return c.checkCoverage(player.Coverage)
+}
+
+// checkCoverage fails if less is covered than --min-coverage says.
+func (c *playCommand) checkCoverage(covered *scenarios.Coverage) error {
+	switch {
+	case c.minimum == 0:
+		return nil
+	case len(covered.Rules) == 0:
+		return errors.New("--min-coverage: the scenarios have no policies, webhooks with match conditions, or definitions with rules")
+	case covered.Percent() < c.minimum:
+		return fmt.Errorf("the coverage is %.1f%%, and --min-coverage %g%%", covered.Percent(), c.minimum)
 	}
 	return nil
 }
@@ -130,6 +155,9 @@ func (c *playCommand) flags() []flagGroup {
 			fs.StringVar(&c.run, "run", "", "play only scenarios whose area/name contains `TEXT`")
 			fs.BoolVar(&c.update, "update", false, "write the differing answers of the server into the files")
 			fs.StringVar(&c.transcript, "transcript", "", "write all requests and answers to `FILE`")
+			fs.StringVarP(&c.output, "output", "o", "text", "print the results as `FORMAT`: text, json or junit")
+			fs.BoolVar(&c.coverage, "coverage", false, "print how often the expressions of policies, match conditions and rules had which result")
+			fs.Float64Var(&c.minimum, "min-coverage", 0, "fail if less than `PERCENT` of these results are covered")
 			fs.DurationVar(&c.timeout, "timeout", 0, "wait up to `DURATION` for events and expected answers (default 2s)")
 		}},
 		{"Play against a running server", func(fs flagSet) {
@@ -181,7 +209,7 @@ func (c *playCommand) player(ctx context.Context) (*scenarios.Player, error) {
 }
 
 // playFile plays the scenarios of a file.
-func (c *playCommand) playFile(ctx context.Context, name string, player *scenarios.Player) (score, error) {
+func (c *playCommand) playFile(ctx context.Context, name string, player *scenarios.Player, report playReport) (score, error) {
 	var sum score
 	f, err := c.inputs.loadScenarios(name)
 	if err != nil {
@@ -203,9 +231,7 @@ func (c *playCommand) playFile(ctx context.Context, name string, player *scenari
 		if err := ctx.Err(); err != nil {
 			return sum, err
 		}
-		if r.Failed() {
-			fmt.Fprintf(c.out, "%s\n\n", r)
-		}
+		report.scenario(name, r)
 		sum.count(r)
 		results = append(results, r)
 	}

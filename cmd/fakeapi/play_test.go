@@ -72,3 +72,46 @@ func TestReplayUnexpectedRequest(t *testing.T) {
 	assert.Equal(t, 1, <-s.code)
 	assert.Equal(t, "fakeapi replay: unexpected requests: 1; requests not made: step 0, GET /version; step 1, GET /readyz\n", s.stderr.String())
 }
+
+// Policies are tested in files of their own. --min-coverage fails, and -o chooses the report.
+func TestPlayPolicies(t *testing.T) {
+	const file = "../../scenarios/testdata/policies/policies_test.yaml"
+	out := runs(t, 0, "play", file, "--coverage")
+	assert.Contains(t, out, file+": scenarios 3/3, answers 15/15\n")
+	assert.Contains(t, out, "coverage 100.0%: 16 of 16 results\n")
+	runs(t, 0, "play", file, "--min-coverage", "100")
+	out = runs(t, 0, "play", file, "--run", "ConfigMaps", "--min-coverage", "100", "-o", "json")
+	assert.Contains(t, out, `"coveragePercent": 100`)
+}
+
+func TestPlayReports(t *testing.T) {
+	dir := t.TempDir()
+	policies, err := filepath.Abs("../../scenarios/testdata/policies/team.yaml")
+	require.NoError(t, err)
+	file := filepath.Join(dir, "a.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("name: a\nfiles: ["+policies+"]\nsteps:\n"+
+		"- create: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n  as: bob\n  rows:\n"+
+		"  - {name: one, expect: allowed}\n  - {name: two, expect: denied}\n- do: GET /nothing\n  expect: allowed\n- pause: 1ms\n"), 0o600))
+	for format, want := range map[string][]string{
+		"text": {file + ":8: step 0 (create ConfigMap a), row 1 (two)\n    expect: want denied, got allowed (201)\n", "scenarios 0/1, answers 1/3\n", "coverage 66.7%"},
+		"json": {`"position": "` + file + `:8",` + "\n          \"passed\": false", `"coveragePercent": 66.6`},
+		"junit": {
+			`<testsuites name="fakeapi play" tests="5" failures="2" skipped="1"`,
+			`<testcase name="one" classname="a" file="` + file + `" line="7"></testcase>`,
+			`<failure message="expect: want denied, got allowed (201)">`,
+			`<skipped message="never false"></skipped>`,
+		},
+	} {
+		t.Run(format, func(t *testing.T) {
+			out := runs(t, 1, "play", file, "-o", format, "--coverage")
+			for _, s := range want {
+				assert.Contains(t, out, s)
+			}
+		})
+	}
+	var stderr strings.Builder
+	assert.Equal(t, 2, run(t.Context(), []string{"play", file, "-o", "xml"}, nil, &strings.Builder{}, &stderr))
+	assert.Contains(t, stderr.String(), `--output: "xml" is not one of text, json, junit`)
+	assert.Equal(t, 1, run(t.Context(), []string{"play", "testdata/scenarios/right.yaml", "--min-coverage", "1"}, nil, &strings.Builder{}, &stderr))
+	assert.Contains(t, stderr.String(), "--min-coverage: the scenarios have no policies")
+}
