@@ -182,9 +182,11 @@ func compare(theirs, ours answer) string {
 	return out.String()
 }
 
-// parts returns the sorted errors of which a message consists.
+var uids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// parts returns the sorted errors of which a message consists, without UIDs that a server has made.
 func parts(message string) []string {
-	out := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
+	out := strings.FieldsFunc(uids.ReplaceAllString(message, "<uid>"), func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}
