@@ -95,3 +95,16 @@ func TestConversionReviews(t *testing.T) {
 		})
 	}
 }
+
+// An apply that leaves nothing to its manager converts an object without metadata, which no webhook
+// is asked for.
+func TestConversionOfNothing(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), hooked())
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(admit)})
+	require.NoError(t, err)
+	for _, tt := range []struct{ version, metadata string }{{"v1", `,"labels":{"a":"b"}`}, {"v2", ""}} {
+		code, obj := askWith(t, srv, "PATCH", "/apis/example.com/"+tt.version+"/namespaces/default/toys/x?fieldManager=m",
+			`{"apiVersion":"example.com/`+tt.version+`","kind":"Toy","metadata":{"name":"x"`+tt.metadata+`}}`, "Content-Type", "application/apply-patch+yaml")
+		assert.Less(t, code, 300, obj)
+	}
+}

@@ -28,6 +28,9 @@ func (v *version) convertWebhook(o Options) convertFunc {
 			switch {
 			case obj["apiVersion"] == v.typ.GroupVersion.String():
 				out[i] = obj
+			case hasOnlyKind(obj):
+				obj["apiVersion"] = v.typ.GroupVersion.String()
+				out[i] = obj
 			default:
 				sent = append(sent, obj)
 			}
@@ -46,6 +49,12 @@ func (v *version) convertWebhook(o Options) convertFunc {
 		}
 		return out, nil
 	}
+}
+
+// hasOnlyKind reports whether an object has no members but kind and apiVersion: what an apply leaves
+// to a manager that owns nothing.
+func hasOnlyKind(obj map[string]any) bool {
+	return len(obj) == 2 && obj["kind"] != nil && obj["apiVersion"] != nil
 }
 
 // review sends objects to the webhook and returns the converted objects.
