@@ -11,11 +11,13 @@ import (
 // The order in which objects take effect on others. Policies apply to all but their parameters,
 // without which they may refuse everything.
 const (
-	rankDefinition = iota
+	rankClusterAccess = iota // what a user may do is known before it is asked
+	rankDefinition
 	rankParameterNamespace
 	rankParameter
 	rankPolicy
 	rankNamespace
+	rankAccess
 	rankOther
 	rankQuota // counts what the others are
 )
@@ -40,10 +42,10 @@ var effective = map[[2]string]int{
 	{"networking.k8s.io", "IngressClass"}:       rankOther,
 	{"node.k8s.io", "RuntimeClass"}:             rankOther,
 	{"resource.k8s.io", "DeviceClass"}:          rankOther,
-	{rbacGroup, "Role"}:                         rankOther,
-	{rbacGroup, "RoleBinding"}:                  rankOther,
-	{rbacGroup, "ClusterRole"}:                  rankOther,
-	{rbacGroup, "ClusterRoleBinding"}:           rankOther,
+	{rbacGroup, "Role"}:                         rankAccess,
+	{rbacGroup, "RoleBinding"}:                  rankAccess,
+	{rbacGroup, "ClusterRole"}:                  rankClusterAccess,
+	{rbacGroup, "ClusterRoleBinding"}:           rankClusterAccess,
 }
 
 // rbacGroup is the group of roles and bindings, which matter if there is a user.
@@ -73,13 +75,6 @@ func (o *object) group() string {
 		return ""
 	}
 	return group
-}
-
-// effects are the objects that take effect on others, with what the servers have answered to them.
-type effects struct {
-	replies map[place][]*reply // one for each target
-
-	params []param // to which policies bind
 }
 
 // A param is what a binding of a policy refers to.
@@ -224,7 +219,7 @@ func (v *validator) store(ctx context.Context, o ranked) {
 		}
 		replies[i] = t.write(ctx, o.object, write{})
 	}
-	v.effects.replies[o.place()] = replies
+	v.effects[o.place()] = replies
 }
 
 // paramsOf returns the parameters of the bindings among objects.

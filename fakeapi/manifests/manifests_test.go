@@ -182,12 +182,31 @@ metadata: {name: deployer}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: deployer}
 subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: pipeline}]
 `
+	input += `---
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: namespaces}
+rules: [{apiGroups: [""], resources: [namespaces], verbs: [create, patch]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: namespaces}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: namespaces}
+subjects: [{kind: Group, apiGroup: rbac.authorization.k8s.io, name: ci}]
+`
 	assert.Equal(t, `<stdin>:2:1: ConfigMap default/a valid
 <stdin>:6:1: Secret default/a invalid
   6:1: error: Forbidden: secrets "a" is forbidden: User "pipeline" cannot patch resource "secrets" in API group "" in the namespace "default"
 <stdin>:10:1: Role default/deployer valid
 <stdin>:15:1: RoleBinding default/deployer valid
-`, lines(validate(t, manifests.Config{User: &fakeapi.User{Name: "pipeline"}}, input)))
+<stdin>:21:1: Namespace /shop valid
+<stdin>:25:1: ClusterRole /namespaces valid
+<stdin>:30:1: ClusterRoleBinding /namespaces valid
+`, lines(validate(t, manifests.Config{User: &fakeapi.User{Name: "pipeline", Groups: []string{"ci"}}}, input)))
 }
 
 // A finding that some of the releases have names them.

@@ -43,12 +43,12 @@ var errStopped = errors.New("stopped")
 type validator struct {
 	config  *Config
 	reader  *reader
-	targets []*target // one for each release
-	effects effects
+	targets []*target          // one for each release
+	effects map[place][]*reply // of the objects that take effect on others, one for each target
 }
 
 func newValidator(c *Config, paths []string) (*validator, error) {
-	v := &validator{config: c, reader: newReader(c, paths), effects: effects{replies: map[place][]*reply{}}}
+	v := &validator{config: c, reader: newReader(c, paths), effects: map[place][]*reply{}}
 	switch c.FieldValidation {
 	case "", "Strict", "Warn", "Ignore":
 	default:
@@ -256,7 +256,7 @@ func (v *validator) validateObject(ctx context.Context, o *object, l *locator) *
 
 // ask sets the outcome and the findings of an object from the answers of the servers.
 func (v *validator) ask(ctx context.Context, o *object, r *found) {
-	replies := v.effects.replies[o.place()]
+	replies := v.effects[o.place()]
 	if replies == nil {
 		for _, t := range v.targets {
 			replies = append(replies, t.write(ctx, o, write{dryRun: true, user: v.config.User}))
