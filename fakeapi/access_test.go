@@ -25,7 +25,7 @@ import (
 func TestWithTLS(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS())
 	assert.Regexp(t, `^https://127\.0\.0\.1:\d+$`, srv.URL)
-	assert.Contains(t, string(srv.CACertificate()), "BEGIN CERTIFICATE")
+	assert.Contains(t, string(srv.CAData), "BEGIN CERTIFICATE")
 	code, _ := do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
 	_, err := http.Get(srv.URL + "/readyz")
@@ -62,7 +62,7 @@ func TestWithInMemory(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	code, _ := do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
-	assert.Nil(t, srv.CACertificate())
+	assert.Nil(t, srv.CAData)
 	_, err := (&http.Client{}).Get(srv.URL + "/readyz")
 	assert.Error(t, err, "no listener")
 }
@@ -138,7 +138,7 @@ func TestKubeconfig(t *testing.T) {
 			srv := fakeapi.Start(t, row.options...)
 			for name, s := range map[string]*fakeapi.Server{"server": srv, "fork": srv.Fork(t)} {
 				path := filepath.Join(t.TempDir(), "config")
-				require.NoError(t, s.WriteKubeconfig(path))
+				require.NoError(t, os.WriteFile(path, s.Kubeconfig(), 0o600))
 				cluster, err := kubeconfig.Load(t.Context(), path, "")
 				require.NoError(t, err)
 				req, err := http.NewRequestWithContext(t.Context(), "POST", cluster.URL+"/apis/authentication.k8s.io/v1/selfsubjectreviews", strings.NewReader("{}"))
@@ -225,15 +225,15 @@ func TestCredentialsOfUsers(t *testing.T) {
 		return st.Message
 	}
 	const want = `secrets is forbidden: User "alice" cannot list resource "secrets" in API group "" at the cluster scope`
-	assert.Equal(t, want, forbidden(srv, srv.TokenFor(alice)))
-	assert.Equal(t, want, forbidden(srv.Fork(t), srv.TokenFor(alice)), "a fork accepts it")
+	assert.Equal(t, want, forbidden(srv, srv.Credentials(alice).BearerToken))
+	assert.Equal(t, want, forbidden(srv.Fork(t), srv.Credentials(alice).BearerToken), "a fork accepts it")
 	other := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithToken("t", alice))
-	assert.Equal(t, "Unauthorized", forbidden(other, srv.TokenFor(alice)), "another server does not")
-	assert.Equal(t, "Unauthorized", forbidden(other, other.TokenFor(fakeapi.User{})), "nor a user without a name")
+	assert.Equal(t, "Unauthorized", forbidden(other, srv.Credentials(alice).BearerToken), "another server does not")
+	assert.Equal(t, "Unauthorized", forbidden(other, other.Credentials(fakeapi.User{}).BearerToken), "nor a user without a name")
 
-	file, err := srv.KubeconfigFor(alice)
+	file, err := srv.Credentials(alice).Kubeconfig()
 	require.NoError(t, err)
-	assert.Contains(t, string(file), srv.TokenFor(alice))
+	assert.Contains(t, string(file), srv.Credentials(alice).BearerToken)
 	for _, row := range []struct {
 		srv  *fakeapi.Server
 		user fakeapi.User
@@ -243,7 +243,7 @@ func TestCredentialsOfUsers(t *testing.T) {
 		{fakeapi.Start(t), alice, "fakeapi: a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only"},
 		{fakeapi.Start(t, fakeapi.WithInMemory()), alice, "fakeapi: a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only"},
 	} {
-		_, err := row.srv.KubeconfigFor(row.user)
+		_, err := row.srv.Credentials(row.user).Kubeconfig()
 		assert.EqualError(t, err, row.want)
 		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 	}

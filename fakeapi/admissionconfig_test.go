@@ -132,7 +132,7 @@ plugins:
 		return `{apiVersion: admissionregistration.k8s.io/v1, kind: ` + kind + `, metadata: {name: h}, webhooks: [{name: h.example.com, failurePolicy: Ignore, sideEffects: None, admissionReviewVersions: [v1],
   clientConfig: {url: "` + hook.URL + `"}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}]}`
 	}
-	_, err := srv.Put(webhooks("ValidatingWebhookConfiguration"))
+	_, err := srv.Store(webhooks("ValidatingWebhookConfiguration"))
 	require.NoError(t, err)
 	do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, "Bearer its", got)

@@ -100,7 +100,7 @@ func TestForward(t *testing.T) {
 	backend := aggregated(t)
 	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{NoAnonymous: true}}), fakeapi.WithRBAC(),
 		fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
-	admin := srv.TokenFor(fakeapi.User{Name: "boss", Groups: []string{"system:masters"}})
+	admin := srv.Credentials(fakeapi.User{Name: "boss", Groups: []string{"system:masters"}}).BearerToken
 	get := func(path, token string, pairs ...string) (*http.Response, string) {
 		r, err := http.NewRequest("GET", srv.URL+path, nil)
 		require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestForward(t *testing.T) {
 	assert.Equal(t, 404, resp.StatusCode, "no APIService")
 	assert.Equal(t, "404 page not found\n", body)
 
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	require.NoError(t, srv.Settle(context.Background()))
 
@@ -129,13 +129,13 @@ func TestForward(t *testing.T) {
 		code              int
 		body, seen        string
 	}{
-		{"user", roses + "?b=1&a=2", srv.TokenFor(fakeapi.User{Name: "boss", UID: "u", Groups: []string{"system:masters"}, Extra: map[string][]string{"example.com/color": {"red"}}}), nil,
+		{"user", roses + "?b=1&a=2", srv.Credentials(fakeapi.User{Name: "boss", UID: "u", Groups: []string{"system:masters"}, Extra: map[string][]string{"example.com/color": {"red"}}}).BearerToken, nil,
 			418, "tea", "[boss] [system:masters system:authenticated] [u] [red] [] [] 1 a=2&b=1 flowers.default.svc 0"},
 		{"headers of a client that are not for it", roses, admin, []string{"X-Remote-User", "root", "X-Remote-Group", "root", "X-Remote-Extra-Example.com%2fcolor", "blue"},
 			418, "tea", "[boss] [system:masters system:authenticated] [] [] [] [] 1  flowers.default.svc 0"},
 		{"impersonation", roses, admin, []string{"Impersonate-User", "bob", "Impersonate-Group", "system:masters"},
 			418, "tea", "[bob] [system:masters system:authenticated] [] [] [] [] 1  flowers.default.svc 0"},
-		{"user without permission", roses, srv.TokenFor(fakeapi.User{Name: "bob"}), nil, 403, "", ""},
+		{"user without permission", roses, srv.Credentials(fakeapi.User{Name: "bob"}).BearerToken, nil, 403, "", ""},
 		{"no user", roses, "unknown", nil, 401, "", ""},
 		{"redirect", "/apis/flowers.example.com/v1/moved", admin, nil, 502, "the backend attempted to redirect this request, which is not permitted", ""},
 		{"path that it does not have", "/apis/flowers.example.com/v1/other", admin, nil, 404, "404 page not found\n", ""},
@@ -173,7 +173,7 @@ func TestForward(t *testing.T) {
 		assert.Contains(t, body, "error trying to reach service: dial tcp ")
 	})
 	t.Run("deleted", func(t *testing.T) {
-		require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+		require.NoError(t, srv.Remove("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
 		resp, body := get(roses, admin)
 		assert.Equal(t, 404, resp.StatusCode)
 		assert.Equal(t, "404 page not found\n", body)
@@ -206,7 +206,7 @@ func TestForwardByOneConnection(t *testing.T) {
 // A client in memory reads a stream of an aggregated API server before it ends.
 func TestForwardStreamInMemory(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	require.NoError(t, srv.Settle(context.Background()))
 	resp, err := srv.Client().Get(srv.URL + "/apis/flowers.example.com/v1/namespaces/default/roses/a/growth")
@@ -268,10 +268,10 @@ func TestAPIServiceAvailability(t *testing.T) {
 			}
 			srv := fakeapi.Start(t, options...)
 			for _, o := range row.objects {
-				_, err := srv.Put(o)
+				_, err := srv.Store(o)
 				require.NoError(t, err)
 			}
-			_, err := srv.Put(apiService(row.spec, row.port))
+			_, err := srv.Store(apiService(row.spec, row.port))
 			require.NoError(t, err)
 			assert.Equal(t, row.want, available(t, srv))
 		})
@@ -280,14 +280,13 @@ func TestAPIServiceAvailability(t *testing.T) {
 
 func TestProxyClientCertificate(t *testing.T) {
 	issuer := fakeapi.Start(t, fakeapi.WithTLS())
-	certificate, key, err := issuer.IssueClient(fakeapi.User{Name: "front-proxy"})
-	require.NoError(t, err)
+	proxy := issuer.Credentials(fakeapi.User{Name: "front-proxy"})
 	files := apiserver.Files{ProxyClientCertificate: filepath.Join(t.TempDir(), "proxy.crt"), ProxyClientKey: filepath.Join(t.TempDir(), "proxy.key")}
-	require.NoError(t, os.WriteFile(files.ProxyClientCertificate, certificate, 0o600))
-	require.NoError(t, os.WriteFile(files.ProxyClientKey, key, 0o600))
+	require.NoError(t, os.WriteFile(files.ProxyClientCertificate, proxy.CertData, 0o600))
+	require.NoError(t, os.WriteFile(files.ProxyClientKey, proxy.KeyData, 0o600))
 
 	srv := fakeapi.Start(t, fakeapi.WithAPIServer(apiserver.Config{Files: &files}), fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String()))
-	_, err = srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	assert.Equal(t, "True Passed: all checks passed", available(t, srv))
 	resp, err := srv.Client().Get(srv.URL + "/apis/flowers.example.com/v1/namespaces/default/roses")
@@ -305,7 +304,7 @@ func TestAPIServiceOfSnapshotsAndForks(t *testing.T) {
 	options := []fakeapi.Option{fakeapi.WithWebhookService("default", "flowers", aggregated(t).Listener.Addr().String())}
 	srv := fakeapi.Start(t, options...)
 	empty := srv.Snapshot()
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	assert.Equal(t, "True Passed: all checks passed", available(t, srv))
 	var state bytes.Buffer
@@ -325,7 +324,7 @@ func TestAPIServiceOfSnapshotsAndForks(t *testing.T) {
 	}{
 		{"restored", srv, 404},
 		{"fork", fork, 418},
-		{"replica", fork.Replica(t), 418},
+		{"replica", replicaOf(t, fork), 418},
 		{"state", fakeapi.Start(t, append(options, fakeapi.WithState(&state))...), 418},
 	} {
 		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, code(row.srv)) })
@@ -334,7 +333,7 @@ func TestAPIServiceOfSnapshotsAndForks(t *testing.T) {
 
 func TestAPIServiceBecomesLocal(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch))
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	assert.Equal(t, `False ServiceNotFound: service/flowers in "default" is not present`, available(t, srv))
 	code, obj := do(t, srv, "PATCH", apiServicesPath+"/v1.flowers.example.com", `{"spec":{"service":null,"insecureSkipTLSVerify":false}}`)
@@ -376,7 +375,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 			}
 			srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
 			before, _ := send(t, srv, "/apis", list)
-			_, err := srv.Put(apiService(insecure, "443"))
+			_, err := srv.Store(apiService(insecure, "443"))
 			require.NoError(t, err)
 			require.NoError(t, srv.Settle(context.Background()))
 
@@ -402,7 +401,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 			assert.Contains(t, body, `"/apis/flowers.example.com",`)
 			assert.Contains(t, body, `"/apis/flowers.example.com/v1",`)
 
-			require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+			require.NoError(t, srv.Remove("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
 			after, _ = send(t, srv, "/apis", list)
 			assert.Equal(t, before.Get("Etag"), after.Get("Etag"))
 		})
@@ -431,7 +430,7 @@ func TestAggregatedOpenAPI(t *testing.T) {
 	t.Cleanup(backend.Close)
 	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
 	_, core := send(t, srv, "/openapi/v3/api/v1", "application/json")
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 
 	for n := range int64(2) {
@@ -460,7 +459,7 @@ func TestAggregatedOpenAPI(t *testing.T) {
 	_, body = send(t, srv, "/openapi/v3/api/v1", "application/json")
 	assert.Equal(t, core, body)
 
-	require.NoError(t, srv.Delete("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
+	require.NoError(t, srv.Remove("apiservices.apiregistration.k8s.io", "", "v1.flowers.example.com"))
 	_, body = send(t, srv, "/openapi/v3", "application/json")
 	assert.NotContains(t, body, name)
 	_, body = send(t, srv, "/openapi/v2", "application/json")
@@ -492,7 +491,7 @@ func TestAPIServiceTimes(t *testing.T) {
 	t.Cleanup(backend.Close)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
 	code.Store(500)
-	_, err := srv.Put(apiService(insecure, "443"))
+	_, err := srv.Store(apiService(insecure, "443"))
 	require.NoError(t, err)
 	for _, row := range []struct {
 		name    string

@@ -12,11 +12,11 @@ import (
 // WithAPIServer applies settings that a kube-apiserver has as flags. Several of these options
 // add up: of two values for one setting the last one applies, and lists and maps are joined.
 func WithAPIServer(a apiserver.Config) Option {
-	return func(c *config) {
+	return newOption("WithAPIServer", func(c *config) {
 		c.applyAPI(&a)
 		c.applyAccess(&a)
 		c.applyLimits(&a)
-	}
+	}, a)
 }
 
 // applyAPI applies the settings of what is served and admitted.

@@ -33,7 +33,7 @@ func TestApplyDoesNotChangeLaterObjects(t *testing.T) {
 // empty maps and lists in the metadata of custom resources, but does not read them again.
 func TestApplyAgain(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
-	_, err := srv.Put(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := srv.Store(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	for _, tt := range []struct {
 		name, path, metadata string

@@ -329,7 +329,7 @@ func BenchmarkUpdate(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			srv := filled(b, 0)
-			_, err := srv.Put(widgetsWithConditions(`"size":{"type":"integer"}`))
+			_, err := srv.Store(widgetsWithConditions(`"size":{"type":"integer"}`))
 			require.NoError(b, err)
 			path := bench.path + "/a"
 			object := content(b, srv, "POST", bench.path, bench.object)

@@ -24,7 +24,7 @@ import (
 // which may be empty.
 func whoAmI(t *testing.T, srv *fakeapi.Server, certPEM, keyPEM []byte) (int, fakeapi.User) {
 	config := &tls.Config{RootCAs: x509.NewCertPool()}
-	require.True(t, config.RootCAs.AppendCertsFromPEM(srv.CACertificate()))
+	require.True(t, config.RootCAs.AppendCertsFromPEM(srv.CAData))
 	if certPEM != nil {
 		pair, err := tls.X509KeyPair(certPEM, keyPEM)
 		require.NoError(t, err)
@@ -68,9 +68,8 @@ func TestIssueClient(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			parent := fakeapi.Start(t, tt.option)
 			for _, srv := range []*fakeapi.Server{parent, parent.Fork(t)} {
-				certPEM, keyPEM, err := srv.IssueClient(fakeapi.User{Name: "jane", Groups: []string{"dev"}})
-				require.NoError(t, err)
-				code, user := whoAmI(t, srv, certPEM, keyPEM)
+				jane := srv.Credentials(fakeapi.User{Name: "jane", Groups: []string{"dev"}})
+				code, user := whoAmI(t, srv, jane.CertData, jane.KeyData)
 				assert.Equal(t, http.StatusCreated, code)
 				assert.Equal(t, "jane", user.Name)
 				assert.Equal(t, []string{"dev", "system:authenticated"}, user.Groups)
@@ -94,8 +93,8 @@ func TestInvalidClientCertificate(t *testing.T) {
 	code, _ := whoAmI(t, srv, serverCert, serverKey)
 	assert.Equal(t, http.StatusUnauthorized, code)
 
-	certPEM, keyPEM, err := srv.IssueClient(fakeapi.User{Name: "jane"})
-	require.NoError(t, err)
+	jane := srv.Credentials(fakeapi.User{Name: "jane"})
+	certPEM, keyPEM := jane.CertData, jane.KeyData
 	future := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)))
 	code, _ = whoAmI(t, future, certPEM, keyPEM)
 	assert.Equal(t, http.StatusUnauthorized, code, "the certificate has expired by the server's clock")
@@ -106,18 +105,14 @@ func TestClientCertificateErrors(t *testing.T) {
 	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 	assert.EqualError(t, err, "fakeapi: the client CA is not a certificate in PEM")
 
-	secure, plain := fakeapi.Start(t, fakeapi.WithTLS()), fakeapi.Start(t)
-	for _, tt := range []struct {
-		srv  *fakeapi.Server
-		user fakeapi.User
-		want string
-	}{
-		{plain, fakeapi.User{Name: "jane"}, "fakeapi: client certificates need WithTLS"},
-		{secure, fakeapi.User{}, "fakeapi: the user has no name"},
-		{secure, fakeapi.User{Name: "jane", UID: "1"}, "fakeapi: a client certificate has no UID and no Extra"},
+	secure := fakeapi.Start(t, fakeapi.WithTLS())
+	for name, none := range map[string]fakeapi.Credentials{
+		"without TLS":         fakeapi.Start(t).Credentials(fakeapi.User{Name: "jane"}),
+		"a user without name": secure.Credentials(fakeapi.User{}),
+		"a user with UID":     secure.Credentials(fakeapi.User{Name: "jane", UID: "1"}),
+		"a user with Extra":   secure.Credentials(fakeapi.User{Name: "jane", Extra: map[string][]string{"a": {"b"}}}),
 	} {
-		_, _, err := tt.srv.IssueClient(tt.user)
-		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
-		assert.EqualError(t, err, tt.want)
+		assert.Nil(t, none.CertData, name)
+		assert.Nil(t, none.KeyData, name)
 	}
 }

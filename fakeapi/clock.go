@@ -24,9 +24,6 @@ func (c Clock) Now() time.Time { return c.api.Registry().Clock().Now() }
 // runs, renews the Lease of each Node every 10 seconds.
 func (c Clock) Advance(d time.Duration) error { return c.api.Control().Advance(d) }
 
-// Manual reports whether only Advance moves the time.
-func (c Clock) Manual() bool { return c.api.Registry().Clock().Manual() }
-
 // Sleep waits until d has passed on the clock, or until ctx is done. Then it
 // returns the error of ctx.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {

@@ -22,7 +22,7 @@ var epoch = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 func TestManualClock(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
 	created := func(name string) any {
-		o, err := srv.Put(configMap(name, ""))
+		o, err := srv.Store(configMap(name, ""))
 		require.NoError(t, err)
 		return o["metadata"].(map[string]any)["creationTimestamp"]
 	}
@@ -56,7 +56,7 @@ func TestAdvanceRunsControllersInSteps(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithControllers("cronjob-controller"))
 			require.NoError(t, srv.SetLag("cronjobs.batch", fakeapi.Lag{By: tt.lag}))
-			_, err := srv.Put(cronJob)
+			_, err := srv.Store(cronJob)
 			require.NoError(t, err)
 			require.NoError(t, srv.Clock().Advance(tt.advance))
 			assert.Equal(t, epoch.Add(tt.advance), srv.Clock().Now())
@@ -103,7 +103,7 @@ func TestClockInBubble(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := fakeapi.Start(t, append(tt.options, fakeapi.WithInMemory(), fakeapi.WithHistory(time.Hour))...)
+				srv := fakeapi.Start(t, append(tt.options, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Age: time.Hour}))...)
 				old := srv.Revision()
 				put(t, srv, configMap("a", "1"))
 				w := watch(t, srv, "fieldSelector=metadata.name%3Da&allowWatchBookmarks=1&timeoutSeconds=150")
@@ -211,7 +211,7 @@ func TestBookmarksWithoutWatchCache(t *testing.T) {
 		w := &stream{t, resp.Body, bufio.NewReader(resp.Body)}
 		synctest.Wait()
 		require.NoError(t, srv.Clock().Advance(9*time.Minute+59*time.Second))
-		_, err = srv.Put(`{apiVersion: v1, kind: Event, metadata: {name: a, namespace: default}, involvedObject: {namespace: default}}`)
+		_, err = srv.Store(`{apiVersion: v1, kind: Event, metadata: {name: a, namespace: default}, involvedObject: {namespace: default}}`)
 		require.NoError(t, err)
 		w.expect("ADDED")
 		require.NoError(t, srv.Clock().Advance(time.Second))

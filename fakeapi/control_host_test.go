@@ -6,8 +6,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,10 +120,10 @@ func TestControlKubeconfig(t *testing.T) {
 	const path = "/debug/fakeapi/kubeconfig"
 	code, answer := do(t, srv, "POST", path, `{"name": "alice", "groups": ["developers"]}`)
 	require.Equal(t, http.StatusOK, code)
-	config, err := srv.KubeconfigFor(fakeapi.User{Name: "alice", Groups: []string{"developers"}})
+	config, err := srv.Credentials(fakeapi.User{Name: "alice", Groups: []string{"developers"}}).Kubeconfig()
 	require.NoError(t, err)
 	assert.Equal(t, string(config), answer["kubeconfig"])
-	assert.Equal(t, srv.TokenFor(fakeapi.User{Name: "alice", Groups: []string{"developers"}}), answer["token"])
+	assert.Equal(t, srv.Credentials(fakeapi.User{Name: "alice", Groups: []string{"developers"}}).BearerToken, answer["token"])
 	_, answer = do(t, srv, "POST", path, "")
 	assert.Equal(t, string(srv.Kubeconfig()), answer["kubeconfig"])
 
@@ -145,9 +145,7 @@ func TestControlWebhooks(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoError(t, leaf.VerifyHostname("extra.shop.svc"))
 
-	addr := url.URL{Host: answer["host"].(string)}
-	listener := fakeapi.WebhookListener{Host: addr.Host, Port: int(answer["port"].(float64))}
-	l, err := tls.Listen("tcp", listener.Addr(), &tls.Config{Certificates: []tls.Certificate{pair}})
+	l, err := tls.Listen("tcp", fmt.Sprintf("%s:%v", answer["host"], answer["port"]), &tls.Config{Certificates: []tls.Certificate{pair}})
 	require.NoError(t, err)
 	hooks := &http.Server{Handler: http.HandlerFunc(admit)}
 	go hooks.Serve(l)

@@ -101,7 +101,7 @@ func TestControlIndexExamples(t *testing.T) {
 // The story is JSON, a page for browsers, and text for a client that accepts it by name.
 func TestControlStoryTypes(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", "1")))
-	for accept, want := range map[string]string{"*/*": `{"format":1,`, "text/html,*/*": "<!doctype html>", "text/plain": "the test put configmaps default/a"} {
+	for accept, want := range map[string]string{"*/*": `{"format":1,`, "text/html,*/*": "<!doctype html>", "text/plain": "the test store configmaps default/a"} {
 		_, body := index(t, srv, "/debug/fakeapi/story", accept)
 		assert.Contains(t, body, want, accept)
 	}

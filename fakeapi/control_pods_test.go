@@ -17,10 +17,10 @@ func TestControlPods(t *testing.T) {
 	const path = "/debug/fakeapi/pods"
 	code, answer := do(t, srv, "POST", path, `{"selector":"app=web","namespace":"default","do":"complete","exitCode":3,"log":"out of memory"}`)
 	require.Equal(t, http.StatusOK, code, "%v", answer)
-	_, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
+	_, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
 		spec: {nodeName: node-1, restartPolicy: Never, containers: [{name: c, image: web}]}, status: {phase: Pending}}`)
 	require.NoError(t, err)
-	require.NoError(t, srv.Settle(context.Background(), fakeapi.Ahead(time.Minute)))
+	require.NoError(t, srv.Settle(context.Background(), fakeapi.SettleOptions{Ahead: time.Minute}))
 	var pod struct {
 		Status struct {
 			Phase             string

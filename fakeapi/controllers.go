@@ -1,7 +1,6 @@
 package fakeapi
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/kubefake/kubefake/httptest"
@@ -33,7 +32,7 @@ var BasicControllers = []string{
 // Clock.Advance and Settle only. A fork of the server runs the same ones, as after a
 // restart.
 func WithControllers(names ...string) Option {
-	return func(c *config) { c.controllers = append(c.controllers, names...) }
+	return newOption("WithControllers", func(c *config) { c.controllers = append(c.controllers, names...) }, names)
 }
 
 // SetControllers starts and stops controllers while the server runs: those of the names
@@ -47,14 +46,7 @@ func (s *Server) SetControllers(names ...string) error {
 }
 
 func (s *Server) startControllers(names []string) error {
-	s.api.Controllers().SetRootCA(s.CACertificate())
+	s.api.Controllers().SetRootCA(s.CAData)
 	s.api.Controllers().SetSigner(httptest.IssueCertificate)
 	return s.api.Controllers().Select(names)
-}
-
-// RunControllers does what the controllers of the server have to do at the server's time, and
-// returns when nothing of it is left, or when ctx ends. Without it they do the same a little
-// later. Settle also waits for clients.
-func (s *Server) RunControllers(ctx context.Context) error {
-	return s.api.Controllers().RunDue(ctx)
 }

@@ -23,10 +23,10 @@ func BenchmarkDefine(b *testing.B) {
 	definition := widgets("v1", strings.Join(fields, ","))
 	srv := fakeapi.Start(b)
 	for b.Loop() {
-		_, err := srv.Put(definition)
+		_, err := srv.Store(definition)
 		require.NoError(b, err)
 		b.StopTimer()
-		require.NoError(b, srv.Delete("customresourcedefinitions", "", "widgets.example.com"))
+		require.NoError(b, srv.Remove("customresourcedefinitions", "", "widgets.example.com"))
 		b.StartTimer()
 	}
 }
@@ -48,7 +48,7 @@ func gadgets(i int) (definition, name string) {
 func putGadgets(t testing.TB, srv *fakeapi.Server, n int) (next, name string) {
 	for i := range n {
 		definition, _ := gadgets(i)
-		_, err := srv.Put(definition)
+		_, err := srv.Store(definition)
 		require.NoError(t, err)
 	}
 	return gadgets(n)
@@ -61,9 +61,9 @@ func TestDefineAmongMany(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		next, name := putGadgets(t, srv, n)
 		return testing.AllocsPerRun(3, func() {
-			_, err := srv.Put(next)
+			_, err := srv.Store(next)
 			require.NoError(t, err)
-			require.NoError(t, srv.Delete("customresourcedefinitions", "", name))
+			require.NoError(t, srv.Remove("customresourcedefinitions", "", name))
 		})
 	}
 	few, many := allocations(2), allocations(400)
@@ -92,7 +92,7 @@ func BenchmarkDefineAmong(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				request(b, srv, "POST", definitionsPath, next)
-				require.NoError(b, srv.Delete("customresourcedefinitions", "", name))
+				require.NoError(b, srv.Remove("customresourcedefinitions", "", name))
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func BenchmarkCreateCustom(b *testing.B) {
 				values = append(values, fmt.Sprintf(`"f%d":"value %d"`, i, i))
 			}
 			srv := filled(b, 0)
-			_, err := srv.Put(widgets("v1", strings.Join(properties, ",")))
+			_, err := srv.Store(widgets("v1", strings.Join(properties, ",")))
 			require.NoError(b, err)
 			body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w-%d"},"spec":{` + strings.Join(values, ",") + `}}`
 			for i := 0; b.Loop(); i++ {
@@ -149,7 +149,7 @@ func BenchmarkChangeCustom(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			srv := filled(b, 0)
-			_, err := srv.Put(widgetsWithConditions(strings.Join(properties, ",")))
+			_, err := srv.Store(widgetsWithConditions(strings.Join(properties, ",")))
 			require.NoError(b, err)
 			request(b, srv, "APPLY", widgetsPath+"/a?fieldManager=other", head+strings.Join(values[1:], ",")+"}}")
 			for i := 0; b.Loop(); i++ {

@@ -208,7 +208,7 @@ func TestPutDefinitionAgain(t *testing.T) {
 	put(t, srv, o)
 	assert.Equal(t, before+1, srv.Revision(), "one write")
 	assert.Equal(t, o["status"], get()["status"])
-	_, err := srv.Put(widgets("v1", ""))
+	_, err := srv.Store(widgets("v1", ""))
 	require.NoError(t, err)
 	assert.Greater(t, srv.Revision(), before+2, "another definition is established first")
 }

@@ -190,7 +190,7 @@ func TestCloseDuringEvaluation(t *testing.T) {
 	}
 	srv, err := fakeapi.New(fakeapi.WithInMemory())
 	require.NoError(t, err)
-	_, err = srv.Put(definition)
+	_, err = srv.Store(definition)
 	require.NoError(t, err)
 	answered := make(chan int, 1)
 	go func() {

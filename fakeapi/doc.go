@@ -9,12 +9,20 @@
 //		...
 //	}
 //
-// Beyond kube-apiserver, a test can copy the server with its state (Server.Fork),
-// read old revisions (AtRevision), compact history (Server.Compact), make watch
-// caches lag (Server.SetLag), inject faults (Server.Inject), move the
-// time (WithManualClock, Server.Clock), write objects without admission
-// (Server.Put), and read what happened (Server.Requests, Server.Writes,
-// Server.Story). A failed test logs the end of its story.
+// Beyond what kube-apiserver does, a test has
+//
+//	servers      Start, New, Server.Fork, Server.NewReplica, Server.Upgrade
+//	clients      Server.URL, Server.Client, Server.Kubeconfig, Server.Credentials
+//	objects      Server.Get, Server.List, Server.Store, Server.Remove, Server.SetStatus
+//	states       Server.Snapshot, Server.Restore, Server.Reset, Server.WriteState
+//	time         Server.Clock, Server.Settle
+//	stale views  Server.SetLag, Server.Compact, AtRevision
+//	faults       Server.Inject, Server.Disconnect, Server.Failover; package faults
+//	a cluster    WithControllers, Server.Kubelet, Server.InstallWebhooks; package kubelet
+//	records      Server.Requests, Server.Writes, Server.Story; package journal
+//
+// Store and Remove write below admission and finalizers, as store and remove of scenarios and
+// of the control endpoint do. A failed test logs the options and the end of the story.
 //
 // # Resource names
 //

@@ -31,11 +31,6 @@ var (
 	// ErrInvalidOption is returned by New for an option with an invalid value.
 	ErrInvalidOption = errors.New("invalid option")
 
-	// ErrInvalidFault is returned for a fault that does not make sense, for a resource by its
-	// singular, kind or short name, for an ID that another fault has, and for text that is
-	// not a list of faults.
-	ErrInvalidFault = faults.ErrInvalid
-
 	// ErrInvalidLag is returned for a negative lag, for one longer than history is
 	// kept, for a resource without a watch cache, and for a revision older than
 	// what the watch cache has shown.
@@ -63,9 +58,9 @@ func objectError(err error) error {
 }
 
 // optionError wraps an error of an option's value with ErrInvalidOption, unless it
-// is an ErrInvalidFault.
+// is a faults.ErrInvalid.
 func optionError(err error) error {
-	if errors.Is(err, ErrInvalidFault) {
+	if errors.Is(err, faults.ErrInvalid) {
 		return err
 	}
 	return &kindError{ErrInvalidOption, err}

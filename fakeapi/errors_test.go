@@ -20,13 +20,13 @@ func TestErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	old := srv.Revision()
 	put(t, srv, configMap("a", "2"))
-	srv.Compact()
+	srv.Compact(0)
 	get := func(revision int64) error {
 		_, err := srv.Get("configmaps", "default", "a", fakeapi.AtRevision(revision))
 		return err
 	}
 	put := func(object any) error {
-		_, err := srv.Put(object)
+		_, err := srv.Store(object)
 		return err
 	}
 	start := func(options ...fakeapi.Option) error {
@@ -41,6 +41,10 @@ func TestErrors(t *testing.T) {
 		return err
 	}
 	_, unparsed := faults.Parse([]byte("{"))
+	faultFiles := func(glob string) error {
+		_, err := faults.ParseFiles(fstest.MapFS{"text": {Data: []byte("text")}}, glob)
+		return err
+	}
 	files := fstest.MapFS{"pod.yaml": {Data: []byte("{apiVersion: v1, kind: Pod, metadata: {name: p}}")}, "text": {Data: []byte("text")}}
 	for _, row := range []struct {
 		name      string
@@ -52,20 +56,19 @@ func TestErrors(t *testing.T) {
 		{"Put of an unknown kind", put("{apiVersion: v1, kind: None, metadata: {name: a}}"), fakeapi.ErrNotFound},
 		{"Put of an invalid object", put("{apiVersion: v1, kind: ConfigMap, metadata: {name: A}}"), fakeapi.ErrInvalidObject},
 		{"Put of text", put("text"), fakeapi.ErrInvalidObject},
-		{"Delete", srv.Delete("pods", "default", "none"), fakeapi.ErrNotFound},
-		{"Delete of an unknown resource", srv.Delete("none", "default", "none"), fakeapi.ErrNotFound},
-		{"DeleteObject", srv.DeleteObject("{apiVersion: v1, kind: Pod, metadata: {name: none}}"), fakeapi.ErrNotFound},
-		{"DeleteObject of text", srv.DeleteObject("text"), fakeapi.ErrInvalidObject},
-		{"Inject", inject(faults.Fault{}), fakeapi.ErrInvalidFault},
-		{"faults.Parse", unparsed, fakeapi.ErrInvalidFault},
+		{"Delete", srv.Remove("pods", "default", "none"), fakeapi.ErrNotFound},
+		{"Delete of an unknown resource", srv.Remove("none", "default", "none"), fakeapi.ErrNotFound},
+		{"Inject", inject(faults.Fault{}), faults.ErrInvalid},
+		{"faults.Parse", unparsed, faults.ErrInvalid},
 		{"SetLag", srv.SetLag("pods", fakeapi.Lag{Until: 1}), fakeapi.ErrInvalidLag},
 		{"New with an unknown release", start(fakeapi.WithRelease("v0.1")), fakeapi.ErrInvalidOption},
 		{"New with an unknown feature gate", start(fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"None": true}})), fakeapi.ErrInvalidOption},
 		{"New with a service range", start(fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/31")}})), fakeapi.ErrInvalidOption},
 		{"New with a negative compaction", start(fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: -time.Second, CompactionKeep: 0})), fakeapi.ErrInvalidOption},
-		{"New with a negative history", start(fakeapi.WithHistoryBytes(-1)), fakeapi.ErrInvalidOption},
-		{"New with a fault", start(fakeapi.WithFaults(faults.Fault{})), fakeapi.ErrInvalidFault},
-		{"New with fault files", start(fakeapi.WithFaultFiles(files, "text")), fakeapi.ErrInvalidFault},
+		{"New with a negative history", start(fakeapi.WithHistory(fakeapi.History{Bytes: -1})), fakeapi.ErrInvalidOption},
+		{"New with a fault", start(fakeapi.WithFaults(faults.Fault{})), faults.ErrInvalid},
+		{"faults.ParseFiles", faultFiles("text"), faults.ErrInvalid},
+		{"faults.ParseFiles without a file", faultFiles("*.yaml"), fs.ErrNotExist},
 		{"New with an object", start(fakeapi.WithObjects("{apiVersion: v1, kind: None, metadata: {name: a}}")), fakeapi.ErrNotFound},
 		{"New with an invalid object", start(fakeapi.WithObjects("text")), fakeapi.ErrInvalidObject},
 		{"New with object files", start(fakeapi.WithObjectFiles(files, "text")), fakeapi.ErrInvalidObject},

@@ -41,7 +41,7 @@ func tenMinutes(t *testing.T) {
 	go func() {
 		for _, value := range []string{"1", "2", "3"} {
 			time.Sleep(3 * time.Minute)
-			srv.Put(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: "` + value + `"}}`)
+			srv.Store(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {key: "` + value + `"}}`)
 		}
 	}()
 

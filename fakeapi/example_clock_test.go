@@ -12,7 +12,7 @@ import (
 // expire after five, and history that is kept for seven.
 func ExampleClock_Advance() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
-		fakeapi.WithAPIServer(apiserver.Config{EventTTL: 5 * time.Minute}), fakeapi.WithHistory(7*time.Minute), fakeapi.WithObjects(configMap("a", "old")))
+		fakeapi.WithAPIServer(apiserver.Config{EventTTL: 5 * time.Minute}), fakeapi.WithHistory(fakeapi.History{Age: 7 * time.Minute}), fakeapi.WithObjects(configMap("a", "old")))
 	if err != nil {
 		panic(err)
 	}
@@ -21,8 +21,8 @@ func ExampleClock_Advance() {
 		panic(err)
 	}
 	before := srv.Revision()
-	srv.Put(configMap("a", "new"))
-	srv.Put(`{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: default}}`)
+	srv.Store(configMap("a", "new"))
+	srv.Store(`{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: default}}`)
 	for range 10 {
 		srv.Clock().Advance(time.Minute)
 		events, _ := srv.List("events", "")

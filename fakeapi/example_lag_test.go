@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A controller that reads from an informer does not see its own write at once.
@@ -21,7 +22,7 @@ func ExampleServer_SetLag() {
 	if err := srv.SetLag("configmaps", fakeapi.Lag{By: 3 * time.Second}); err != nil {
 		panic(err)
 	}
-	srv.Put(configMap("a", "1"))
+	srv.Store(configMap("a", "1"))
 	for _, wait := range []time.Duration{0, 2 * time.Second, time.Second} {
 		srv.Clock().Advance(wait)
 		fmt.Println(ask(srv, "a", "?resourceVersion=0"), "|", ask(srv, "a", ""))
@@ -40,7 +41,7 @@ func ExampleServer_SetLag_revisions() {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
-		srv.Put(configMap("a", value))
+		srv.Store(configMap("a", value))
 		fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 	}
 	// Output:
@@ -56,7 +57,7 @@ func ExampleServer_SetLag_frozen() {
 	if err := srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}); err != nil {
 		panic(err)
 	}
-	srv.Put(configMap("a", "2"))
+	srv.Store(configMap("a", "2"))
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 
 	if err := srv.SetLag("configmaps", fakeapi.Lag{}); err != nil {
@@ -75,7 +76,7 @@ func ExampleServer_SetLag_until() {
 		panic(err)
 	}
 	for _, value := range []string{"2", "3"} {
-		srv.Put(configMap("a", value))
+		srv.Store(configMap("a", value))
 	}
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 	// Output: 2
@@ -88,15 +89,15 @@ func ExampleServer_CachedRevision() {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
-		srv.Put(configMap("a", value))
+		srv.Store(configMap("a", value))
 	}
 	cached, err := srv.CachedRevision("configmaps")
 	fmt.Println(srv.Revision()-cached, err)
 	// Output: 2 <nil>
 }
 
-// Expire also ends a watch that has received everything. Compact does not.
-func ExampleServer_ExpireWatches() {
+// A compaction does not end a watch that has received everything. The fault does.
+func ExampleServer_Compact_watches() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
 	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?watch=1&resourceVersion=%d", srv.URL, srv.Revision()))
@@ -104,7 +105,8 @@ func ExampleServer_ExpireWatches() {
 		panic(err)
 	}
 	defer resp.Body.Close()
-	srv.ExpireWatches()
+	srv.Compact(0)
+	srv.Inject(faults.ExpireOpenWatches("*"))
 	var e struct {
 		Type   string
 		Object struct{ Reason string }
@@ -124,7 +126,7 @@ func ExampleWithAPIServer() {
 	}
 	defer srv.Close()
 	old := srv.Revision()
-	srv.Put(configMap("a", "2"))
+	srv.Store(configMap("a", "2"))
 	for range 2 {
 		_, err := srv.List("configmaps", "", fakeapi.AtRevision(old))
 		fmt.Println(err == nil)

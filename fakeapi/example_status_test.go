@@ -7,16 +7,16 @@ import (
 )
 
 // A Deployment that is rolled out although no controller runs.
-func ExampleServer_MarkReady() {
+func ExampleServer_SetStatus_ready() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory())
 	if err != nil {
 		panic(err)
 	}
 	defer srv.Close()
-	srv.Put(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default},
+	srv.Store(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default},
   spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}},
     spec: {containers: [{name: c, image: web}]}}}}`)
-	web, err := srv.MarkReady("deployments.apps", "default", "web")
+	web, err := srv.SetStatus("deployments.apps", "default", "web", fakeapi.Ready)
 	if err != nil {
 		panic(err)
 	}
@@ -31,7 +31,7 @@ func ExampleServer_SetStatus() {
 		panic(err)
 	}
 	defer srv.Close()
-	srv.Put(`{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default},
+	srv.Store(`{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default},
   spec: {type: LoadBalancer, clusterIP: 10.0.0.9, clusterIPs: [10.0.0.9], ports: [{port: 80, protocol: TCP, targetPort: 80}]}}`)
 	web, err := srv.SetStatus("services.", "default", "web", `{loadBalancer: {ingress: [{hostname: lb.example.com}]}}`)
 	if err != nil {
@@ -48,7 +48,7 @@ func ExampleServer_FinishDeletion() {
 		panic(err)
 	}
 	defer srv.Close()
-	srv.Put(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, finalizers: [example.com/backup],
+	srv.Store(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, finalizers: [example.com/backup],
   deletionTimestamp: "2030-01-01T09:00:00Z", deletionGracePeriodSeconds: 0}}`)
 	if err := srv.FinishDeletion("configmaps", "default", "a"); err != nil {
 		panic(err)

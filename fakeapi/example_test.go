@@ -127,12 +127,12 @@ webhooks:
 	// Output: admission webhook "deny.shop.example.com" denied the request without explanation
 }
 
-func ExampleServer_TokenFor() {
+func ExampleServer_Credentials() {
 	srv := example()
 	defer srv.Close()
 	body := strings.NewReader(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
 	req, _ := http.NewRequest("POST", srv.URL+"/apis/authentication.k8s.io/v1/selfsubjectreviews", body)
-	req.Header.Set("Authorization", "Bearer "+srv.TokenFor(fakeapi.User{Name: "alice", Groups: []string{"devs"}}))
+	req.Header.Set("Authorization", "Bearer "+srv.Credentials(fakeapi.User{Name: "alice", Groups: []string{"devs"}}).BearerToken)
 	resp, err := srv.Client().Do(req)
 	if err != nil {
 		panic(err)
@@ -211,7 +211,7 @@ func ExampleServer_Fork() {
 	world := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	for _, value := range []string{"2", "3"} { // a subtest each
 		srv := world.Fork(t)
-		srv.Put(configMap("a", value))
+		srv.Store(configMap("a", value))
 		fmt.Println(contents(srv))
 	}
 	fmt.Println(contents(world))
@@ -221,10 +221,10 @@ func ExampleServer_Fork() {
 	// map[a:1]
 }
 
-func ExampleServer_Put() {
+func ExampleServer_Store() {
 	srv := example()
 	defer srv.Close()
-	pod, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Running}}`)
+	pod, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Running}}`)
 	if err != nil {
 		panic(err)
 	}
@@ -240,8 +240,8 @@ func ExampleServer_List() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
 	before := srv.Revision()
-	srv.Put(configMap("b", "2"))
-	srv.Delete("configmaps", "default", "a")
+	srv.Store(configMap("b", "2"))
+	srv.Remove("configmaps", "default", "a")
 
 	now, _ := srv.List("configmaps", "default")
 	then, _ := srv.List("configmaps", "default", fakeapi.AtRevision(before))
@@ -253,8 +253,8 @@ func ExampleServer_Compact() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
 	old := srv.Revision()
-	srv.Put(configMap("a", "2"))
-	srv.Compact()
+	srv.Store(configMap("a", "2"))
+	srv.Compact(0)
 
 	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.URL, old))
 	if err != nil {
@@ -269,7 +269,7 @@ func ExampleServer_Snapshot() {
 	srv := example(configMap("a", "1"))
 	defer srv.Close()
 	snapshot := srv.Snapshot()
-	srv.Put(configMap("a", "2"))
+	srv.Store(configMap("a", "2"))
 	if err := srv.Restore(snapshot); err != nil {
 		panic(err)
 	}
@@ -291,8 +291,8 @@ func ExampleServer_Writes() {
 	srv := example()
 	defer srv.Close()
 	from := srv.Revision() + 1
-	srv.Put(configMap("a", "1"))
-	srv.Put(configMap("a", "2"))
+	srv.Store(configMap("a", "1"))
+	srv.Store(configMap("a", "2"))
 	for _, write := range srv.Writes(from) {
 		for _, change := range write.Changes {
 			fmt.Println(change)
@@ -306,10 +306,10 @@ func ExampleServer_Writes() {
 func ExampleServer_Story() {
 	srv := example()
 	defer srv.Close()
-	srv.Put(configMap("a", "1"))
-	srv.Put(configMap("a", "2"))
+	srv.Store(configMap("a", "1"))
+	srv.Store(configMap("a", "2"))
 
-	for line := range strings.Lines(srv.Story().String()) {
+	for line := range strings.Lines(srv.Story()) {
 		_, what, _ := strings.Cut(line, "the test ") // behind the time and the revision
 		fmt.Print(what)
 	}
@@ -320,12 +320,12 @@ func ExampleServer_Story() {
 	}
 	defer os.Remove(page.Name())
 	defer page.Close()
-	if err := srv.Story().WritePage(page); err != nil { // open it in a browser
+	if err := srv.WriteStory(page); err != nil { // open it in a browser
 		panic(err)
 	}
 	// Output:
-	// put configmaps default/a
-	// put configmaps default/a: data.key 1 → 2
+	// store configmaps default/a
+	// store configmaps default/a: data.key 1 → 2
 }
 
 func ExampleServer_Requests() {
@@ -350,7 +350,7 @@ func ExampleClock() {
 	}
 	defer srv.Close()
 	srv.Clock().Advance(36 * time.Hour)
-	a, _ := srv.Put(configMap("a", "1"))
+	a, _ := srv.Store(configMap("a", "1"))
 	fmt.Println(a["metadata"].(map[string]any)["creationTimestamp"])
 	// Output: 2030-01-02T12:00:00Z
 }

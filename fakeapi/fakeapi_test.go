@@ -62,13 +62,21 @@ func configMap(name, value string) fakeapi.Object {
 func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
 	t.Helper()
 	for _, o := range objects {
-		_, err := srv.Put(o)
+		_, err := srv.Store(o)
 		require.NoError(t, err)
 	}
 }
 
+// replicaOf starts a replica of a server.
+func replicaOf(t testing.TB, srv *fakeapi.Server) *fakeapi.Server {
+	t.Helper()
+	r, err := srv.NewReplica()
+	require.NoError(t, err)
+	return r
+}
+
 // inject injects valid faults.
-func inject(t testing.TB, srv *fakeapi.Server, faults ...faults.Fault) *fakeapi.Injection {
+func inject(t testing.TB, srv *fakeapi.Server, faults ...faults.Fault) *faults.Injection {
 	t.Helper()
 	i, err := srv.Inject(faults...)
 	require.NoError(t, err)

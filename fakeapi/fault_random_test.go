@@ -67,7 +67,7 @@ func TestRandomFaults(t *testing.T) {
 			for range 40 {
 				if r.IntN(3) == 0 {
 					if _, err := srv.Inject(randomFault(r)); err != nil {
-						assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+						assert.ErrorIs(t, err, faults.ErrInvalid)
 					}
 				}
 				askAny(client, srv.URL, r)

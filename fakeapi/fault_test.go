@@ -52,11 +52,11 @@ func TestFaultOfUnknownResource(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := srv.Inject(faults.ConflictOnce(row.resource))
-			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+			require.ErrorIs(t, err, faults.ErrInvalid)
 			message := `resource: no resource "` + row.resource + `"; did you mean "` + row.meant + `"?`
 			assert.ErrorContains(t, err, message)
 			_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(faults.ConflictOnce(row.resource)))
-			require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+			require.ErrorIs(t, err, faults.ErrInvalid)
 			code, answer := do(t, srv, "POST", "/debug/fakeapi/faults", `{"resource":"`+row.resource+`","code":409}`)
 			assert.Equal(t, http.StatusBadRequest, code)
 			assert.Contains(t, answer["message"], message)
@@ -79,14 +79,14 @@ func TestFaultBeforeDefinition(t *testing.T) {
 	require.Equal(t, http.StatusOK, code)
 	assert.Equal(t, `no resource "widgets"`, answer["faults"].([]any)[0].(map[string]any)["warning"])
 
-	_, err := srv.Put(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.x.io}, spec: {group: x.io, scope: Namespaced,
+	_, err := srv.Store(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: widgets.x.io}, spec: {group: x.io, scope: Namespaced,
 names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}, versions: [{name: v1, served: true, storage: true,
 schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`)
 	require.NoError(t, err)
 	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0\n", early.String())
 	assert.Contains(t, singular.String(), `(no resource "widget"; did you mean "widgets"?)`)
 	_, err = srv.Inject(faults.ConflictOnce("widget"))
-	require.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	require.ErrorIs(t, err, faults.ErrInvalid)
 	assert.Len(t, srv.Fork(t).Injections(), 2, "a fork has the faults of its origin")
 	code, _ = do(t, srv, "PATCH", "/apis/x.io/v1/namespaces/default/widgets/a", `{}`)
 	assert.Equal(t, http.StatusConflict, code)
@@ -302,33 +302,35 @@ spec:
 	assert.Equal(t, http.StatusOK, code)
 }
 
-func TestWithFaultFiles(t *testing.T) {
+func TestFaultFiles(t *testing.T) {
 	files := fstest.MapFS{
 		"a.yaml": {Data: []byte("- {id: late, resource: configmaps, verb: get, code: 504}\n- {resource: secrets, reset: true}")},
 		"b.json": {Data: []byte(`{"code":503,"resource":"pods"}`)},
 		"bad.y":  {Data: []byte(`{"code":503,"resources":"pods"}`)},
 	}
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml", "*.json"), fakeapi.WithFaults(faults.Fault{ID: "own", Code: 500, Path: "/readyz"}))
+	list, err := faults.ParseFiles(files, "*.yaml", "*.json", "a.*")
+	require.NoError(t, err)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(list...), fakeapi.WithFaults(faults.Fault{ID: "own", Code: 500, Path: "/readyz"}))
 	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
 	assert.Equal(t, http.StatusGatewayTimeout, code)
 	var ids []string
 	for _, f := range srv.Injections() {
 		ids = append(ids, f.Faults()[0].ID)
 	}
-	assert.Equal(t, []string{"own", "late", "1", "2"}, ids)
+	assert.Equal(t, []string{"late", "1", "2", "own"}, ids)
 
-	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.y"))
-	assert.EqualError(t, err, `fakeapi: bad.y: invalid fault: unknown field "resources"; did you mean resource?`)
-	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaultFiles(files, "*.yaml"), fakeapi.WithFaultFiles(files, "*.yaml"))
+	_, err = faults.ParseFiles(files, "*.y")
+	assert.EqualError(t, err, `bad.y: invalid fault: unknown field "resources"; did you mean resource?`)
+	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(list...), fakeapi.WithFaults(list...))
 	assert.EqualError(t, err, `fakeapi: invalid fault (get of configmaps: 504): id: another fault has the ID "late"`)
-	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	assert.ErrorIs(t, err, faults.ErrInvalid)
 
 	_, err = faults.Parse([]byte("{code: 200}"))
 	assert.EqualError(t, err, "invalid fault 1 (anything: 200): code: 200 is not between 400 and 599")
-	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	assert.ErrorIs(t, err, faults.ErrInvalid)
 	_, err = srv.Inject(faults.Fault{Verb: "put", Reset: true})
 	assert.EqualError(t, err, `fakeapi: invalid fault (put of anything: reset): verb: "put" is not one of get, list, watch, create, update, patch, delete, deletecollection`)
-	assert.ErrorIs(t, err, fakeapi.ErrInvalidFault)
+	assert.ErrorIs(t, err, faults.ErrInvalid)
 }
 
 func TestControlFaults(t *testing.T) {

@@ -63,7 +63,7 @@ func (r *reloader) publish(s *Server) error {
 		return nil
 	}
 	object["data"] = data
-	_, err = s.Put(object)
+	_, err = s.Store(object)
 	return err
 }
 

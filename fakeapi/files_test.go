@@ -124,7 +124,8 @@ func TestFilesOfCertificates(t *testing.T) {
 		RequestHeader: &apiserver.RequestHeader{UsernameHeaders: []string{"X-User"}, AllowedNames: []string{"proxy"}},
 	}}))
 	fork := srv.Fork(t)
-	bobCert, bobKey, err := srv.IssueClient(fakeapi.User{Name: "bob"})
+	assert.Nil(t, srv.Credentials(fakeapi.User{Name: "bob"}).CertData, "the server trusts other CAs")
+	bobCert, bobKey, err := kubehttptest.IssueClient("bob", nil)
 	require.NoError(t, err)
 
 	name, cas := handshake(t, srv, "")
@@ -171,7 +172,7 @@ func TestFilesOfCertificates(t *testing.T) {
 
 	srv.Close()
 	require.NoError(t, f.rewrite("tls.crt", firstCert))
-	replica := fork.Replica(t)
+	replica := replicaOf(t, fork)
 	for _, s := range []*fakeapi.Server{fork, replica} {
 		name, _ = handshake(t, s, "")
 		assert.Equal(t, "first.example", name)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -38,7 +38,7 @@ func (s *Server) load() error {
 		}
 	}
 	for _, d := range docs {
-		if _, err := s.putDocument(d); err != nil {
+		if _, err := s.storeDocument(d); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Server) loadDefinitions() error {
 			if d.kind != "CustomResourceDefinition" {
 				return d.wrap(errors.New("it is not a CustomResourceDefinition"))
 			}
-			if _, err := s.putDocument(d); err != nil {
+			if _, err := s.storeDocument(d); err != nil {
 				return err
 			}
 			if err := s.api.Registry().CheckServed(d.name); err != nil {
@@ -89,7 +89,7 @@ func (s *Server) createNamespaces(docs []document) error {
 		if err != nil {
 			return err
 		}
-		_, err = s.putDocument(document{json: b, source: source, kind: "Namespace", name: name})
+		_, err = s.storeDocument(document{json: b, source: source, kind: "Namespace", name: name})
 		return err
 	}
 	for _, name := range s.config.namespaces {
@@ -105,8 +105,8 @@ func (s *Server) createNamespaces(docs []document) error {
 	return nil
 }
 
-// putDocument puts the object of a document.
-func (s *Server) putDocument(d document) (Object, error) {
+// storeDocument stores the object of a document.
+func (s *Server) storeDocument(d document) (Object, error) {
 	obj, err := s.api.Registry().Put(d.json)
 	if err != nil {
 		return nil, d.wrap(err)
@@ -201,31 +201,7 @@ func (f files) read() ([]document, error) {
 // each calls do with every file once. It fails with fs.ErrNotExist if a glob matches
 // no file.
 func (f files) each(do func(name string, text []byte) error) error {
-	var names []string
-	for _, glob := range f.globs {
-		matches, err := fs.Glob(f.fsys, glob)
-		if err != nil {
-			return fmt.Errorf("%q: %w", glob, err)
-		}
-		if len(matches) == 0 {
-			return &kindError{fs.ErrNotExist, fmt.Errorf("no file matches %q", glob)}
-		}
-		for _, name := range matches {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	for _, name := range names {
-		text, err := fs.ReadFile(f.fsys, name)
-		if err != nil {
-			return err
-		}
-		if err := do(name, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inputfile.EachMatch(f.fsys, f.globs, do)
 }
 
 // documentOf returns the object in a value that documentsOf takes. It fails if

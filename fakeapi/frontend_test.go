@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 func TestNewFrontEnd(t *testing.T) {
@@ -20,13 +21,14 @@ func TestNewFrontEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := fakeapi.Start(t, options...)
 			var passed int
-			front, err := srv.NewFrontEnd(func(next http.Handler) http.Handler {
+			started, err := backdoor.Of(srv).NewFrontEnd(func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					passed++
 					next.ServeHTTP(w, r)
 				})
 			})
 			require.NoError(t, err)
+			front := started.(*fakeapi.Server)
 
 			resp, err := front.Client().Post(front.URL+"/api/v1/namespaces/default/configmaps", "application/json",
 				strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`))

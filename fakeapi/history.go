@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -14,43 +13,19 @@ import (
 // metadata.resourceVersion.
 func (s *Server) Revision() int64 { return int64(s.api.Registry().Store().Revision()) }
 
-// Compact removes all history: reads of an older revision, and watches and
-// continue tokens from one, fail with 410, as do open watches that have not sent
-// everything yet.
-func (s *Server) Compact() {
-	if _, err := s.api.Registry().Compact(0, true); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
-		panic("fakeapi: " + err.Error()) // unreachable: the newest revision can be compacted to
-	}
-}
-
-// CompactTo removes the history before a revision. That of the revision itself and of later
-// ones remains. It does nothing if a compaction went further, and fails with
+// Compact removes the history before a revision; 0 is the newest revision. Reads of an older
+// one, and watches and continue tokens from one, fail with 410, as do open watches that have
+// not sent everything yet. It does nothing if a compaction went further, and fails with
 // ErrFutureRevision for a revision that is newer than Revision.
-func (s *Server) CompactTo(revision int64) error {
-	if revision <= 0 { // 0 is the newest one for a Registry
-		return nil
-	}
+//
+// Inject with faults.ExpireOpenWatches("*") also ends the other watches with 410, so that every
+// client has to list again.
+func (s *Server) Compact(revision int64) error {
 	if _, err := s.api.Registry().Compact(mvcc.Revision(revision), true); err != nil && !errors.Is(err, mvcc.ErrCompacted) {
 		return fmt.Errorf("fakeapi: %w", err)
 	}
 	return nil
 }
-
-// ExpireWatches compacts and ends every open watch with 410, so that every client has to
-// list again. It returns the number of watches that it has ended.
-func (s *Server) ExpireWatches() int {
-	s.Compact()
-	i, err := s.Inject(faults.ExpireOpenWatches("*"))
-	if err != nil {
-		panic(err.Error()) // unreachable: the fault is valid
-	}
-	i.Remove()
-	return i.Hits()
-}
-
-// HistoryBytes returns the bytes of memory that only the history occupies: old versions
-// of objects, and what the log of writes itself needs. WithHistoryBytes limits it.
-func (s *Server) HistoryBytes() int64 { return s.api.Registry().Store().HistoryBytes() }
 
 // A Snapshot is the state of a server at a moment.
 type Snapshot struct{ state *storage.Snapshot }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // large returns the nth version of a ConfigMap of about 64 KiB.
@@ -36,7 +37,7 @@ func versionOf(t testing.TB, o fakeapi.Object) int64 {
 // event.
 func TestHistoryBytes(t *testing.T) {
 	const limit = 1 << 20
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithHistoryBytes(limit))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithHistory(fakeapi.History{Bytes: limit}))
 	put(t, srv, large("a", 0), configMap("b", "1"))
 	old := srv.Revision()
 	read := fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", old)
@@ -48,10 +49,10 @@ func TestHistoryBytes(t *testing.T) {
 
 	for n := range 40 {
 		put(t, srv, large("a", n+1))
-		require.LessOrEqual(t, srv.HistoryBytes(), int64(limit))
+		require.LessOrEqual(t, backdoor.Of(srv).HistoryBytes(), int64(limit))
 		require.Equal(t, srv.Revision(), versionOf(t, following.expect("MODIFIED")))
 	}
-	require.Greater(t, srv.HistoryBytes(), int64(limit/2))
+	require.Greater(t, backdoor.Of(srv).HistoryBytes(), int64(limit/2))
 
 	code, answer := do(t, srv, "GET", read, "")
 	assert.Equal(t, http.StatusGone, code)
@@ -65,17 +66,17 @@ func TestHistoryBytes(t *testing.T) {
 	_, recent := do(t, srv, "GET", fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.Revision()-1), "")
 	assert.Equal(t, srv.Revision()-1, versionOf(t, recent))
 	_, metrics := text(t, srv, "/metrics")
-	assert.Equal(t, float64(srv.HistoryBytes()), metric(t, metrics, "fakeapi_history_bytes"))
+	assert.Equal(t, float64(backdoor.Of(srv).HistoryBytes()), metric(t, metrics, "fakeapi_history_bytes"))
 	assert.Equal(t, float64(limit), metric(t, metrics, "fakeapi_history_limit_bytes"))
 
-	srv.Compact()
-	assert.Less(t, srv.HistoryBytes(), int64(1<<17), "the newest write")
+	srv.Compact(0)
+	assert.Less(t, backdoor.Of(srv).HistoryBytes(), int64(1<<17), "the newest write")
 }
 
 // The story has a note of each compaction. The same writes make the same compactions.
 func TestHistoryBytesInStory(t *testing.T) {
 	compactions := func() (out []string) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithSeed(1), fakeapi.WithHistoryBytes(1<<20))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithSeed(1), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
 		for n := range 40 {
 			put(t, srv, large("a", n))
 		}
@@ -96,7 +97,7 @@ func TestHistoryBytesInStory(t *testing.T) {
 // The journal of the story has a limit of its own. A story without its first writes
 // says so.
 func TestJournalBytes(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(1<<20))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
 	begin := srv.Revision()
 	for n := range 200 {
 		put(t, srv, large("a", n))
@@ -116,7 +117,7 @@ func TestJournalBytes(t *testing.T) {
 // any time, however much is written to other objects.
 func TestHistoryBytesSendBookmarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(1<<20))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
 		quiet := fmt.Sprintf("fieldSelector=metadata.name%%3Dquiet&resourceVersion=%d", srv.Revision())
 		idle := watch(t, srv, quiet+"&allowWatchBookmarks=true")
 		reached, bookmarks := srv.Revision(), 0
@@ -147,7 +148,7 @@ func TestHistoryBytesSendBookmarks(t *testing.T) {
 // is compacted, after the events that it holds.
 func TestHistoryBytesAndStuckWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(4<<20))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: 4 << 20}))
 		begin := srv.Revision()
 		for n := range 40 {
 			put(t, srv, large("a", n))
@@ -203,7 +204,7 @@ func TestMemory(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(history))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: history}))
 			for n := range 100 { // a history to keep
 				put(t, srv, large("a", n))
 			}
@@ -215,7 +216,7 @@ func TestMemory(t *testing.T) {
 			after := heapBytes()
 			runtime.KeepAlive(opened)
 			assert.Less(t, after, before+other+row.more, "the heap has grown from %d bytes", before)
-			assert.Less(t, srv.HistoryBytes(), int64(history+1))
+			assert.Less(t, backdoor.Of(srv).HistoryBytes(), int64(history+1))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
 )
 
@@ -29,8 +30,8 @@ func TestCompact(t *testing.T) {
 	require.NotEmpty(t, token)
 
 	put(t, srv, configMap("a", "3"))
-	srv.Compact()
-	srv.Compact() // does nothing
+	srv.Compact(0)
+	srv.Compact(0) // does nothing
 
 	code, answer := do(t, srv, "GET", list, "")
 	assert.Equal(t, http.StatusGone, code)
@@ -47,13 +48,16 @@ func TestCompact(t *testing.T) {
 	now.expect("MODIFIED")
 }
 
-// Expire ends all watches and continue tokens.
+// Compact and ExpireOpenWatches end all watches and continue tokens.
 func TestExpire(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		expire func(srv *fakeapi.Server) (ended int)
 	}{
-		{"from Go", (*fakeapi.Server).ExpireWatches},
+		{"from Go", func(srv *fakeapi.Server) int {
+			require.NoError(t, srv.Compact(0))
+			return inject(t, srv, faults.ExpireOpenWatches("*")).Hits()
+		}},
 		{"over the control endpoint", func(srv *fakeapi.Server) int {
 			code, _ := do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
 			require.Equal(t, http.StatusOK, code)
@@ -117,7 +121,7 @@ func TestCompactKeepsWatch(t *testing.T) {
 	put(t, srv, configMap("a", "1"))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	srv.Compact()
+	srv.Compact(0)
 	put(t, srv, configMap("a", "2"))
 	w.expect("MODIFIED")
 }
@@ -127,7 +131,7 @@ func TestSnapshotAndRestore(t *testing.T) {
 	want := values(t, srv)
 	snapshot := srv.Snapshot()
 	put(t, srv, configMap("changed", "2"), configMap("added", "2"))
-	require.NoError(t, srv.Delete("configmaps", "default", "deleted"))
+	require.NoError(t, srv.Remove("configmaps", "default", "deleted"))
 	before := srv.Revision()
 	w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", before))
 
@@ -173,7 +177,7 @@ func TestWrites(t *testing.T) {
 	from := srv.Revision() + 1
 	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
 	put(t, srv, configMap("a", "2"))
-	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+	require.NoError(t, srv.Remove("configmaps", "default", "a"))
 	log := srv.Writes(from)
 	var lines []string
 	for _, r := range log {
@@ -181,7 +185,7 @@ func TestWrites(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		"+0 create ADDED configmaps default/a",
-		"+1 put MODIFIED configmaps default/a",
+		"+1 store MODIFIED configmaps default/a",
 		"+2 remove DELETED configmaps default/a",
 	}, lines)
 	assert.Equal(t, "Go-http-client/1.1", log[0].Writer.UserAgent)
@@ -206,23 +210,26 @@ func TestRequests(t *testing.T) {
 	assert.Equal(t, `404 GET /api/v1/namespaces/default/pods/a (Go-http-client/1.1): pods "a" not found`, log[1].String())
 }
 
-func TestCompactTo(t *testing.T) {
+func TestCompactRevision(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
 	first := srv.Revision()
-	_, err := srv.Put(configMap("a", "2"))
+	_, err := srv.Store(configMap("a", "2"))
 	require.NoError(t, err)
 	second := srv.Revision()
-	_, err = srv.Put(configMap("a", "3"))
+	_, err = srv.Store(configMap("a", "3"))
 	require.NoError(t, err)
 
-	require.NoError(t, srv.CompactTo(second))
+	require.NoError(t, srv.Compact(second))
 	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(first))
 	require.ErrorIs(t, err, fakeapi.ErrCompacted)
 	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(second))
 	require.NoError(t, err)
-	require.NoError(t, srv.CompactTo(first), "it was compacted")
-	require.NoError(t, srv.CompactTo(0))
+	require.NoError(t, srv.Compact(first), "it was compacted")
+	require.NoError(t, srv.Compact(-1), "a revision before all others")
 	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(second))
-	require.NoError(t, err, "0 removes nothing")
-	require.ErrorIs(t, srv.CompactTo(srv.Revision()+1), fakeapi.ErrFutureRevision)
+	require.NoError(t, err)
+	require.ErrorIs(t, srv.Compact(srv.Revision()+1), fakeapi.ErrFutureRevision)
+	require.NoError(t, srv.Compact(0))
+	_, err = srv.Get("configmaps", "default", "a", fakeapi.AtRevision(second))
+	require.ErrorIs(t, err, fakeapi.ErrCompacted, "0 is the newest revision")
 }

@@ -147,14 +147,15 @@ func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {
 	if s.InMemory() {
 		return control.Kubeconfig{}, errInMemory()
 	}
-	file := s.Kubeconfig()
+	c := s.Credentials(User(user))
+	file := c.kubeconfig()
 	if user.Name != authn.Administrator().Name {
 		var err error
-		if file, err = s.KubeconfigFor(User(user)); err != nil {
+		if file, err = c.Kubeconfig(); err != nil {
 			return control.Kubeconfig{}, hostError(err)
 		}
 	}
-	return control.Kubeconfig{Kubeconfig: string(file), Token: s.TokenFor(User(user))}, nil
+	return control.Kubeconfig{Kubeconfig: string(file), Token: c.BearerToken}, nil
 }
 
 func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, error) {

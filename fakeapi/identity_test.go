@@ -96,7 +96,7 @@ func (w *wanderer) step() {
 	case n < 30:
 		require.NoError(w.t, s.Reset())
 	case n < 32:
-		require.NoError(w.t, s.Delete("clusterroles.rbac.authorization.k8s.io", "", "view"))
+		require.NoError(w.t, s.Remove("clusterroles.rbac.authorization.k8s.io", "", "view"))
 		require.NoError(w.t, s.Upgrade([]string{"v1.35", "v1.36"}[w.rng.IntN(2)]))
 		if o, err := s.Get("clusterroles.rbac.authorization.k8s.io", "", "view"); err == nil {
 			w.note(uidOf(o))
@@ -171,7 +171,7 @@ func TestIdentities(t *testing.T) {
 func TestIdentitiesOfForks(t *testing.T) {
 	parent := fakeapi.Start(t, identityOptions()...)
 	uids := map[string]bool{}
-	for _, srv := range []*fakeapi.Server{parent, parent.Fork(t), parent.Fork(t), parent.Fork(t).Fork(t), parent.Replica(t).Fork(t), parent.Replica(t)} {
+	for _, srv := range []*fakeapi.Server{parent, parent.Fork(t), parent.Fork(t), parent.Fork(t).Fork(t), replicaOf(t, parent).Fork(t), replicaOf(t, parent)} {
 		for range 7 {
 			uids[create(t, srv)] = true
 		}
@@ -226,7 +226,7 @@ func TestIdentitiesOfFixtures(t *testing.T) {
 func TestIdentitiesWithReads(t *testing.T) {
 	first, second := fakeapi.Start(t, identityOptions()...), fakeapi.Start(t, identityOptions()...)
 	ids := map[string]bool{}
-	for _, srv := range []*fakeapi.Server{second, second.Replica(t), second.Fork(t)} {
+	for _, srv := range []*fakeapi.Server{second, replicaOf(t, second), second.Fork(t)} {
 		resp, err := srv.Client().Get(srv.URL + "/api/v1/configmaps?watch=true")
 		require.NoError(t, err)
 		resp.Body.Close()

@@ -15,9 +15,9 @@ import (
 //
 // See https://kwok.sigs.k8s.io/docs/user/stages-configuration/.
 func WithStages(fsys fs.FS, globs ...string) Option {
-	return func(c *config) {
+	return newOption("WithStages", func(c *config) {
 		c.stages = append(c.stages, func() ([]*lifecycle.Stage, error) { return readStages(files{fsys, globs}) })
-	}
+	}, fsys, globs)
 }
 
 // Kubelet returns what sets what Pods and Nodes do, such as that containers crash:

@@ -1,15 +1,14 @@
 package fakeapi
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Lag is how far a watch cache is behind the state. The zero value is no lag. At most
-// one of By, Revisions, Until and Frozen is set.
+// A Lag is how far a watch cache is behind the state. The zero value is no lag. If several of By,
+// Revisions, Until and Frozen are set, the one that holds the cache back most applies.
 type Lag struct {
 	// By is how long the cache is behind, on the server's clock.
 	By time.Duration
@@ -57,28 +56,11 @@ type Lag struct {
 // Errors: ErrNotFound for an unknown resource, and ErrInvalidLag, also if the cache is past
 // Until.
 func (s *Server) SetLag(resource string, lag Lag) error {
-	of, err := lag.storage()
-	if err != nil {
-		return err
+	of := mvcc.Lag{By: lag.By, Revisions: lag.Revisions, Until: mvcc.Revision(lag.Until)}
+	if lag.Frozen {
+		of.Until = registry.Frozen.Until
 	}
 	return s.api.Control().Lag(resource, lag.UserAgent, of)
-}
-
-// storage returns the lag of the store.
-func (l Lag) storage() (mvcc.Lag, error) {
-	set := 0
-	for _, is := range []bool{l.By != 0, l.Revisions != 0, l.Until != 0, l.Frozen} {
-		if is {
-			set++
-		}
-	}
-	switch {
-	case set > 1:
-		return mvcc.Lag{}, fmt.Errorf("fakeapi: %w: By, Revisions, Until and Frozen exclude each other", ErrInvalidLag)
-	case l.Frozen:
-		return registry.Frozen, nil
-	}
-	return mvcc.Lag{By: l.By, Revisions: l.Revisions, Until: mvcc.Revision(l.Until)}, nil
 }
 
 // CachedRevision returns the revision of the watch cache of a resource: the

@@ -60,6 +60,12 @@ func TestLag(t *testing.T) {
 			return srv.SetLag(configMaps, fakeapi.Lag{})
 		}, "3"},
 		{"none", func(srv *fakeapi.Server) error { return srv.SetLag(configMaps, fakeapi.Lag{By: 0}) }, "3"},
+		{"the longer of two", func(srv *fakeapi.Server) error {
+			return srv.SetLag(configMaps, fakeapi.Lag{By: time.Millisecond, Revisions: 1})
+		}, "2"},
+		{"a time and frozen", func(srv *fakeapi.Server) error {
+			return srv.SetLag(configMaps, fakeapi.Lag{By: time.Second, Frozen: true})
+		}, "1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
@@ -248,7 +254,7 @@ func TestBookmarksOfLaggingCache(t *testing.T) {
 		old := srv.Revision()
 		synctest.Wait()
 		for range 3 {
-			_, err := srv.Put(`{apiVersion: v1, kind: Namespace, metadata: {name: other}}`)
+			_, err := srv.Store(`{apiVersion: v1, kind: Namespace, metadata: {name: other}}`)
 			require.NoError(t, err)
 		}
 		srv.Clock().Advance(time.Minute)
@@ -278,7 +284,7 @@ func TestLagAndCompact(t *testing.T) {
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	old := srv.Revision()
 	put(t, srv, configMap("a", "2"), configMap("a", "3"))
-	srv.Compact()
+	srv.Compact(0)
 	got, rev := listed(t, srv, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "1"}, got)
 	assert.Equal(t, old, rev)
@@ -348,7 +354,7 @@ func TestResetEndsLag(t *testing.T) {
 func TestLagOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
-	_, err := srv.Put(widgets("v1", ""))
+	_, err := srv.Store(widgets("v1", ""))
 	require.NoError(t, err)
 	put(t, srv, configMap("a", "1"))
 	code, list := do(t, srv, "GET", "/apis/example.com/v1/widgets?resourceVersion=0", "")
@@ -368,7 +374,7 @@ func TestLagOfCustomResource(t *testing.T) {
 	assert.Less(t, configMaps, synced)
 	in := bufio.NewReader(resp.Body)
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
-	_, err = srv.Put(widget)
+	_, err = srv.Store(widget)
 	require.NoError(t, err)
 	line, err := in.ReadString('\n')
 	require.NoError(t, err)
@@ -376,7 +382,7 @@ func TestLagOfCustomResource(t *testing.T) {
 }
 
 func TestLagErrors(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(time.Minute))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Age: time.Minute}))
 	const configMaps = "configmaps"
 	for _, row := range []struct {
 		name string
@@ -391,7 +397,7 @@ func TestLagErrors(t *testing.T) {
 		{"negative revisions", srv.SetLag(configMaps, fakeapi.Lag{Revisions: -1}), "invalid lag: it is negative"},
 		{"longer than history", srv.SetLag(configMaps, fakeapi.Lag{By: 2 * time.Minute}), "invalid lag: the lag is longer than the history is kept: 2m0s instead of at most 1m0s"},
 		{"old revision", srv.SetLag(configMaps, fakeapi.Lag{Until: 2}), fmt.Sprintf("invalid lag: the watch cache is at revision %d, and does not go back to 2", srv.Revision())},
-		{"two lags", srv.SetLag("*", fakeapi.Lag{Frozen: true, Until: 1}), "fakeapi: invalid lag: By, Revisions, Until and Frozen exclude each other"},
+		{"negative and frozen", srv.SetLag(configMaps, fakeapi.Lag{By: -time.Second, Frozen: true}), "invalid lag: it is negative"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			assert.EqualError(t, row.err, row.want)

@@ -39,7 +39,7 @@ func TestDeleteCollectionAtVersion(t *testing.T) {
 				code, _ := do(t, srv, "POST", path, `{"metadata":{"name":"`+name+`"}}`)
 				require.Equal(t, 201, code)
 			}
-			srv.Compact()
+			srv.Compact(0)
 			code, obj := do(t, srv, "DELETE", path+"?"+tt.query, "")
 			assert.Equal(t, tt.code, code)
 			message, _ := obj["message"].(string)

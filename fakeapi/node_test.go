@@ -159,7 +159,7 @@ func TestNodeFollowsPods(t *testing.T) {
 	}
 	require.Equal(t, 403, get(srv))
 	fork := srv.Fork(t)
-	_, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p4, namespace: default}, spec: {nodeName: n1, containers: [{name: c, image: i}], volumes: [{name: a, secret: {secretName: theirs}}]}}`)
+	_, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: p4, namespace: default}, spec: {nodeName: n1, containers: [{name: c, image: i}], volumes: [{name: a, secret: {secretName: theirs}}]}}`)
 	require.NoError(t, err)
 	assert.Equal(t, 404, get(srv))
 	assert.Equal(t, 403, get(fork))

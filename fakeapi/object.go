@@ -78,45 +78,42 @@ func newReadOptions(options []ReadOption) *readOptions {
 	return o
 }
 
-// Put creates or replaces an object without HTTP. object is any value whose JSON
-// is an object with kind, apiVersion and name, or JSON or YAML as []byte, string
-// or io.Reader. Put stores it with its status. It sets defaults, and uid,
-// creationTimestamp and generation if they are missing. It drops unknown fields and
-// ignores resourceVersion. It checks the metadata and the types of the fields of built-in
-// kinds. It runs no admission and validates no spec, except those of
-// CustomResourceDefinitions. It returns the stored object.
+// Store creates or replaces an object without HTTP, below admission. object is any value whose
+// JSON is an object with kind, apiVersion and name, or JSON or YAML as []byte, string or
+// io.Reader. It is stored with its status. Store sets defaults, and uid, creationTimestamp and
+// generation if they are missing. It drops unknown fields and ignores resourceVersion. It
+// checks the metadata and the types of the fields of built-in kinds. It runs no admission and
+// validates no spec, except those of CustomResourceDefinitions. It returns the stored object.
 //
 // Errors: ErrNotFound for a namespace or a kind that does not exist, otherwise
 // ErrInvalidObject.
-func (s *Server) Put(object any) (Object, error) {
+func (s *Server) Store(object any) (Object, error) {
 	doc, err := documentOf(object)
 	if err != nil {
-		return nil, fmt.Errorf("fakeapi: Put: %w", objectError(err))
+		return nil, fmt.Errorf("fakeapi: Store: %w", objectError(err))
 	}
-	out, err := s.putDocument(doc)
+	out, err := s.storeDocument(doc)
 	if err != nil {
-		return nil, fmt.Errorf("fakeapi: Put: %w", err)
+		return nil, fmt.Errorf("fakeapi: Store: %w", err)
 	}
 	return out, nil
 }
 
-// Delete deletes an object without HTTP, at once: finalizers and grace periods
-// have no effect. It fails with ErrNotFound.
-func (s *Server) Delete(resource, namespace, name string) error {
+// Remove removes an object without HTTP, at once: finalizers and grace periods have no effect.
+// It fails with ErrNotFound.
+func (s *Server) Remove(resource, namespace, name string) error {
 	return s.api.Registry().Remove(resource, namespace, name)
 }
 
-// DeleteObject deletes the object with the kind, namespace and name of object,
-// which has a form that Put takes. It deletes as Delete does.
-//
-// Errors: ErrNotFound; ErrInvalidObject if kind, apiVersion or name is missing.
-func (s *Server) DeleteObject(object any) error {
+// removeObject removes the object with the kind, namespace and name of object, which has a form
+// that Store takes.
+func (s *Server) removeObject(object any) error {
 	doc, err := documentOf(object)
 	if err == nil {
 		err = s.api.Registry().RemoveObject(doc.json)
 	}
 	if err != nil {
-		return fmt.Errorf("fakeapi: DeleteObject: %w", objectError(err))
+		return fmt.Errorf("fakeapi: Remove: %w", objectError(err))
 	}
 	return nil
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-func TestPut(t *testing.T) {
+func TestStore(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	made, err := srv.Put(configMap("a", "1"))
+	made, err := srv.Store(configMap("a", "1"))
 	require.NoError(t, err)
 	assert.Equal(t, "a", made.Name())
 	assert.Equal(t, "default", made.Namespace())
 	assert.NotEmpty(t, made["metadata"].(map[string]any)["uid"])
 	assert.NotEmpty(t, made["metadata"].(map[string]any)["creationTimestamp"])
 
-	changed, err := srv.Put(configMap("a", "2"))
+	changed, err := srv.Store(configMap("a", "2"))
 	require.NoError(t, err, "Put ignores resourceVersion")
 	assert.NotEqual(t, made.ResourceVersion(), changed.ResourceVersion())
 
@@ -36,13 +36,13 @@ func TestPut(t *testing.T) {
 	assert.Equal(t, 200, code)
 	assert.Equal(t, got.ResourceVersion(), served.ResourceVersion())
 
-	pod, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}, status: {phase: Running}}`)
+	pod, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}, status: {phase: Running}}`)
 	require.NoError(t, err)
 	assert.Equal(t, "default", pod.Namespace(), "the default namespace")
 	assert.Equal(t, "Running", pod["status"].(map[string]any)["phase"], "status is kept")
 }
 
-func TestPutFails(t *testing.T) {
+func TestStoreFails(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	tests := []struct {
 		name   string
@@ -66,8 +66,8 @@ func TestPutFails(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			before := srv.Revision()
-			_, err := srv.Put(tt.object)
-			assert.ErrorContains(t, err, "fakeapi: Put: ")
+			_, err := srv.Store(tt.object)
+			assert.ErrorContains(t, err, "fakeapi: Store: ")
 			assert.ErrorContains(t, err, tt.err)
 			assert.Equal(t, before, srv.Revision(), "nothing is written")
 		})
@@ -97,7 +97,7 @@ func TestGetAndList(t *testing.T) {
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
 		_, err = srv.Get(name, "", "a")
 		assert.ErrorIs(t, err, fakeapi.ErrNotFound, name)
-		assert.ErrorIs(t, srv.Delete(name, "", "a"), fakeapi.ErrNotFound, name)
+		assert.ErrorIs(t, srv.Remove(name, "", "a"), fakeapi.ErrNotFound, name)
 	}
 	_, err := srv.Get("configmaps", "other", "a")
 	assert.ErrorIs(t, err, fakeapi.ErrNotFound)
@@ -122,9 +122,9 @@ func TestDelete(t *testing.T) {
 	held := configMap("a", "1")
 	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(held))
-	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+	require.NoError(t, srv.Remove("configmaps", "default", "a"))
 	assert.Empty(t, values(t, srv))
-	assert.ErrorIs(t, srv.Delete("configmaps", "default", "a"), fakeapi.ErrNotFound)
+	assert.ErrorIs(t, srv.Remove("configmaps", "default", "a"), fakeapi.ErrNotFound)
 }
 
 func TestAtRevision(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAtRevision(t *testing.T) {
 	put(t, srv, configMap("a", "1"))
 	first := srv.Revision()
 	put(t, srv, configMap("a", "2"), configMap("b", "1"))
-	require.NoError(t, srv.Delete("configmaps", "default", "a"))
+	require.NoError(t, srv.Remove("configmaps", "default", "a"))
 
 	assert.Empty(t, values(t, srv, fakeapi.AtRevision(before)))
 	assert.Equal(t, map[string]any{"a": "1"}, values(t, srv, fakeapi.AtRevision(first)))
@@ -145,7 +145,7 @@ func TestAtRevision(t *testing.T) {
 
 	_, err = srv.List("configmaps", "", fakeapi.AtRevision(srv.Revision()+1))
 	assert.ErrorIs(t, err, mvcc.ErrFutureRevision)
-	srv.Compact()
+	srv.Compact(0)
 	_, err = srv.List("configmaps", "", fakeapi.AtRevision(first))
 	assert.ErrorIs(t, err, mvcc.ErrCompacted)
 	assert.Equal(t, map[string]any{"b": "1"}, values(t, srv), "the newest version is kept")

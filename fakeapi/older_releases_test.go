@@ -376,13 +376,13 @@ func TestOlderReleases(t *testing.T) {
 					`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},"status":{"startTime":"2026-01-02T00:00:00Z"}}`))
 				require.NoError(t, err)
 				if tt.release > "1.33" {
-					_, err := srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"default"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"d"}}]}}}`)
+					_, err := srv.Store(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"c","namespace":"default"},"spec":{"devices":{"requests":[{"name":"a","exactly":{"deviceClassName":"d"}}]}}}`)
 					require.NoError(t, err)
-					_, err = srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"t","namespace":"default"},"spec":{"spec":{}}}`)
+					_, err = srv.Store(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"t","namespace":"default"},"spec":{"spec":{}}}`)
 					require.NoError(t, err)
 				}
 				if tt.release == "1.37" {
-					_, err := srv.Put(`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{"taint":{"key":"a","effect":"NoExecute"}}}`)
+					_, err := srv.Store(`{"apiVersion":"resource.k8s.io/v1","kind":"DeviceTaintRule","metadata":{"name":"a"},"spec":{"taint":{"key":"a","effect":"NoExecute"}}}`)
 					require.NoError(t, err)
 				}
 				if tt.release > "1.35" {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -28,11 +29,16 @@ import (
 )
 
 // An Option configures a server. The order of different options does not matter.
-// Of two conflicting options the last one applies.
-type Option func(*config)
+// Of two conflicting options the last one applies. An Option prints as the call that
+// returns it: WithRelease("v1.35").
+type Option interface {
+	fmt.Stringer
+	apply(*config)
+}
 
 // config holds the options of a server.
 type config struct {
+	options       []Option
 	http          httptest.Options
 	server        server.Config
 	release       string
@@ -46,10 +52,9 @@ type config struct {
 
 	auditPolicy string
 	auditWriter io.Writer // of apiserver.Config.AuditLog; nil without it
-	faults      []files
 
 	clientCAs        [][]byte            // in PEM
-	clientRoots      []*x509.Certificate // of clientCAs, and the CA of IssueClient; nil without TLS
+	clientRoots      []*x509.Certificate // of clientCAs, and the CA of Credentials; nil without TLS
 	proxyCAs         []*x509.Certificate // of authentication.RequestHeader
 	proxyCertificate [2][]byte           // and its key, of Files; in PEM
 	authentication   *apiserver.Authentication
@@ -80,11 +85,15 @@ type files struct {
 
 // WithTLS serves HTTPS. The server has a throwaway certificate, which
 // Server.Client, Server.Transport and Server.Kubeconfig trust.
-func WithTLS() Option { return func(c *config) { c.http.TLS = true } }
+func WithTLS() Option {
+	return newOption("WithTLS", func(c *config) { c.http.TLS = true })
+}
 
 // WithAddress listens on a TCP address, such as "127.0.0.1:8080". The default is a
 // free port of 127.0.0.1.
-func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = addr } }
+func WithAddress(addr string) Option {
+	return newOption("WithAddress", func(c *config) { c.http.Addr = addr }, addr)
+}
 
 // WithInMemory opens no listener. Server.Client and Server.Transport call the
 // handler directly, with streaming, which works in a testing/synctest bubble. A get
@@ -94,13 +103,17 @@ func WithAddress(addr string) Option { return func(c *config) { c.http.Addr = ad
 // In a bubble, set ErrorHandlers of k8s.io/apimachinery/pkg/util/runtime to its
 // first element: the second one compares the time of the bubble with the time of
 // the process start, which is decades later, and sleeps for the difference.
-func WithInMemory() Option { return func(c *config) { c.http.InMemory = true } }
+func WithInMemory() Option {
+	return newOption("WithInMemory", func(c *config) { c.http.InMemory = true })
+}
 
 // WithRelease serves the API of a Kubernetes release: "v1.36", "1.34". "latest" is the newest
 // one. Every version of a minor release, such as "v1.34.0", is served by the same data. The
 // suffix "-all" adds the API versions that are off by default, as
 // --runtime-config=api/all=true does. The default is v1.36.
-func WithRelease(name string) Option { return func(c *config) { c.release = name } }
+func WithRelease(name string) Option {
+	return newOption("WithRelease", func(c *config) { c.release = name }, name)
+}
 
 // setTransportSecurity applies apiserver.Config.StrictTransportSecurity.
 func (c *config) setTransportSecurity() error {
@@ -124,27 +137,34 @@ func (c *config) setTransportSecurity() error {
 
 // WithManualClock stops the server's time at start. Only Server.Clock().Advance
 // moves it. By default the clock runs with the wall clock.
-func WithManualClock(start time.Time) Option { return func(c *config) { c.start = &start } }
+func WithManualClock(start time.Time) Option {
+	return newOption("WithManualClock", func(c *config) { c.start = &start }, start)
+}
 
 // WithSeed makes UIDs, generated names and IDs of tokens the same in every run, as long as the
 // order of writes is the same. 0 means no seed. Server.Fork says what those of a fork are.
-func WithSeed(seed uint64) Option { return func(c *config) { c.server.Seed = seed } }
+func WithSeed(seed uint64) Option {
+	return newOption("WithSeed", func(c *config) { c.server.Seed = seed }, seed)
+}
 
-// WithHistory keeps old versions of objects for d after they were replaced. The
-// default is five minutes. WithHistoryBytes may remove them earlier.
-func WithHistory(d time.Duration) Option { return func(c *config) { c.server.KeepHistory = d } }
+// A History limits the old versions of objects that a server keeps.
+type History struct {
+	// Age is how long versions are kept after they were replaced; 0 is five minutes.
+	Age time.Duration
 
-// WithHistoryBytes limits the memory of old versions of objects to n bytes. The
-// default is 256 MiB. A write that exceeds the limit removes the oldest versions, as
-// Server.Compact does, until three quarters of n are left: reads of these versions,
-// and watches and continue tokens from them, fail with 410. Watches that have sent
-// everything go on. Watches with bookmarks get one each time a third of n was
-// written, so that they can be continued from the last one. The story has a note of
-// each removal.
-//
-// The story has a memory of its own, of a quarter of n, but at least 4 MiB. math.MaxInt64
-// is no limit. A negative n is an ErrInvalidOption.
-func WithHistoryBytes(n int64) Option { return func(c *config) { c.server.HistoryBytes = n } }
+	// Bytes limits the memory of the old versions; 0 is 256 MiB, and math.MaxInt64 no limit. A
+	// write that exceeds the limit removes the oldest versions, as Server.Compact does, until
+	// three quarters are left. Watches that have sent everything go on. Watches with bookmarks
+	// get one each time a third of the limit was written, so that they can be continued from
+	// the last one. The story has a note of each removal, and a memory of its own: a quarter
+	// of Bytes, but at least 4 MiB. A negative value is an ErrInvalidOption.
+	Bytes int64
+}
+
+// WithHistory limits the history of the server.
+func WithHistory(h History) Option {
+	return newOption("WithHistory", func(c *config) { c.server.KeepHistory, c.server.HistoryBytes = h.Age, h.Bytes }, h)
+}
 
 // WithPace makes a request that writes an object twice wait for d in between, on the server's
 // clock: a DELETE of a Pod that is not scheduled marks it, and then removes it. The default
@@ -153,15 +173,7 @@ func WithHistoryBytes(n int64) Option { return func(c *config) { c.server.Histor
 // milliseconds. In a testing/synctest bubble the time passes when all goroutines are blocked.
 // With WithManualClock no request waits.
 func WithPace(d time.Duration) Option {
-	return func(c *config) { c.server.Pace = d }
-}
-
-// A User is the user of a client.
-type User struct {
-	Name   string
-	UID    string
-	Groups []string
-	Extra  map[string][]string
+	return newOption("WithPace", func(c *config) { c.server.Pace = d }, d)
 }
 
 // WithToken adds a bearer token of a user. With it, a request with an unknown
@@ -170,28 +182,30 @@ type User struct {
 //
 // Tokens of service accounts that the server issued are always valid.
 func WithToken(token string, user User) Option {
-	return func(c *config) {
+	return newOption("WithToken", func(c *config) {
 		if c.server.Auth.Tokens == nil {
 			c.server.Auth.Tokens = map[string]authn.User{}
 		}
 		c.server.Auth.Tokens[token] = authn.User(user)
 		c.server.Auth.Unauthenticated = authn.AsAnonymous
-	}
+	}, secret(token), user)
 }
 
 // WithRBAC authorizes requests as kube-apiserver does with
 // --authorization-mode=RBAC. The server starts with the roles and bindings of a
 // fresh cluster. Members of system:masters may do everything. A request that no
 // role permits fails with 403.
-func WithRBAC() Option { return func(c *config) { c.rbac = true } }
+func WithRBAC() Option {
+	return newOption("WithRBAC", func(c *config) { c.rbac = true })
+}
 
-// WithObjects puts objects into the server before New returns, as Server.Put does:
+// WithObjects puts objects into the server before New returns, as Server.Store does:
 // first definitions and namespaces, then the others in their order. Lists and YAML
 // streams are expanded. New reads an io.Reader, such as os.Stdin, to its end. An error
 // names the object of the option, or the file, and in it the document by its number,
 // from 1, the kind and the name.
 func WithObjects(objects ...any) Option {
-	return func(c *config) { c.objects = append(c.objects, objects...) }
+	return newOption("WithObjects", func(c *config) { c.objects = append(c.objects, objects...) }, typesOf(objects))
 }
 
 // WithState starts the server with a state that Server.WriteState has written: the same
@@ -200,20 +214,22 @@ func WithObjects(objects ...any) Option {
 // again that are missing, and adds what its roles and bindings lack. New reads r to its
 // end. The objects of other options are put into that state. A state of another format, or
 // with resources that the release does not have, is an ErrInvalidOption.
-func WithState(r io.Reader) Option { return func(c *config) { c.state = r } }
+func WithState(r io.Reader) Option {
+	return newOption("WithState", func(c *config) { c.state = r }, reflect.TypeOf(r))
+}
 
 // WithObjectFiles puts the objects of YAML and JSON files into the server, as
 // WithObjects does. Globs have the syntax of fs.Glob. A glob that matches no file
 // is an fs.ErrNotExist.
 func WithObjectFiles(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.files = append(c.files, files{fsys, globs}) }
+	return newOption("WithObjectFiles", func(c *config) { c.files = append(c.files, files{fsys, globs}) }, fsys, globs)
 }
 
 // WithNamespaces creates the namespaces with these names, and the namespaces of the
 // objects of other options, unless they exist. Without it, an object in a namespace
 // that does not exist is an ErrNotFound.
 func WithNamespaces(names ...string) Option {
-	return func(c *config) { c.namespaces = append(append([]string{}, c.namespaces...), names...) }
+	return newOption("WithNamespaces", func(c *config) { c.namespaces = append(append([]string{}, c.namespaces...), names...) }, names)
 }
 
 // WithCRDs puts the CustomResourceDefinitions of YAML and JSON files into the
@@ -221,45 +237,44 @@ func WithNamespaces(names ...string) Option {
 // one whose names are taken, is an ErrInvalidObject. Globs are as for
 // WithObjectFiles.
 func WithCRDs(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.crds = append(c.crds, files{fsys, globs}) }
+	return newOption("WithCRDs", func(c *config) { c.crds = append(c.crds, files{fsys, globs}) }, fsys, globs)
 }
 
 // WithWebhookService sets the address of a Service's webhooks, such as
 // "127.0.0.1:9443". Without it the server cannot call webhooks by Service. The address is also
 // that of the aggregated API server of APIServices with the Service.
 func WithWebhookService(namespace, name, addr string) Option {
-	return func(c *config) {
+	return newOption("WithWebhookService", func(c *config) {
 		if c.server.Services == nil {
 			c.server.Services = map[string]string{}
 		}
 		c.server.Services[namespace+"/"+name] = addr
-	}
+	}, namespace, name, addr)
 }
 
-// WithFaults injects faults before New returns, as Server.Inject does.
+// WithFaults injects faults before New returns, as Server.Inject does. faults.ParseFiles reads
+// them from files.
 func WithFaults(faults ...faults.Fault) Option {
-	return func(c *config) { c.server.Faults = append(c.server.Faults, faults...) }
-}
-
-// WithFaultFiles injects the faults of YAML and JSON files, as WithFaults does. Each
-// file is as for faults.Parse. Globs are as for WithObjectFiles.
-func WithFaultFiles(fsys fs.FS, globs ...string) Option {
-	return func(c *config) { c.faults = append(c.faults, files{fsys, globs}) }
+	return newOption("WithFaults", func(c *config) { c.server.Faults = append(c.server.Faults, faults...) }, faults)
 }
 
 // WithSecretsShown makes stories, and the requests of the control endpoint, show secrets. By
 // default they have placeholders in place of the data of Secrets, of tokens, and of passwords in
 // URLs.
-func WithSecretsShown() Option { return func(c *config) { c.server.ShowSecrets = true } }
+func WithSecretsShown() Option {
+	return newOption("WithSecretsShown", func(c *config) { c.server.ShowSecrets = true })
+}
 
 // WithoutControl turns off the control endpoint below /debug/fakeapi/.
-func WithoutControl() Option { return func(c *config) { c.server.NoControl = true } }
+func WithoutControl() Option {
+	return newOption("WithoutControl", func(c *config) { c.server.NoControl = true })
+}
 
-// newConfig applies the options and reads the fault files.
+// newConfig applies the options.
 func newConfig(options []Option) (*config, error) {
-	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}}
+	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}, options: options}
 	for _, o := range options {
-		o(c)
+		o.apply(c)
 	}
 	if err := c.readProfile(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
@@ -308,29 +323,8 @@ func newConfig(options []Option) (*config, error) {
 	if err := c.setClientCAs(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.ClientCA, err))
 	}
-	if err := c.readFaults(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
-	}
 	c.reloader = c.newReloader()
 	return c, nil
-}
-
-// readFaults reads the files of WithFaultFiles.
-func (c *config) readFaults() error {
-	for _, f := range c.faults {
-		err := f.each(func(name string, text []byte) error {
-			list, err := faults.Parse(text)
-			if err != nil {
-				return in(name, err)
-			}
-			c.server.Faults = append(c.server.Faults, list...)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // elsewhere returns the configuration of another server on the same host, with a free port.

@@ -76,7 +76,7 @@ func TestPodExec(t *testing.T) {
 		`{apiVersion: v1, kind: Pod, metadata: {name: pending, labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}`,
 		`{apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`,
 	} {
-		_, err := srv.Put(pod)
+		_, err := srv.Store(pod)
 		require.NoError(t, err)
 	}
 	require.NoError(t, srv.Kubelet().Pods("app=web").HandleExec(func(_ context.Context, c kubelet.Command) int {
@@ -122,7 +122,7 @@ func TestPodExec(t *testing.T) {
 // The connection ends with the function of the test, however that ends.
 func TestPodExecWithoutReturn(t *testing.T) {
 	srv := fakeapi.Start(t)
-	_, err := srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`)
+	_, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`)
 	require.NoError(t, err)
 	for name, run := range map[string]func(context.Context, kubelet.Command) int{
 		"panic":   func(context.Context, kubelet.Command) int { panic("of the test") },

@@ -19,7 +19,7 @@ func TestPodLog(t *testing.T) {
 		`{apiVersion: v1, kind: Pod, metadata: {name: two, labels: {app: web}}, spec: {containers: [{name: c, image: i}, {name: d, image: i}]}}`,
 		`{apiVersion: v1, kind: Pod, metadata: {name: other}, spec: {containers: [{name: c, image: i}]}}`,
 	} {
-		_, err := srv.Put(pod)
+		_, err := srv.Store(pod)
 		require.NoError(t, err)
 	}
 	require.NoError(t, srv.Kubelet().Pods("app=web").SetLog("one\ntwo\nthree\n"))
@@ -57,7 +57,7 @@ func TestPodLog(t *testing.T) {
 	resp.Body.Close()
 	assert.Equal(t, http.StatusBadRequest, resp.StatusCode, "a container must be named")
 
-	_, err = srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: []}}`)
+	_, err = srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: bare}, spec: {containers: []}}`)
 	require.NoError(t, err)
 	code, answer := do(t, srv, "GET", "/api/v1/namespaces/default/pods/bare/log", "")
 	assert.Equal(t, http.StatusBadRequest, code)

@@ -66,11 +66,11 @@ func TestLogsArePrintable(t *testing.T) {
 			_, _ = srv.Client().Do(req) // it fails at the end of the test
 		}
 	}()
-	eventually(func() bool { return strings.Contains(srv.Story().String(), "nodes") })
+	eventually(func() bool { return strings.Contains(srv.Story(), "nodes") })
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	texts := map[string]string{
-		"story": srv.Story().String(), "fault": injection.String() + conflict.String(), "budget": budget.fatal, "start": start.fatal, "log of a failed test": failed.log.String(),
+		"story": srv.Story(), "fault": injection.String() + conflict.String(), "budget": budget.fatal, "start": start.fatal, "log of a failed test": failed.log.String(),
 		"settle": srv.Settle(soon).Error(),
 	}
 	for i, r := range srv.Requests() {

@@ -23,12 +23,12 @@ import (
 // called by several goroutines at a time. The Do of a Fault in Go needs no name for a
 // process.
 func WithProcess(name string, send func(os.Signal) error) Option {
-	return func(c *config) {
+	return newOption("WithProcess", func(c *config) {
 		if c.processes == nil {
 			c.processes = map[string]func(os.Signal) error{}
 		}
 		c.processes[name] = send
-	}
+	}, name, send)
 }
 
 // stopped are the processes that wait for SIGCONT.

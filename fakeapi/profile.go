@@ -16,7 +16,9 @@ import (
 // ValidatingAdmissionWebhook are off, unless EnableAdmissionPlugins names them. The options
 // WithRelease, and RuntimeConfig and FeatureGates of WithAPIServer, take precedence over the file. A file
 // that is no profile is an ErrInvalidOption.
-func WithProfileFile(name string) Option { return func(c *config) { c.profile = name } }
+func WithProfileFile(name string) Option {
+	return newOption("WithProfileFile", func(c *config) { c.profile = name }, name)
+}
 
 // readProfile applies WithProfileFile.
 func (c *config) readProfile() error {

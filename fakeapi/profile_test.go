@@ -65,7 +65,7 @@ func recordProfile(t *testing.T, srv *fakeapi.Server) (p *profile.Profile, file 
 func TestProfile(t *testing.T) {
 	real := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.35"), fakeapi.WithObjects(cluster),
 		fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"autoscaling/v1": false}}), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"WatchList": false}}))
-	_, err := real.Put(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := real.Store(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	p, file := recordProfile(t, real)
 	assert.Equal(t, "v1.35.4", p.Version)

@@ -66,13 +66,13 @@ func TestRolesTakeEffectAtOnce(t *testing.T) {
 	}
 	assert.Equal(t, 403, list(srv), "no role is bound")
 	before := srv.Fork(t)
-	_, err := srv.Put(readerBinding)
+	_, err := srv.Store(readerBinding)
 	require.NoError(t, err)
 	assert.Equal(t, 200, list(srv), "the role is bound")
 	assert.Equal(t, 403, list(before), "a fork has its own bindings")
 	assert.Equal(t, 200, list(srv.Fork(t)))
 
-	require.NoError(t, srv.Delete("roles", "default", "r"))
+	require.NoError(t, srv.Remove("roles", "default", "r"))
 	code, answer := askWith(t, srv, "GET", pods, "", asAlice...)
 	assert.Equal(t, 403, code)
 	assert.Equal(t, `pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default": RBAC: role.rbac.authorization.k8s.io "r" not found`, answer["message"])
@@ -235,14 +235,14 @@ func TestServiceAccountTokens(t *testing.T) {
 	later.Clock().Advance(12 * time.Minute)
 	assert.Equal(t, "[invalid bearer token, service account token has expired]", review(later, token)["error"])
 
-	require.NoError(t, srv.Delete("pods", "default", "p"))
+	require.NoError(t, srv.Remove("pods", "default", "p"))
 	assert.Equal(t, "[invalid bearer token, service account token has been invalidated]", review(srv, token)["error"])
 
 	other := newToken(t, srv, `{"audiences":["vault"]}`)
 	assert.Equal(t, `[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["https://kubernetes.default.svc.cluster.local"]]`, review(srv, other)["error"])
 
 	unbound := newToken(t, srv, `{}`)
-	require.NoError(t, srv.Delete("serviceaccounts", "default", "robot"))
+	require.NoError(t, srv.Remove("serviceaccounts", "default", "robot"))
 	assert.Equal(t, `[invalid bearer token, serviceaccounts "robot" not found]`, review(srv, unbound)["error"])
 	assert.Equal(t, "invalid bearer token", review(srv, "a.b.c")["error"])
 }
@@ -318,7 +318,7 @@ func TestEscalation(t *testing.T) {
 			}
 		})
 	}
-	_, err := srv.Put(strings.Replace(editor, `"verbs":["create"`, `"verbs":["escalate","bind","create"`, 1))
+	_, err := srv.Store(strings.Replace(editor, `"verbs":["create"`, `"verbs":["escalate","bind","create"`, 1))
 	require.NoError(t, err)
 	code, _ := askWith(t, srv, "POST", group+"roles", role("b", `"delete"`), asAlice...)
 	assert.Equal(t, 201, code, "with the verb escalate")

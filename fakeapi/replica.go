@@ -11,28 +11,16 @@ import (
 
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/glob"
-	"github.com/kubefake/kubefake/internal/printable"
 )
 
-// Replica starts another API server of the same cluster, as the second kube-apiserver of
+// NewReplica starts another API server of the same cluster, as the second kube-apiserver of
 // a control plane for high availability: with the same objects, users, clock, controllers
 // and history of requests, and its own URL, watch caches, lags and faults. It begins
-// without lag and without faults. t closes it, at the latest when s is closed.
+// without lag and without faults. It is closed with s, unless it is closed before.
 //
-// Settle waits for the clients of all replicas. NewFork forks the cluster: the fork has
-// the lags of the first server and the faults of the replica.
-func (s *Server) Replica(t TB) *Server {
-	t.Helper()
-	r, err := s.NewReplica()
-	if err != nil {
-		t.Fatalf("%s", printable.Text(err.Error()))
-		return nil
-	}
-	t.Cleanup(r.Close)
-	return r
-}
-
-// NewReplica is Replica outside of a test. The caller must Close the replica before s.
+// Settle waits for the clients of all replicas. A fork of a replica is a fork of the cluster: it
+// has the lags of the first server and the faults of the replica.
+//
 // The error is that of net.Listen, or that the first server of the cluster is closed.
 func (s *Server) NewReplica() (*Server, error) { return s.newReplica(0) }
 

@@ -32,8 +32,8 @@ func (a agent) names(t *testing.T) []string {
 // A replica has the objects of the server, and its own watch caches and faults.
 func TestReplica(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
-		second := srv.Replica(t)
-		third := second.Replica(t)
+		second := replicaOf(t, srv)
+		third := replicaOf(t, second)
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		require.NoError(t, third.SetLag("configmaps", fakeapi.Lag{By: time.Minute}))
 		injectAll(t, third, faults.Fault{Verb: "create", Code: 503})
@@ -56,7 +56,7 @@ func TestReplica(t *testing.T) {
 		}
 		third.Close()
 		assert.Equal(t, 201, client.create("b"), "the first server goes on")
-		story := srv.Story().String()
+		story := srv.Story()
 		assert.Contains(t, story, "on replica 3")
 	})
 }
@@ -64,7 +64,7 @@ func TestReplica(t *testing.T) {
 // A client that fails over to a staler replica goes back in time.
 func TestFailover(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, _ agent) {
-		second := srv.Replica(t)
+		second := replicaOf(t, srv)
 		request := func(name string) *http.Request {
 			r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+configMaps+"?resourceVersion=0", nil)
 			require.NoError(t, err)

@@ -98,7 +98,7 @@ func TestWatchesResume(t *testing.T) {
 		{name: "Put and Delete", path: configMaps, events: 12, do: same(func(t *testing.T, srv *fakeapi.Server) {
 			fill(t, srv)
 			put(t, srv, configMap("o1", "2"))
-			require.NoError(t, srv.Delete("configmaps", "default", "o1"))
+			require.NoError(t, srv.Remove("configmaps", "default", "o1"))
 		})},
 		{name: "Restore", path: configMaps, events: 22 + 12, do: same(func(t *testing.T, srv *fakeapi.Server) {
 			fill(t, srv)
@@ -107,7 +107,7 @@ func TestWatchesResume(t *testing.T) {
 				put(t, srv, configMap(name, "2"))
 			}
 			for i := range 10 {
-				require.NoError(t, srv.Delete("configmaps", "default", fmt.Sprint("o", i)))
+				require.NoError(t, srv.Remove("configmaps", "default", fmt.Sprint("o", i)))
 			}
 			put(t, srv, configMap("o3", "3"))
 			require.NoError(t, srv.Restore(snapshot))

@@ -120,7 +120,7 @@ func TestMaxInflight(t *testing.T) {
 	text, _ := io.ReadAll(refused.Body)
 	assert.Equal(t, "Too many requests, please try again later.\n", string(text))
 	assert.Equal(t, http.StatusOK, send("GET", path, nil, "t").StatusCode, "reads have a limit of their own")
-	admin := srv.TokenFor(fakeapi.User{Name: "a", Groups: []string{"system:masters"}})
+	admin := srv.Credentials(fakeapi.User{Name: "a", Groups: []string{"system:masters"}}).BearerToken
 	assert.Equal(t, http.StatusCreated, send("POST", path, strings.NewReader(`{"metadata":{"name":"b"}}`), admin).StatusCode)
 	_, err = body.Write([]byte(`{"name":"c"}}`))
 	require.NoError(t, err)

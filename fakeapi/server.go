@@ -1,13 +1,11 @@
 package fakeapi
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 
 	"github.com/kubefake/kubefake/httptest"
-	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/server"
 )
 
@@ -16,12 +14,15 @@ type Server struct {
 	// URL is the base URL, without a trailing slash. Do not change it.
 	URL string
 
+	// CAData is the CA certificate of the server in PEM; nil without TLS. Do not change it.
+	CAData []byte
+
 	api    *server.Server
 	http   *httptest.Server
 	config *config
 	host   *host // nil for a front end
 
-	frontEnd bool // of NewFrontEnd: others use api too
+	frontEnd bool // of newFrontEnd: others use api too
 
 	first    *Server  // of which s is a replica; nil for the first server
 	number   int      // of the replica, from 2
@@ -37,7 +38,7 @@ type Server struct {
 // New starts a server outside of a test. The caller must Close it. A test calls
 // Start instead.
 //
-// Errors: ErrInvalidOption, ErrInvalidFault, ErrInvalidObject and ErrNotFound for
+// Errors: ErrInvalidOption, faults.ErrInvalid, ErrInvalidObject and ErrNotFound for
 // the objects of options, the errors of reading their files (fs.ErrNotExist if no
 // file matches a glob), and those of net.Listen.
 func New(options ...Option) (*Server, error) {
@@ -78,7 +79,7 @@ func listen(s *Server) (*Server, error) {
 		s.api.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	s.URL, s.http, s.host = h.URL, h, &host{server: s}
+	s.URL, s.CAData, s.http, s.host = h.URL, h.CACertificate(), h, &host{server: s}
 	if err := s.config.reloader.attach(s); err != nil {
 		h.Close()
 		s.api.Close()
@@ -143,48 +144,8 @@ func (s *Server) Transport() http.RoundTripper {
 	return s.http.Transport()
 }
 
-// CACertificate returns the CA certificate of the server in PEM, nil without TLS.
-func (s *Server) CACertificate() []byte { return s.http.CACertificate() }
-
 // InMemory reports whether the server has no listener: its clients need Transport.
 func (s *Server) InMemory() bool { return s.config.http.InMemory }
-
-// TokenFor returns a bearer token of a user, who must have a name. The server and its
-// forks accept it, beside the tokens of WithToken, until they are closed.
-func (s *Server) TokenFor(user User) string {
-	s.api.ExpectClient()
-	return s.config.server.Auth.UserTokens.Issue(authn.User(user))
-}
-
-// Kubeconfig returns a kubeconfig file for the server. It has a bearer token, which the
-// server and its forks accept beside those of WithToken. Its user is admin, a member of
-// system:masters.
-func (s *Server) Kubeconfig() []byte { return s.kubeconfig(User(*authn.Administrator())).YAML() }
-
-// WriteKubeconfig writes Kubeconfig to a file with mode 0600.
-func (s *Server) WriteKubeconfig(path string) error {
-	return s.kubeconfig(User(*authn.Administrator())).WriteFile(path)
-}
-
-// KubeconfigFor returns a kubeconfig file with TokenFor(user). It fails with
-// ErrInvalidOption without WithTLS, because kubectl sends tokens over HTTPS only, and for
-// a user without a name.
-func (s *Server) KubeconfigFor(user User) ([]byte, error) {
-	var err error
-	switch {
-	case s.CACertificate() == nil:
-		err = errors.New("a kubeconfig of a user needs WithTLS or --tls, because kubectl sends credentials over HTTPS only")
-	case user.Name == "":
-		err = errors.New("the user has no name")
-	default:
-		return s.kubeconfig(user).YAML(), nil
-	}
-	return nil, fmt.Errorf("fakeapi: %w", optionError(err))
-}
-
-func (s *Server) kubeconfig(user User) httptest.Kubeconfig {
-	return httptest.Kubeconfig{Server: s.URL, CertificateAuthority: s.CACertificate(), Token: s.TokenFor(user)}
-}
 
 // Clock returns the server's clock.
 func (s *Server) Clock() Clock { return Clock{s.api} }

@@ -71,7 +71,7 @@ func TestClusterIPsOfFixtures(t *testing.T) {
 	assert.Equal(t, map[string]any{"resource": "services", "namespace": "default", "name": "a"}, specOf(t, address)["parentRef"])
 	code, _ = do(t, srv, "POST", servicesPath, service("b", `,"clusterIP":"10.0.0.7"`))
 	assert.Equal(t, 422, code)
-	require.NoError(t, srv.Delete("services", "default", "a"))
+	require.NoError(t, srv.Remove("services", "default", "a"))
 	code, _ = do(t, srv, "POST", servicesPath, service("b", `,"clusterIP":"10.0.0.7"`))
 	assert.Equal(t, 201, code)
 }
@@ -223,7 +223,7 @@ func TestBootstrapRepair(t *testing.T) {
 	code, _ = do(t, late, "GET", kept[0], "")
 	assert.Equal(t, 404, code, "another service has its address")
 
-	require.NoError(t, srv.Delete("services", "default", "kubernetes"))
+	require.NoError(t, srv.Remove("services", "default", "kubernetes"))
 	srv.Clock().Advance(10 * time.Second)
 	code, _ = do(t, srv, "GET", kept[0], "")
 	assert.Equal(t, 200, code, "also after a deletion without HTTP")

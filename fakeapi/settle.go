@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -12,20 +13,16 @@ import (
 // ErrUnsettled is returned by Settle if its context ends before the server has settled.
 var ErrUnsettled = control.ErrUnsettled
 
-// A SettleOption configures Settle.
-type SettleOption func(*control.Settlement)
+// SettleOptions configure Settle.
+type SettleOptions struct {
+	// Ahead lets Settle move a manual clock that far ahead: to each next time at which a
+	// controller has something to do. With 0 the clock stays.
+	Ahead time.Duration
 
-// Ahead lets Settle move a manual clock up to d ahead: to each next time at which a
-// controller has something to do. Without it the clock stays.
-func Ahead(d time.Duration) SettleOption {
-	return func(o *control.Settlement) { o.Ahead = d }
-}
-
-// Quiet is how long clients must ask for nothing and get no event. The default is 50 ms. It
-// is a time of the wall clock: in a testing/synctest bubble it passes when all goroutines of
-// the bubble are blocked, and costs nothing.
-func Quiet(d time.Duration) SettleOption {
-	return func(o *control.Settlement) { o.Quiet = d }
+	// Quiet is how long clients must ask for nothing and get no event; 0 is 50 ms. It is a time
+	// of the wall clock: in a testing/synctest bubble it passes when all goroutines of the
+	// bubble are blocked, and costs nothing.
+	Quiet time.Duration
 }
 
 // Settle waits until the server has settled: no controller has anything left to do at the
@@ -38,15 +35,15 @@ func Quiet(d time.Duration) SettleOption {
 // again because they have failed. On a busy machine these times are longer. So a test can
 // start a manager of controller-runtime, create objects, and call Settle.
 //
-// What waits for a later time, such as a controller's RequeueAfter, remains; see Ahead. A
+// What waits for a later time, such as a controller's RequeueAfter, remains; see SettleOptions.Ahead. A
 // client that reacts later than the quiet time, or that polls, is not waited for.
 //
-// If ctx ends before, the error is an ErrUnsettled. It says what is left, and who wrote
+// Of several options, the last value of a field that is not 0 applies. If ctx ends before, the error is an ErrUnsettled. It says what is left, and who wrote
 // which object again and again.
-func (s *Server) Settle(ctx context.Context, options ...SettleOption) error {
+func (s *Server) Settle(ctx context.Context, options ...SettleOptions) error {
 	o := control.Settlement{Quiet: control.DefaultQuiet}
 	for _, option := range options {
-		option(&o)
+		o.Ahead, o.Quiet = cmp.Or(option.Ahead, o.Ahead), cmp.Or(option.Quiet, o.Quiet)
 	}
 	return s.api.Control().Settle(ctx, o)
 }
@@ -59,7 +56,7 @@ func (s *Server) Settle(ctx context.Context, options ...SettleOption) error {
 // A controller that has reached its goal writes nothing when it starts again:
 //
 //	srv.ExpectWriteBudget(t, "*", 0, func() { restart(manager) })
-func (s *Server) ExpectWriteBudget(t TB, userAgent string, n int, f func(), options ...SettleOption) {
+func (s *Server) ExpectWriteBudget(t TB, userAgent string, n int, f func(), options ...SettleOptions) {
 	t.Helper()
 	before, ok := s.settledAfter(t, f, options)
 	if !ok {
@@ -72,7 +69,7 @@ func (s *Server) ExpectWriteBudget(t TB, userAgent string, n int, f func(), opti
 
 // settledAfter calls f and waits until the server has settled. It returns the revision
 // before. It fails the test and returns false if the server does not settle.
-func (s *Server) settledAfter(t TB, f func(), options []SettleOption) (before int64, ok bool) {
+func (s *Server) settledAfter(t TB, f func(), options []SettleOptions) (before int64, ok bool) {
 	t.Helper()
 	before = s.Revision()
 	f()

@@ -218,7 +218,7 @@ func (c *clockwork) run(t *testing.T, base *fakeapi.Server) (at time.Duration, e
 		defer stop()
 		sleepUntil(ctx, start.Add(c.call))
 		synctest.Wait()
-		err = srv.Settle(limited, fakeapi.Quiet(c.quiet))
+		err = srv.Settle(limited, fakeapi.SettleOptions{Quiet: c.quiet})
 		at = time.Since(start)
 	})
 	return at, err
@@ -310,7 +310,7 @@ func (c *clockwork) check(t assert.TestingT, at time.Duration, err error) {
 func TestSettleModel(t *testing.T) {
 	base := fakeapi.Start(t, fakeapi.WithInMemory())
 	for i := range clockworkObjects {
-		_, err := base.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"o%d"}}`, i))
+		_, err := base.Store(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"o%d"}}`, i))
 		require.NoError(t, err)
 	}
 	settled := 0
@@ -344,7 +344,7 @@ func TestSettleModelAhead(t *testing.T) {
 			ended, ttl := start.Add(-time.Duration(rng.IntN(60))*time.Second), rng.IntN(300)
 			name := fmt.Sprint("job-", i)
 			due[name] = ended.Add(time.Duration(ttl) * time.Second)
-			_, err := srv.Put(fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":%q},"spec":{"ttlSecondsAfterFinished":%d,"manualSelector":true,
+			_, err := srv.Store(fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":%q},"spec":{"ttlSecondsAfterFinished":%d,"manualSelector":true,
 				"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}},
 				"status":{"conditions":[{"type":"Complete","status":"True","lastTransitionTime":%q}]}}`, name, ttl, ended.Format(time.RFC3339)))
 			require.NoError(t, err)
@@ -353,7 +353,7 @@ func TestSettleModelAhead(t *testing.T) {
 		for range 3 {
 			ahead := time.Duration(rng.IntN(100)) * time.Second
 			end = srv.Clock().Now().Add(ahead)
-			require.NoError(t, srv.Settle(t.Context(), fakeapi.Ahead(ahead)), "seed %d", seed)
+			require.NoError(t, srv.Settle(t.Context(), fakeapi.SettleOptions{Ahead: ahead}), "seed %d", seed)
 			now, want := srv.Clock().Now(), []string(nil)
 			for name, at := range due {
 				if at.After(end) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // A copier is a controller that watches the ConfigMap "in", and writes the number of its
@@ -74,7 +75,7 @@ func TestSettleWaitsForClients(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, fakeapi.WithInMemory())
 				for _, name := range []string{"in", "out"} {
-					_, err := srv.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"m":"0"}}`, name))
+					_, err := srv.Store(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"m":"0"}}`, name))
 					require.NoError(t, err)
 				}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -85,7 +86,7 @@ func TestSettleWaitsForClients(t *testing.T) {
 
 				limited, stop := context.WithTimeout(ctx, 3*time.Second)
 				defer stop()
-				err := srv.Settle(limited, fakeapi.Quiet(row.quiet))
+				err := srv.Settle(limited, fakeapi.SettleOptions{Quiet: row.quiet})
 				if !row.settles {
 					require.ErrorIs(t, err, fakeapi.ErrUnsettled)
 					assert.Regexp(t, `copier/1.0 wrote configmaps default/out \d+ times, the last time data.n "\d+" -> "\d+"`, err.Error())
@@ -133,7 +134,7 @@ func TestSettleFollowsTheView(t *testing.T) {
 		go copier(ctx, t, srv, 0, 1)
 		synctest.Wait()
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
-		_, err := srv.Put(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"in"},"data":{"n":"0"}}`)
+		_, err := srv.Store(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"in"},"data":{"n":"0"}}`)
 		require.NoError(t, err)
 		require.NoError(t, srv.Settle(t.Context()))
 		assert.Empty(t, srv.Requests(), "the client has not seen the change")
@@ -146,7 +147,7 @@ func TestExpectWriteBudgetOfNone(t *testing.T) {
 	srv.ExpectWriteBudget(fake, "*", 0, func() {})
 	assert.Empty(t, fake.fatal)
 	srv.ExpectWriteBudget(fake, "*", 0, func() {
-		_, err := srv.Put(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
+		_, err := srv.Store(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 		require.NoError(t, err)
 	})
 	assert.Contains(t, fake.fatal, "more than 0 writes of an object")
@@ -186,16 +187,16 @@ func TestExpectWriteBudget(t *testing.T) {
 func TestRunControllers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers("serviceaccount-controller"))
 	watch(t, srv, "")
-	_, err := srv.Put(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "shop"}})
+	_, err := srv.Store(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "shop"}})
 	require.NoError(t, err)
-	require.NoError(t, srv.RunControllers(context.Background()))
+	require.NoError(t, backdoor.Of(srv).RunControllers(context.Background()))
 	_, err = srv.Get("serviceaccounts", "shop", "default")
 	assert.NoError(t, err)
 
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	assert.ErrorIs(t, srv.RunControllers(ended), context.Canceled)
-	assert.NoError(t, fakeapi.Start(t, fakeapi.WithInMemory()).RunControllers(ended), "there is none")
+	assert.ErrorIs(t, backdoor.Of(srv).RunControllers(ended), context.Canceled)
+	assert.NoError(t, backdoor.Of(fakeapi.Start(t, fakeapi.WithInMemory())).RunControllers(ended), "there is none")
 }
 
 // Reset starts the controllers again, which create what a fresh cluster has.
@@ -203,7 +204,7 @@ func TestResetStartsControllers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers("kubelet", "storage-provisioner"))
 	start := func() {
 		t.Helper()
-		require.NoError(t, srv.RunControllers(context.Background()))
+		require.NoError(t, backdoor.Of(srv).RunControllers(context.Background()))
 		_, err := srv.Get("nodes", "", "node-1")
 		require.NoError(t, err)
 		_, err = srv.Get("storageclasses", "", "standard")
@@ -216,7 +217,7 @@ func TestResetStartsControllers(t *testing.T) {
 
 func TestBasicControllers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers(fakeapi.BasicControllers...), fakeapi.WithNamespaces("shop"))
-	require.NoError(t, srv.RunControllers(context.Background()))
+	require.NoError(t, backdoor.Of(srv).RunControllers(context.Background()))
 	_, err := srv.Get("serviceaccounts", "shop", "default")
 	require.NoError(t, err)
 	require.NoError(t, srv.SetControllers(append(fakeapi.BasicControllers, "kubelet")...))

@@ -14,7 +14,7 @@ type TB interface {
 // Start starts a server for a test and closes it when the test ends. It fails the
 // test if the server does not start.
 //
-// If the test has failed by its end, Start logs the end of the server's Story.
+// If the test has failed by its end, Start logs the options and the end of the server's Story.
 // With go test -artifacts it also writes the whole story, as a page, to the test's
 // artifact directory.
 func Start(t TB, options ...Option) *Server {

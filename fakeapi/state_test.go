@@ -102,7 +102,7 @@ func TestState(t *testing.T) {
 // The server creates again what it always has.
 func TestStateWithoutSystemNamespace(t *testing.T) {
 	first := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1))
-	require.NoError(t, first.Delete("namespaces", "", "kube-public"))
+	require.NoError(t, first.Remove("namespaces", "", "kube-public"))
 	second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithState(strings.NewReader(writeState(t, first))))
 	_, err := second.Get("namespaces", "", "kube-public")
 	assert.NoError(t, err)

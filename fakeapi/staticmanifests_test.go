@@ -147,7 +147,7 @@ func TestStaticWebhooks(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "z.yaml"), []byte("apiVersion: v1\nkind: List\nitems:\n- "+config("ValidatingWebhookConfiguration", "z.static.k8s.io")), 0o600))
 	srv := fakeapi.Start(t, withManifests(t, "ValidatingAdmissionWebhook", staticHooks, dir)...)
-	_, err := srv.Put(config("ValidatingWebhookConfiguration", "a"))
+	_, err := srv.Store(config("ValidatingWebhookConfiguration", "a"))
 	require.NoError(t, err)
 	do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"c"}}`)
 	assert.ElementsMatch(t, []string{"/z.static.k8s.io", "/a"}, reviewed())

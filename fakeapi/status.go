@@ -8,25 +8,41 @@ import (
 	"github.com/kubefake/kubefake/internal/control"
 )
 
+// Ready is the status for SetStatus that an object has when it has reached what its spec asks
+// for, so that no controller need run: a Deployment is rolled out, a StatefulSet, a DaemonSet,
+// a ReplicaSet and a ReplicationController have all their Pods, a Pod is running and ready, and
+// a Job is complete. The Pods themselves do not come into being. Other kinds have no such status.
+var Ready readyStatus
+
+type readyStatus struct{}
+
 // SetStatus writes fields of the status of an object, as the controller of a cluster would:
-// through validation, admission and the watches, without HTTP. status is a JSON merge patch
-// of the status: a Go value whose JSON is an object, or JSON or YAML as []byte or string.
+// through validation, admission and the watches, without HTTP. status is Ready or a JSON merge
+// patch of the status: a Go value whose JSON is an object, or JSON or YAML as []byte or string.
 // Fields that it does not have stay, lists are replaced. namespace is "" at cluster scope.
 // It returns the stored object.
 //
+//	srv.SetStatus("deployments.apps", "shop", "web", fakeapi.Ready)
 //	srv.SetStatus("services.", "shop", "web", `{loadBalancer: {ingress: [{ip: 192.0.2.1}]}}`)
 //
 // Errors: ErrNotFound, otherwise ErrInvalidObject.
 func (s *Server) SetStatus(resource, namespace, name string, status any) (Object, error) {
-	fields, err := fieldsOf(status)
-	var o Object
-	if err == nil {
-		o, err = s.api.Control().SetStatus(control.ObjectName{Resource: resource, Namespace: namespace, Name: name}, fields)
-	}
+	o, err := s.setStatus(control.ObjectName{Resource: resource, Namespace: namespace, Name: name}, status)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: SetStatus: %w", objectError(err))
 	}
 	return o, nil
+}
+
+func (s *Server) setStatus(of control.ObjectName, status any) (Object, error) {
+	if status == Ready {
+		return s.api.Control().MarkReady(of)
+	}
+	fields, err := fieldsOf(status)
+	if err != nil {
+		return nil, err
+	}
+	return s.api.Control().SetStatus(of, fields)
 }
 
 // fieldsOf returns the fields of a value of SetStatus.
@@ -55,21 +71,6 @@ func fieldsOf(status any) (map[string]any, error) {
 		return nil, errors.New("the status is not an object")
 	}
 	return fields, nil
-}
-
-// MarkReady writes the status that an object has when it has reached what its spec asks
-// for, so that no controller need run: a Deployment is rolled out, a StatefulSet, a
-// DaemonSet, a ReplicaSet and a ReplicationController have all their Pods, a Pod is running
-// and ready, and a Job is complete. The Pods themselves do not come into being. It returns
-// the stored object.
-//
-// Errors: ErrNotFound; ErrInvalidObject for another kind.
-func (s *Server) MarkReady(resource, namespace, name string) (Object, error) {
-	o, err := s.api.Control().MarkReady(control.ObjectName{Resource: resource, Namespace: namespace, Name: name})
-	if err != nil {
-		return nil, fmt.Errorf("fakeapi: MarkReady: %w", objectError(err))
-	}
-	return o, nil
 }
 
 // FinishDeletion ends the deletion of an object that is being deleted: it removes the

@@ -13,7 +13,7 @@ import (
 
 func TestSetStatus(t *testing.T) {
 	srv := fakeapi.Start(t)
-	_, err := srv.Put(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, clusterIP: 10.0.0.9, clusterIPs: [10.0.0.9], ports: [{port: 80, protocol: TCP, targetPort: 80}]}}`)
+	_, err := srv.Store(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {type: LoadBalancer, clusterIP: 10.0.0.9, clusterIPs: [10.0.0.9], ports: [{port: 80, protocol: TCP, targetPort: 80}]}}`)
 	require.NoError(t, err)
 	o, err := srv.SetStatus("services.", "default", "web", `{loadBalancer: {ingress: [{ip: 192.0.2.1}]}}`)
 	require.NoError(t, err)
@@ -37,11 +37,11 @@ func TestSetStatus(t *testing.T) {
 // A custom resource without the subresource status has one too.
 func TestSetStatusOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t)
-	_, err := srv.Put(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: foos.x.io}, spec: {group: x.io, scope: Cluster,
+	_, err := srv.Store(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: foos.x.io}, spec: {group: x.io, scope: Cluster,
 names: {plural: foos, singular: foo, kind: Foo, listKind: FooList}, versions: [{name: v1, served: true, storage: true,
 schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`)
 	require.NoError(t, err)
-	_, err = srv.Put(`{apiVersion: x.io/v1, kind: Foo, metadata: {name: a}, status: {kept: true}}`)
+	_, err = srv.Store(`{apiVersion: x.io/v1, kind: Foo, metadata: {name: a}, status: {kept: true}}`)
 	require.NoError(t, err)
 	o, err := srv.SetStatus("foos.x.io", "", "a", `{phase: Ready}`)
 	require.NoError(t, err)
@@ -81,14 +81,14 @@ func TestMarkReady(t *testing.T) {
 			resp.Body.Close()
 			require.Equal(t, http.StatusCreated, resp.StatusCode)
 			for range 2 {
-				o, err := srv.MarkReady(row.resource, "default", "web")
+				o, err := srv.SetStatus(row.resource, "default", "web", fakeapi.Ready)
 				require.NoError(t, err)
 				assert.Equal(t, row.want, o["status"].(map[string]any)[row.path[1]])
 			}
 		})
 	}
 	srv := fakeapi.Start(t)
-	_, err := srv.MarkReady("namespaces.", "", "default")
+	_, err := srv.SetStatus("namespaces.", "", "default", fakeapi.Ready)
 	require.ErrorIs(t, err, fakeapi.ErrInvalidObject)
 }
 
@@ -98,7 +98,7 @@ func TestFinishDeletion(t *testing.T) {
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, finalizers: [x.io/a, x.io/b]}}`,
 		`{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, finalizers: [x.io/a]}, spec: {nodeName: m, containers: [{name: c, image: i}]}}`,
 	} {
-		_, err := srv.Put(object)
+		_, err := srv.Store(object)
 		require.NoError(t, err)
 	}
 	require.ErrorIs(t, srv.FinishDeletion("configmaps", "shop", "a"), fakeapi.ErrInvalidObject, "it is not being deleted")

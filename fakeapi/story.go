@@ -11,27 +11,20 @@ import (
 	"github.com/kubefake/kubefake/internal/story"
 )
 
-// A Story reports what happened on a server, for people: for each revision who
-// wrote it, what it changed and which clients saw it when; refused requests; and
-// faults, lags, compactions and clock changes. It has the newest 2,000 revisions
-// and everything since the first of them.
-type Story struct{ story *story.Story }
+// Story returns what happened on the server until now, for people: for each revision who wrote
+// it, what it changed and which clients saw it when; refused requests; and faults, lags,
+// compactions and clock changes. It returns the last 40 lines, as a failed test logs them.
+func (s *Server) Story() string { return s.api.Control().Story(s.URL).Text(maxLogLines) }
 
-// Story returns what happened on the server until now.
-func (s *Server) Story() Story { return Story{s.api.Control().Story(s.URL)} }
-
-// String returns the last 40 lines of the story, as a failed test logs them.
-func (s Story) String() string { return s.story.Text(maxLogLines) }
-
-// WritePage writes the whole story as one HTML page, with a chart of writers and
-// readers over time and the fields that each revision changed. The page loads
-// nothing else, so it opens from a file.
-func (s Story) WritePage(w io.Writer) error { return s.story.WritePage(w) }
+// WriteStory writes the whole story as one HTML page, with a chart of writers and readers over
+// time and the fields that each revision changed. It has the newest 2,000 revisions and
+// everything since the first of them. The page loads nothing else, so it opens from a file.
+func (s *Server) WriteStory(w io.Writer) error { return s.api.Control().Story(s.URL).WritePage(w) }
 
 // maxLogLines is how many lines a failed test logs.
 const maxLogLines = 40
 
-// logStory logs the end of the story, and writes the page to the test's artifact
+// logStory logs the options and the end of the story, and writes the page to the test's artifact
 // directory if go test keeps it.
 func (s *Server) logStory(t TB) {
 	t.Helper()
@@ -39,10 +32,13 @@ func (s *Server) logStory(t TB) {
 	if named, ok := t.(interface{ Name() string }); ok {
 		title = named.Name()
 	}
-	story := Story{s.api.Control().Story(title)}
+	if len(s.config.options) > 0 {
+		t.Logf("fakeapi: the server has the options %v", s.config.options)
+	}
+	story := s.api.Control().Story(title)
 	where := ""
 	if a, ok := t.(artifacter); ok && keepsArtifacts() {
-		name, err := story.writeFile(a.ArtifactDir())
+		name, err := writeStoryFile(story, a.ArtifactDir())
 		if err != nil {
 			t.Logf("fakeapi: %v", err)
 		} else {
@@ -51,7 +47,7 @@ func (s *Server) logStory(t TB) {
 	} else if ok {
 		where = "; go test -artifacts writes the whole story as a page"
 	}
-	t.Logf("fakeapi: the last events, newest last%s\n%s", where, story)
+	t.Logf("fakeapi: the last events, newest last%s\n%s", where, story.Text(maxLogLines))
 }
 
 // keepsArtifacts reports whether go test runs with -artifacts, so that the
@@ -64,8 +60,8 @@ func keepsArtifacts() bool {
 // An artifacter is a test with an artifact directory.
 type artifacter interface{ ArtifactDir() string }
 
-// writeFile writes the page to a new file in dir and returns its name.
-func (s Story) writeFile(dir string) (string, error) {
+// writeStoryFile writes the page of a story to a new file in dir and returns its name.
+func writeStoryFile(s *story.Story, dir string) (string, error) {
 	for i := 1; ; i++ {
 		name := filepath.Join(dir, "story.html")
 		if i > 1 {

@@ -39,7 +39,7 @@ func TestStory(t *testing.T) {
 	do(t, srv, "PUT", configMaps+"/a", `{"metadata":{"name":"a","resourceVersion":"1"}}`)
 	do(t, srv, "GET", "/readyz", "")
 	do(t, srv, "POST", "/debug/fakeapi/clock", `{"advance":"90s"}`)
-	srv.Compact()
+	srv.Compact(0)
 	put(t, srv, configMap("b", "1"))
 	do(t, srv, "GET", configMaps+"?resourceVersion=1&resourceVersionMatch=Exact", "")
 
@@ -50,13 +50,13 @@ func TestStory(t *testing.T) {
 		`+0.000s        409 PUT /api/v1/namespaces/default/configmaps/a (Go-http-client): Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again`,
 		"+0.000s        clock: 1m30s ahead",
 		"+90.000s        compaction: history before r+2 was removed",
-		"+90.000s  r+3 the test put configmaps default/b",
+		"+90.000s  r+3 the test store configmaps default/b",
 		"+90.000s        410 GET /api/v1/namespaces/default/configmaps?resourceVersion=1&resourceVersionMatch=Exact (Go-http-client): The resourceVersion for the provided list is too old.",
 	}
 	var got []string
 	eventually(func() bool { // a request is noted when its handler is done
 		got = nil
-		for line := range strings.Lines(srv.Story().String()) {
+		for line := range strings.Lines(srv.Story()) {
 			got = append(got, strings.TrimSpace(revisions.ReplaceAllStringFunc(line, func(r string) string {
 				n, err := strconv.Atoi(strings.TrimSpace(r[1:]))
 				require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestStoryOfRollout(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)), fakeapi.WithControllers("*"))
 	settled := func() {
 		t.Helper()
-		require.NoError(t, srv.Settle(t.Context(), fakeapi.Ahead(time.Minute)))
+		require.NoError(t, srv.Settle(t.Context(), fakeapi.SettleOptions{Ahead: time.Minute}))
 	}
 	settled()
 	do(t, srv, "POST", deployments, `{"metadata":{"name":"shop"},"spec":{"replicas":9,"selector":{"matchLabels":{"app":"shop"}},
@@ -92,7 +92,7 @@ func TestStoryOfRollout(t *testing.T) {
 	settled()
 
 	var page strings.Builder
-	require.NoError(t, srv.Story().WritePage(&page))
+	require.NoError(t, srv.WriteStory(&page))
 	_, data, _ := strings.Cut(page.String(), `<script type="application/json" id="story">`)
 	var story struct {
 		Revisions []struct {
@@ -134,11 +134,11 @@ func TestStoryOfApply(t *testing.T) {
 	var text strings.Builder
 	eventually(func() bool { // a request is noted when its handler is done
 		text.Reset()
-		require.NoError(t, srv.Story().WritePage(&text))
+		require.NoError(t, srv.WriteStory(&text))
 		return strings.Contains(text.String(), `"code":409`)
 	})
 	assert.Equal(t, 3, strings.Count(text.String(), `"verb":"apply"`))
-	story := srv.Story().String()
+	story := srv.Story()
 	assert.Contains(t, story, "one apply configmaps default/a ADDED")
 	assert.Contains(t, story, "one apply configmaps default/a: data.k 1 → 2")
 }
@@ -151,10 +151,10 @@ func TestStoryOfFork(t *testing.T) {
 	put(t, parent, configMap("a", "1"))
 	fork := parent.Fork(t)
 	put(t, fork, configMap("a", "2"))
-	assert.Contains(t, fork.Story().String(), "the test put configmaps default/a: data.key 1 → 2")
-	assert.NotContains(t, parent.Story().String(), "data.key")
-	assert.Contains(t, parent.Story().String(), "the test put configmaps default/a")
-	assert.Equal(t, 1, strings.Count(fork.Story().String(), "\n"))
+	assert.Contains(t, fork.Story(), "the test store configmaps default/a: data.key 1 → 2")
+	assert.NotContains(t, parent.Story(), "data.key")
+	assert.Contains(t, parent.Story(), "the test store configmaps default/a")
+	assert.Equal(t, 1, strings.Count(fork.Story(), "\n"))
 }
 
 // The control endpoint returns the story as JSON and as a page. The story does not
@@ -190,10 +190,10 @@ func TestStoryOfSlowWatch(t *testing.T) {
 		inject(t, srv, faults.SlowWatches("configmaps", 3*time.Second))
 		put(t, srv, configMap("a", "1"))
 		time.Sleep(2 * time.Second)
-		assert.Contains(t, srv.Story().String(), "not seen by Go-http-client's watch of configmaps")
+		assert.Contains(t, srv.Story(), "not seen by Go-http-client's watch of configmaps")
 		w.expect("ADDED")
-		story := srv.Story().String()
-		assert.Contains(t, story, "the test put configmaps default/a; seen by Go-http-client's watch of configmaps after 3s")
+		story := srv.Story()
+		assert.Contains(t, story, "the test store configmaps default/a; seen by Go-http-client's watch of configmaps after 3s")
 		assert.Contains(t, story, "fault: ")
 	})
 }
@@ -207,13 +207,13 @@ func TestStoryOfLag(t *testing.T) {
 		put(t, srv, configMap("a", "1"))
 		do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
 		synctest.Wait()
-		story := srv.Story().String()
+		story := srv.Story()
 		assert.Contains(t, story, "lag: frozen (configmaps)")
 		assert.Contains(t, story, "not seen by Go-http-client's watch of configmaps")
 		assert.Contains(t, story, "Go-http-client's list of configmaps read r")
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{}))
 		w.expect("ADDED")
-		assert.NotContains(t, srv.Story().String(), "not seen")
+		assert.NotContains(t, srv.Story(), "not seen")
 	})
 }
 
@@ -222,7 +222,7 @@ func TestStoryOfRestore(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	put(t, srv, configMap("a", "1"), configMap("b", "1"))
 	require.NoError(t, srv.Reset())
-	assert.Contains(t, srv.Story().String(), "the test restore configmaps default/a DELETED and 1 more")
+	assert.Contains(t, srv.Story(), "the test restore configmaps default/a DELETED and 1 more")
 }
 
 // An artifactRecorder is a recorder with an artifact directory.
@@ -308,10 +308,10 @@ func TestStoryHidesSecrets(t *testing.T) {
 				assert.Equal(t, row.shown, strings.Contains(text, "hunter2") || strings.Contains(text, "aHVudGVyM"), "%s: %s", name, text)
 			}
 			if row.query == "" {
-				assert.Equal(t, row.shown, strings.Contains(srv.Story().String(), "aHVudGVyM"), srv.Story().String())
+				assert.Equal(t, row.shown, strings.Contains(srv.Story(), "aHVudGVyM"), srv.Story())
 			}
 			if !row.shown {
-				assert.Contains(t, srv.Story().String(), "patch secrets default/a: data.k scrubbed-1 → scrubbed-3")
+				assert.Contains(t, srv.Story(), "patch secrets default/a: data.k scrubbed-1 → scrubbed-3")
 			}
 		})
 	}

@@ -96,7 +96,7 @@ func inBubble(t *testing.T, test func(t *testing.T, srv *fakeapi.Server, client 
 	})
 }
 
-func injectAll(t *testing.T, srv *fakeapi.Server, faults ...faults.Fault) *fakeapi.Injection {
+func injectAll(t *testing.T, srv *fakeapi.Server, faults ...faults.Fault) *faults.Injection {
 	t.Helper()
 	i, err := srv.Inject(faults...)
 	require.NoError(t, err)
@@ -166,20 +166,20 @@ func TestDoAtRequest(t *testing.T) {
 func TestDoUsesServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
 		other := agent{srv, "other", t.Context()}
-		var inner *fakeapi.Injection
+		var inner *faults.Injection
 		injectAll(t, srv, faults.Fault{Verb: "create", UserAgent: "manager/*", Times: 1, At: faults.AfterCommit, Do: func(p *faults.Point) {
 			assert.Equal(t, "a", p.Name)
 			assert.Equal(t, 201, other.create("b"))
 			require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 			inner = injectAll(t, srv, faults.Fault{Resource: "configmaps", Code: 503})
 			require.NoError(t, srv.Clock().Advance(time.Hour))
-			srv.Compact()
+			srv.Compact(0)
 			p.Note("the decision")
 		}})
 		assert.Equal(t, 201, client.create("a"))
 		assert.Equal(t, 503, client.create("c"))
 		assert.Equal(t, 1, inner.Hits())
-		assert.Contains(t, srv.Story().String(), "the decision")
+		assert.Contains(t, srv.Story(), "the decision")
 	})
 }
 
@@ -322,11 +322,11 @@ func TestSettleWaitsForDo(t *testing.T) {
 // The context of a Point ends with the fault and with the client, so that a Do that waits
 // outlives neither.
 func TestPointContext(t *testing.T) {
-	for name, end := range map[string]func(srv *fakeapi.Server, i *fakeapi.Injection, cancel func()){
-		"the fault is removed":       func(_ *fakeapi.Server, i *fakeapi.Injection, _ func()) { i.Remove() },
-		"the client is gone":         func(_ *fakeapi.Server, _ *fakeapi.Injection, cancel func()) { cancel() },
-		"the client is disconnected": func(srv *fakeapi.Server, _ *fakeapi.Injection, _ func()) { srv.Disconnect("*") },
-		"the server closes":          func(srv *fakeapi.Server, _ *fakeapi.Injection, _ func()) { srv.Close() },
+	for name, end := range map[string]func(srv *fakeapi.Server, i *faults.Injection, cancel func()){
+		"the fault is removed":       func(_ *fakeapi.Server, i *faults.Injection, _ func()) { i.Remove() },
+		"the client is gone":         func(_ *fakeapi.Server, _ *faults.Injection, cancel func()) { cancel() },
+		"the client is disconnected": func(srv *fakeapi.Server, _ *faults.Injection, _ func()) { srv.Disconnect("*") },
+		"the server closes":          func(srv *fakeapi.Server, _ *faults.Injection, _ func()) { srv.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
@@ -396,7 +396,7 @@ func TestActions(t *testing.T) {
 		cached, err = srv.CachedRevision("configmaps")
 		require.NoError(t, err)
 		assert.Equal(t, srv.Revision(), cached)
-		assert.Contains(t, srv.Story().String(), "disconnect")
+		assert.Contains(t, srv.Story(), "disconnect")
 	})
 }
 
@@ -415,11 +415,11 @@ func TestInvalidActions(t *testing.T) {
 		{`{at: beforeDelivery, event: GONE, watch: close}`, `event: "GONE" is not one of ADDED`},
 		{`{at: beforeDelivery, watch: close, afterEvents: 2}`, "at: eventDelay, eventRate, withholdBookmarks and afterEvents are for whole watches"},
 	} {
-		faults, err := faults.Parse([]byte(row.fault))
+		list, err := faults.Parse([]byte(row.fault))
 		if err == nil {
-			_, err = srv.Inject(faults...)
+			_, err = srv.Inject(list...)
 		}
-		assert.ErrorIs(t, err, fakeapi.ErrInvalidFault, row.fault)
+		assert.ErrorIs(t, err, faults.ErrInvalid, row.fault)
 		assert.ErrorContains(t, err, row.want)
 	}
 }

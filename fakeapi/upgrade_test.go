@@ -35,12 +35,12 @@ func TestUpgradeServesTheRelease(t *testing.T) {
 // An upgrade is whole also if an object of the user prevents that a role is brought in line.
 func TestUpgradeWithInvalidRole(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.36"))
-	_, err := srv.Put(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "system:basic-user", annotations: {rbac.authorization.kubernetes.io/autoupdate: "true"}},
+	_, err := srv.Store(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "system:basic-user", annotations: {rbac.authorization.kubernetes.io/autoupdate: "true"}},
 		rules: [{apiGroups: [""], resources: [pods], verbs: []}]}`)
 	require.NoError(t, err)
 	require.NoError(t, srv.Upgrade("v1.35"))
 	assert.True(t, strings.HasPrefix(srv.Release(), "v1.35."), srv.Release())
-	assert.Contains(t, srv.Story().String(), "the server's own objects are not brought in line: clusterroles system:basic-user: ")
+	assert.Contains(t, srv.Story(), "the server's own objects are not brought in line: clusterroles system:basic-user: ")
 }
 
 const pods = "/api/v1/namespaces/default/pods"
@@ -162,7 +162,7 @@ func TestUpgradeBringsOwnObjectsInLine(t *testing.T) {
 
 func TestUpgradeKeepsDefinitions(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.32"))
-	_, err := srv.Put(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := srv.Store(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	code, _ := respond(t, srv, "POST", "/apis/example.com/v1/namespaces/default/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3}}`)
 	require.Equal(t, 201, code)
@@ -178,7 +178,7 @@ func TestUpgradeKeepsDefinitions(t *testing.T) {
 
 func TestRollingUpgrade(t *testing.T) {
 	first := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"))
-	second := first.Replica(t)
+	second := replicaOf(t, first)
 	require.NoError(t, second.Upgrade("v1.36"))
 	assert.Equal(t, "v1.33.13", first.Release())
 	assert.Equal(t, "v1.36.3", second.Release())
@@ -193,7 +193,7 @@ func TestRollingUpgrade(t *testing.T) {
 	_, body = respond(t, second, "GET", pods+"/a", "")
 	assert.Contains(t, body, `"hostnameOverride":"x"`)
 
-	_, err := first.Put(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := first.Store(widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	for _, srv := range []*fakeapi.Server{first, second} {
 		code, _ := respond(t, srv, "GET", "/apis/example.com/v1/widgets", "")
@@ -252,7 +252,7 @@ func names(t *testing.T, srv *fakeapi.Server, path string) (names []string) {
 
 func TestUpgradeByControl(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"))
-	second := srv.Replica(t)
+	second := replicaOf(t, srv)
 	for _, tt := range []struct {
 		name, path, body string
 		code             int

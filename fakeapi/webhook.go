@@ -40,27 +40,24 @@ type WebhookOptions struct {
 	Convert []string
 }
 
-// A WebhookListener is where a test serves webhooks. The fields are those of
+// A WebhookListener is where a test serves webhooks. Host, Port and CertDir are fields of
 // controller-runtime's webhook.Options.
 type WebhookListener struct {
-	// Host and Port are the address to listen on. They are "" and 0 with a Handler.
+	// Host and Port are the address to listen on. With a Handler all fields but CABundle are
+	// empty.
 	Host string
 	Port int
 
-	// CertDir is that of the options.
-	CertDir string
+	// Addr is the address as net.Listen takes it: "127.0.0.1:9443".
+	Addr string
+
+	// CertDir is that of the options. CertFile and KeyFile are the names of the certificate and
+	// of its key in it, as http.Server.ListenAndServeTLS takes them.
+	CertDir, CertFile, KeyFile string
 
 	// CABundle is the CA certificate of the webhooks in PEM.
 	CABundle []byte
 }
-
-// Addr returns the address as net.Listen takes it.
-func (l *WebhookListener) Addr() string { return net.JoinHostPort(l.Host, strconv.Itoa(l.Port)) }
-
-// CertFile and KeyFile return the paths of the certificate and of its key, as
-// http.Server.ListenAndServeTLS takes them.
-func (l *WebhookListener) CertFile() string { return filepath.Join(l.CertDir, "tls.crt") }
-func (l *WebhookListener) KeyFile() string  { return filepath.Join(l.CertDir, "tls.key") }
 
 // InstallWebhooks lets the test serve the webhooks of Services: those of all webhook
 // configurations and CustomResourceDefinitions, except those of WithWebhookService and
@@ -89,18 +86,20 @@ func (s *Server) installWebhooks(o WebhookOptions) (*WebhookListener, error) {
 	if (o.CertDir == "") == (o.Handler == nil) {
 		return nil, optionError(errors.New("exactly one of CertDir and Handler must be set"))
 	}
-	l := &WebhookListener{CertDir: o.CertDir, CABundle: httptest.ClientCA()}
 	if o.Handler != nil {
 		if _, err := s.trustWebhooks(o.Services, o.Convert); err != nil {
 			return nil, err
 		}
-		return l, s.serveWebhooks(o.Handler)
+		return &WebhookListener{CABundle: httptest.ClientCA()}, s.serveWebhooks(o.Handler)
 	}
 	w, err := s.listenForWebhooks(o.Services, o.Convert)
 	if err != nil {
 		return nil, err
 	}
-	l.Host, l.Port = w.host, w.port
+	l := &WebhookListener{
+		Host: w.host, Port: w.port, Addr: w.addr(), CABundle: w.caBundle,
+		CertDir: o.CertDir, CertFile: filepath.Join(o.CertDir, "tls.crt"), KeyFile: filepath.Join(o.CertDir, "tls.key"),
+	}
 	return l, l.writeCertificate(w.certificate, w.key)
 }
 
@@ -110,6 +109,8 @@ type webhookAddress struct {
 	port                       int
 	certificate, key, caBundle []byte
 }
+
+func (w *webhookAddress) addr() string { return net.JoinHostPort(w.host, strconv.Itoa(w.port)) }
 
 // listenForWebhooks lets a client serve the webhooks of Services.
 func (s *Server) listenForWebhooks(services, convert []string) (*webhookAddress, error) {
@@ -124,7 +125,7 @@ func (s *Server) listenForWebhooks(services, convert []string) (*webhookAddress,
 	if w.host, w.port, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	s.api.Webhooks().SetBackend(&webhook.Backend{Addr: net.JoinHostPort(w.host, strconv.Itoa(w.port))})
+	s.api.Webhooks().SetBackend(&webhook.Backend{Addr: w.addr()})
 	return w, nil
 }
 
@@ -175,10 +176,10 @@ func (l *WebhookListener) writeCertificate(certificate, key []byte) error {
 	if err := os.MkdirAll(l.CertDir, 0o755); err != nil {
 		return err
 	}
-	if err := outputfile.WriteText(l.KeyFile(), key, 0o600); err != nil {
+	if err := outputfile.WriteText(l.KeyFile, key, 0o600); err != nil {
 		return err
 	}
-	return outputfile.WriteText(l.CertFile(), certificate, 0o644)
+	return outputfile.WriteText(l.CertFile, certificate, 0o644)
 }
 
 // freeAddress returns a free TCP address of the loopback interface. The port is below
@@ -227,7 +228,7 @@ func (s *Server) installCA(in *webhookInstaller, convert []string) error {
 			if !changed {
 				continue
 			}
-			if _, err := s.Put(o); err != nil {
+			if _, err := s.Store(o); err != nil {
 				return err
 			}
 		}

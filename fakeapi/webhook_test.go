@@ -99,9 +99,9 @@ func TestInstallWebhooks(t *testing.T) {
 
 			hooks, err := srv.InstallWebhooks(fakeapi.WebhookOptions{CertDir: filepath.Join(t.TempDir(), "certs"), Convert: []string{"toys.example.com"}})
 			require.NoError(t, err)
-			server := &http.Server{Addr: hooks.Addr(), Handler: http.HandlerFunc(admit)}
+			server := &http.Server{Addr: hooks.Addr, Handler: http.HandlerFunc(admit)}
 			done := make(chan error)
-			go func() { done <- server.ListenAndServeTLS(hooks.CertFile(), hooks.KeyFile()) }()
+			go func() { done <- server.ListenAndServeTLS(hooks.CertFile, hooks.KeyFile) }()
 			checkHooks(t, srv)
 
 			require.NoError(t, server.Close())
@@ -162,7 +162,7 @@ func TestInstallWebhooksCertificate(t *testing.T) {
 	require.NoError(t, err)
 	assert.Subset(t, pair.Leaf.DNSNames, []string{"localhost", "hooks.shop.svc", "more.shop.svc"})
 	assert.NotContains(t, pair.Leaf.DNSNames, "own.shop.svc")
-	info, err := os.Stat(hooks.KeyFile())
+	info, err := os.Stat(hooks.KeyFile)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 

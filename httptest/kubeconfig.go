@@ -3,10 +3,6 @@ package httptest
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -63,40 +59,4 @@ func (k Kubeconfig) YAML() []byte {
 	field("    ", "namespace", k.Namespace)
 	b.WriteString("current-context: fakeapi\n")
 	return []byte(b.String())
-}
-
-// WriteFile writes the kubeconfig to a file with mode 0600. It replaces an existing
-// file atomically. The error is a *[fs.PathError] of path.
-func (k Kubeconfig) WriteFile(path string) error {
-	err := k.replaceFile(path)
-	var temporary *fs.PathError
-	var rename *os.LinkError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &temporary):
-		err = temporary.Err
-	case errors.As(err, &rename):
-		err = rename.Err
-	}
-	return &fs.PathError{Op: "write", Path: path, Err: err}
-}
-
-// replaceFile writes the kubeconfig to a temporary file and renames it to path.
-func (k Kubeconfig) replaceFile(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(k.YAML())
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

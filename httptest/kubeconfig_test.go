@@ -2,14 +2,10 @@ package httptest_test
 
 import (
 	"encoding/base64"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/httptest"
 )
@@ -74,30 +70,4 @@ current-context: fakeapi
 			assert.Equal(t, want, string(tt.in.YAML()))
 		})
 	}
-}
-
-func TestKubeconfigWriteFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "config")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
-	k := httptest.Kubeconfig{Server: "http://127.0.0.1:8080", Token: "secret"}
-	require.NoError(t, k.WriteFile(path))
-
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(k.YAML()), string(data))
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-
-	missing := filepath.Join(dir, "missing", "config")
-	err = k.WriteFile(missing)
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, missing+": ", "the error names the file of the caller")
-	blocked := filepath.Join(dir, "blocked")
-	require.NoError(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
-	require.ErrorContains(t, k.WriteFile(blocked), blocked+": ")
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, left, 2, "no temporary file is left")
 }

@@ -122,7 +122,7 @@
 //
 // # Other steps
 //
-// store and remove write past the API, as fakeapi.Server.Put and Delete do: without admission and
+// store and remove write past the API, as fakeapi.Server.Store and Remove do: without admission and
 // finalizers, and with the status. store comes before remove:
 //
 //	store: {apiVersion: v1, kind: Node, metadata: {name: a}, status: {...}}

@@ -177,7 +177,7 @@ func TestExpectWaits(t *testing.T) {
 			"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"},
 		}))
 		client := time.AfterFunc(time.Second, func() {
-			_, err := srv.Put(map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"unschedulable": true}})
+			_, err := srv.Store(map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{"unschedulable": true}})
 			assert.NoError(t, err)
 		})
 		defer client.Stop()

@@ -273,7 +273,7 @@ func TestRecordWatches(t *testing.T) {
 		for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
 			watch := c.do("GET /api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=90&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da\nAccept: " + accept)
 			put(t, srv, configMap("default", "a", "1"))
-			require.NoError(t, srv.Delete("configmaps", "default", "a"))
+			require.NoError(t, srv.Remove("configmaps", "default", "a"))
 			if accept == "application/json" {
 				synctest.Wait()
 				watch.Body.Close()

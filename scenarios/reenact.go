@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/printable"
 )
 
@@ -147,7 +148,7 @@ func (r *Reenactment) Step() (bool, error) {
 	}
 	clock := r.srv.Clock()
 	due := time.Duration(float64(at) / r.speed)
-	if wait := due - clock.Now().Sub(r.started); clock.Manual() && wait > 0 {
+	if wait := due - clock.Now().Sub(r.started); backdoor.Of(r.srv).HasManualClock() && wait > 0 {
 		if err := clock.Advance(wait); err != nil {
 			return true, err
 		}
@@ -185,12 +186,12 @@ func (r *Reenactment) applyNextLocked() error {
 	c := r.remaining[0]
 	r.remaining = r.remaining[1:]
 	for _, o := range c.Store {
-		if _, err := r.srv.Put(o); err != nil {
+		if _, err := r.srv.Store(o); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}
 	}
 	for _, o := range c.Remove {
-		if err := r.srv.DeleteObject(o); err != nil {
+		if err := backdoor.Of(r.srv).RemoveObject(o); err != nil {
 			return fmt.Errorf("history at %s: %w", c.At, err)
 		}
 	}

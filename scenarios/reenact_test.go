@@ -159,8 +159,8 @@ func TestReenactRecording(t *testing.T) {
 func TestReenactErrors(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct{ name, history, want string }{
-		{"no such object", "- {at: 1s, remove: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: fakeapi: DeleteObject: not found: configmaps a"},
-		{"no such kind", "- {store: {apiVersion: v9, kind: Nothing, metadata: {name: a}}}", "history at 0s: fakeapi: Put: "},
+		{"no such object", "- {at: 1s, remove: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}", "history at 1s: fakeapi: Remove: not found: configmaps a"},
+		{"no such kind", "- {store: {apiVersion: v9, kind: Nothing, metadata: {name: a}}}", "history at 0s: fakeapi: Store: "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f, err := scenarios.Parse("x", []byte("name: a\nhistory:\n"+row.history))

@@ -43,7 +43,7 @@ func configMap(namespace, name, value string) map[string]any {
 func put(t *testing.T, srv *fakeapi.Server, objects ...any) {
 	t.Helper()
 	for _, o := range objects {
-		_, err := srv.Put(o)
+		_, err := srv.Store(o)
 		require.NoError(t, err)
 	}
 }
@@ -74,7 +74,7 @@ func TestRecordState(t *testing.T) {
 		put(t, srv, b, configMap("kube-system", "other", "2"))
 		time.Sleep(time.Second)
 		put(t, srv, configMap("default", "a", "2"))
-		require.NoError(t, srv.Delete("widgets.example.com", "default", "w"))
+		require.NoError(t, srv.Remove("widgets.example.com", "default", "w"))
 		put(t, srv, `{apiVersion: v1, kind: Secret, metadata: {namespace: default, name: s}, data: {k: aHVudGVyMiE=}}`)
 		synctest.Wait()
 		s, err := r.Stop()
@@ -111,9 +111,9 @@ func TestRecordStateAfterBrokenWatches(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		wire.cut()
-		require.NoError(t, srv.Delete("configmaps", "default", "gone"))
+		require.NoError(t, srv.Remove("configmaps", "default", "gone"))
 		put(t, srv, configMap("default", "kept", "2"), configMap("default", "new", "1"))
-		srv.Compact()
+		srv.Compact(0)
 		time.Sleep(10 * time.Second)
 		s, err := r.Stop()
 		require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -161,7 +162,7 @@ func startProgram(ctx context.Context, srv *fakeapi.Server, dir, program string,
 	file.Close()
 	kubeconfig := filepath.Join(dir, filepath.Base(file.Name()))
 	defer os.Remove(kubeconfig)
-	if err := srv.WriteKubeconfig(kubeconfig); err != nil {
+	if err := outputfile.WriteText(kubeconfig, srv.Kubeconfig(), 0o600); err != nil {
 		return err
 	}
 	replace := strings.NewReplacer("{kubeconfig}", kubeconfig, "{url}", srv.URL)

@@ -355,7 +355,7 @@ func writeStory(srv *fakeapi.Server) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(srv.Story().WritePage(f), f.Close())
+	err = errors.Join(srv.WriteStory(f), f.Close())
 	if err != nil {
 		err = errors.Join(err, os.Remove(f.Name()))
 	}

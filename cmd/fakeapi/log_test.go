@@ -61,7 +61,7 @@ func TestLogErrors(t *testing.T) {
 	t.Cleanup(secure.Close)
 	forbidden := answer(403, `{"kind":"Status","message":"forbidden: User cannot get path","code":403}`)
 	config := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, fakehttptest.Kubeconfig{Server: forbidden}.WriteFile(config))
+	require.NoError(t, os.WriteFile(config, fakehttptest.Kubeconfig{Server: forbidden}.YAML(), 0o600))
 	for _, row := range []struct {
 		name string
 		args []string

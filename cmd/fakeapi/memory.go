@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 const (
@@ -44,7 +45,7 @@ func manageMemory(srv *fakeapi.Server) (stop func()) {
 		defer tick.Stop()
 		m := memory{managed: os.Getenv("GOGC") == ""}
 		for {
-			m.update(liveBytes(), srv.HistoryBytes())
+			m.update(liveBytes(), backdoor.Of(srv).HistoryBytes())
 			select {
 			case <-tick.C:
 			case <-stopped:

@@ -26,6 +26,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/scenarios"
 )
@@ -242,7 +243,7 @@ func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.Record
 	}
 	defer srv.Close()
 	k := httptest.Kubeconfig{Server: srv.URL, CertificateAuthority: srv.CACertificate(), Token: token}
-	if err := k.WriteFile(c.proxy); err != nil {
+	if err := outputfile.WriteText(c.proxy, k.YAML(), 0o600); err != nil {
 		return false, err
 	}
 	fmt.Fprintln(stdout, srv.URL)

@@ -334,8 +334,7 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 			CompactionKeep:          c.compactKeep,
 		}),
 		fakeapi.WithSeed(c.seed),
-		fakeapi.WithHistory(c.history),
-		fakeapi.WithHistoryBytes(c.historyBytes),
+		fakeapi.WithHistory(fakeapi.History{Age: c.history, Bytes: c.historyBytes}),
 		fakeapi.WithPace(c.pace),
 		fakeapi.WithControllers(c.controllers...),
 	}
@@ -509,22 +508,46 @@ func (c *serveCommand) setRuntimeConfig(value string) error {
 
 // files returns the server options for the flags that name files of several objects.
 func (c *serveCommand) files() (options []fakeapi.Option, err error) {
-	stdin := 0
-	for _, load := range []struct {
+	flags := []struct {
 		values []string
-		with   func(fs.FS, ...string) fakeapi.Option
-	}{{c.crds, fakeapi.WithCRDs}, {c.objects, fakeapi.WithObjectFiles}, {c.faults, fakeapi.WithFaultFiles}, {c.stages, fakeapi.WithStages}} {
-		names, err := inputNames(load.values)
-		if err != nil {
+		with   func(fs.FS, ...string) (fakeapi.Option, error)
+		names  []string
+	}{
+		{values: c.crds, with: withFiles(fakeapi.WithCRDs)}, {values: c.objects, with: withFiles(fakeapi.WithObjectFiles)},
+		{values: c.faults, with: withFaultFiles}, {values: c.stages, with: withFiles(fakeapi.WithStages)},
+	}
+	stdin := 0
+	for i := range flags {
+		if flags[i].names, err = inputNames(flags[i].values); err != nil {
 			return nil, err
 		}
-		if slices.Contains(names, stdinName) {
+		if slices.Contains(flags[i].names, stdinName) {
 			stdin++
 		}
-		options = append(options, load.with(c.inputs, names...))
 	}
 	if stdin > 1 {
 		return nil, &usageError{errors.New("only one flag can read the standard input")}
 	}
+	for _, f := range flags {
+		option, err := f.with(c.inputs, f.names...)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, option)
+	}
 	return options, nil
+}
+
+// withFiles returns a function that returns an option for files, which the server reads.
+func withFiles(with func(fs.FS, ...string) fakeapi.Option) func(fs.FS, ...string) (fakeapi.Option, error) {
+	return func(fsys fs.FS, globs ...string) (fakeapi.Option, error) { return with(fsys, globs...), nil }
+}
+
+// withFaultFiles returns the option for the faults of files.
+func withFaultFiles(fsys fs.FS, globs ...string) (fakeapi.Option, error) {
+	list, err := faults.ParseFiles(fsys, globs...)
+	if err != nil {
+		return nil, fmt.Errorf("fakeapi: %w", err)
+	}
+	return fakeapi.WithFaults(list...), nil
 }

@@ -66,7 +66,7 @@ func (c *serveCommand) writeKubeconfig(srv *fakeapi.Server, number int) (name st
 	remove = func() {}
 	if c.kubeconfig != "" {
 		name = c.kubeconfigOf(number)
-		return name, remove, srv.WriteKubeconfig(name)
+		return name, remove, outputfile.WriteText(name, srv.Kubeconfig(), 0o600)
 	}
 	_, host, _ := strings.Cut(srv.URL, "://")
 	name, err = servedKubeconfig(host)

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -105,7 +106,7 @@ func TestHelmWithControllers(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithControllers("*"), fakeapi.WithTLS())
 	require.NoError(t, srv.Kubelet().Pods("app=check").Complete(0)) // helm test waits for it
 	config := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, srv.WriteKubeconfig(config))
+	require.NoError(t, os.WriteFile(config, srv.Kubeconfig(), 0o600))
 	for _, args := range [][]string{
 		{"install", "web", "testdata/chart", "--wait", "--timeout", "30s"},
 		{"upgrade", "web", "testdata/chart", "--wait", "--timeout", "30s", "--set", "image=web:2"},

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
@@ -100,9 +101,11 @@ func TestInformersUnderLag(t *testing.T) {
 		case 3:
 			require.NoError(t, srv.SetLag(resource, fakeapi.Lag{}))
 		case 4:
-			srv.Compact()
+			srv.Compact(0)
 		case 5:
-			srv.ExpireWatches()
+			srv.Compact(0)
+			_, err := srv.Inject(faults.ExpireOpenWatches("*"))
+			require.NoError(t, err)
 		}
 		name := fmt.Sprintf("c%d", random.IntN(10))
 		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {

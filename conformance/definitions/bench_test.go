@@ -19,7 +19,7 @@ func BenchmarkDefine(b *testing.B) {
 				code, _ := request(b, srv, "POST", path, d.text)
 				require.Equal(b, 201, code)
 				b.StopTimer()
-				require.NoError(b, srv.Delete("customresourcedefinitions", "", d.Metadata.Name))
+				require.NoError(b, srv.Remove("customresourcedefinitions", "", d.Metadata.Name))
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/definition")

@@ -20,19 +20,19 @@ var axes = []axis{
 	}},
 	{"objects of another resource", []int{1_000, 10_000, 100_000}, func(s *server, n int) error {
 		return s.each(n, func(i int) error {
-			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"other-%d","namespace":"default"}}`, i))
+			_, err := s.Store(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"other-%d","namespace":"default"}}`, i))
 			return err
 		})
 	}},
 	{"namespaces", []int{10, 100, 1_000, 10_000}, func(s *server, n int) error {
 		return s.each(n, func(i int) error {
-			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other-%d"}}`, i))
+			_, err := s.Store(fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"other-%d"}}`, i))
 			return err
 		})
 	}},
 	{"definitions of custom resources", []int{1, 10, 100, 1_000}, func(s *server, n int) error {
 		return s.each(n, func(i int) error {
-			_, err := s.Put(fmt.Sprintf(definition, fmt.Sprintf("g%d", i)))
+			_, err := s.Store(fmt.Sprintf(definition, fmt.Sprintf("g%d", i)))
 			return err
 		})
 	}},
@@ -49,7 +49,7 @@ var axes = []axis{
 	}},
 	{"old versions", []int{1_000, 10_000, 100_000, 1_000_000}, func(s *server, n int) error {
 		return s.each(n, func(i int) error {
-			_, err := s.Put(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"old","namespace":"default"},"data":{"key":"%08d"}}`, i))
+			_, err := s.Store(fmt.Sprintf(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"old","namespace":"default"},"data":{"key":"%08d"}}`, i))
 			return err
 		})
 	}},

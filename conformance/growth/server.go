@@ -32,7 +32,7 @@ type server struct {
 }
 
 func newServer() (*server, error) {
-	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithNamespaces(namespace), fakeapi.WithHistoryBytes(2<<30))
+	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithNamespaces(namespace), fakeapi.WithHistory(fakeapi.History{Bytes: 2 << 30}))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s *server) close() {
 
 // put stores a ConfigMap.
 func (s *server) put(namespace, name string) error {
-	_, err := s.Put(map[string]any{
+	_, err := s.Store(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": namespace},
 		"data": map[string]any{"key": "value"},
 	})
@@ -190,5 +190,5 @@ func (s *server) batch(ctx context.Context, r request) (time.Duration, error) {
 	if s.stuck {
 		return took, ctx.Err()
 	}
-	return took, s.Settle(ctx, fakeapi.Quiet(time.Millisecond))
+	return took, s.Settle(ctx, fakeapi.SettleOptions{Quiet: time.Millisecond})
 }

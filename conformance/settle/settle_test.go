@@ -79,7 +79,7 @@ func (r run) do(t *testing.T) (took []time.Duration, err error) {
 			gvk, err := mgr.GetClient().GroupVersionKindFor(o)
 			require.NoError(t, err)
 			o.GetObjectKind().SetGroupVersionKind(gvk)
-			_, err = srv.Put(o)
+			_, err = srv.Store(o)
 			require.NoError(t, err)
 		}
 	}

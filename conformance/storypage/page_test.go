@@ -62,7 +62,7 @@ func TestLanes(t *testing.T) {
 		const bottom = document.getElementById("chart").getBoundingClientRect().bottom;
 		return [...document.querySelectorAll(".label[data-reader]")].every((e) => e.getBoundingClientRect().bottom <= bottom);
 	})()`), "watchers are in the first screen")
-	for _, words := range []string{"create deployments.apps", "spec.replicas 1 → 5", "put configmaps", "delete deployments.apps"} {
+	for _, words := range []string{"create deployments.apps", "spec.replicas 1 → 5", "store configmaps", "delete deployments.apps"} {
 		assert.Equal(t, 2, p.count(mark(p.find(words))), "%s has a mark in the lane of its writer and one in the store", words)
 	}
 	assert.Equal(t, 1, p.count("#plot .cut.compaction"))
@@ -141,7 +141,7 @@ func TestClickOnRevision(t *testing.T) {
 	assert.Contains(t, strings.Join(p.texts("#details .diff .path"), " "), "spec status metadata.creationTimestamp")
 	assert.Contains(t, p.texts("#details .diff tbody tr")[0], "selector:\n  matchLabels:\n    app: shop\n", "as YAML")
 
-	p.click(fmt.Sprintf("#e-%s", p.find("put configmaps"))) // in the list
+	p.click(fmt.Sprintf("#e-%s", p.find("store configmaps"))) // in the list
 	assert.Equal(t, 1, p.count("#plot .ray.never"))
 	assert.Contains(t, p.texts("#details")[0], "not seen")
 	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "escaped")
@@ -292,7 +292,7 @@ func TestFilter(t *testing.T) {
 	all := p.count(".event")
 	pick("resource", "configmaps")
 	lines := strings.Join(p.texts(".event"), "\n")
-	assert.Contains(t, lines, "put configmaps")
+	assert.Contains(t, lines, "store configmaps")
 	assert.Contains(t, lines, "history before", "what is about no one object stays")
 	assert.NotContains(t, lines, "deployments")
 	labels := strings.Join(p.texts(".label"), "\n")
@@ -304,7 +304,7 @@ func TestFilter(t *testing.T) {
 	pick("name", "sho")
 	lines = strings.Join(p.texts(".event"), "\n")
 	assert.Contains(t, lines, "spec.replicas 1 → 5")
-	assert.NotContains(t, lines, "put configmaps")
+	assert.NotContains(t, lines, "store configmaps")
 	pick("name", "")
 	pick("namespace", "default")
 	assert.Equal(t, all, p.count(".event"))
@@ -365,7 +365,7 @@ func TestLargeStory(t *testing.T) {
 		w.watch("manager/v1", "/api/v1/configmaps")
 	}
 	for i := range 2500 {
-		_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprintf("c-%d", i%50), "namespace": "default"}, "data": map[string]any{"i": fmt.Sprint(i)}})
+		_, err := w.Store(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprintf("c-%d", i%50), "namespace": "default"}, "data": map[string]any{"i": fmt.Sprint(i)}})
 		require.NoError(t, err)
 	}
 	p := open(t, page(t, w.Server))
@@ -397,7 +397,7 @@ func TestLinkToEvent(t *testing.T) {
 // fails the test.
 func TestPolicy(t *testing.T) {
 	srv := fakeapi.Start(t)
-	_, err := srv.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "default"}})
+	_, err := srv.Store(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "default"}})
 	require.NoError(t, err)
 	inject := `(() => {
 		document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.broken = true"><p id="styled" style="color: red">');
@@ -406,7 +406,7 @@ func TestPolicy(t *testing.T) {
 	for _, row := range []struct {
 		path, shows, selector string
 	}{
-		{"/debug/fakeapi/story", "put configmaps default/a", ".event"},
+		{"/debug/fakeapi/story", "store configmaps default/a", ".event"},
 		{"/debug/fakeapi/", "GET story", "td"},
 	} {
 		t.Run(row.path, func(t *testing.T) {

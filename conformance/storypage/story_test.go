@@ -73,7 +73,7 @@ func incident(t *testing.T) *fakeapi.Server {
 	seen()
 	w.watch("dashboard/v1", "/api/v1/configmaps")
 	require.NoError(t, w.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
-	_, err := w.Put(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "default"},
+	_, err := w.Store(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings", "namespace": "default"},
 		"data": map[string]any{"html": "</script><img src=x onerror=boom()>", "lines": "one\ntwo"}})
 	require.NoError(t, err)
 	w.as("dashboard/v1", "GET", "/api/v1/configmaps?resourceVersion=0", "")
@@ -83,7 +83,7 @@ func incident(t *testing.T) *fakeapi.Server {
 	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":6}}`)
 	w.as("kubectl/v1.36.0", "GET", deployments+"/shop", "")
 	w.Clock().Advance(90 * time.Second)
-	w.Compact()
+	w.Compact(0)
 	w.as("kubectl/v1.36.0", "DELETE", deployments+"/shop", "")
 	seen()
 	return w.Server
@@ -96,6 +96,6 @@ func page(t *testing.T, srv *fakeapi.Server) string {
 	f, err := os.Create(name)
 	require.NoError(t, err)
 	defer f.Close()
-	require.NoError(t, srv.Story().WritePage(f))
+	require.NoError(t, srv.WriteStory(f))
 	return name
 }

@@ -27,7 +27,7 @@ func system(relist bool) explore.System {
 // paint returns a step that gives the ConfigMap a color.
 func paint(color string) func(*fakeapi.Server) error {
 	return func(srv *fakeapi.Server) error {
-		_, err := srv.Put(map[string]any{
+		_, err := srv.Store(map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap",
 			"metadata": map[string]any{"namespace": "default", "name": "settings"},
 			"data":     map[string]any{"color": color},

@@ -30,7 +30,7 @@ func controllerTest(relist bool) rig.Test {
 		require.NoError(t, err)
 		put(t, srv, "between")
 		put(t, srv, "after")
-		srv.Compact()
+		srv.Compact(0)
 
 		time.Sleep(time.Minute)
 		assert.Equal(t, "after", m.Data("settings")["color"], "the color a minute later")
@@ -54,7 +54,7 @@ func run(t testing.TB, m *expiredwatch.Mirror) {
 }
 
 func put(t testing.TB, srv *fakeapi.Server, color string) {
-	_, err := srv.Put(map[string]any{
+	_, err := srv.Store(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"namespace": "default", "name": "settings"},
 		"data":     map[string]any{"color": color},

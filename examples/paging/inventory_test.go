@@ -24,8 +24,8 @@ func controllerTest(startOver bool) rig.Test {
 		}
 		config := rig.Config(srv, "inventory")
 		config.Transport = &interruption{next: config.Transport, after: 2, do: func() {
-			require.NoError(t, srv.Delete("pods", "default", "pod-03"))
-			srv.Compact()
+			require.NoError(t, srv.Remove("pods", "default", "pod-03"))
+			srv.Compact(0)
 		}}
 		inventory := &paging.Inventory{
 			Client: kubernetes.NewForConfigOrDie(config), Namespace: "default", PageSize: 10, StartOver: startOver,
@@ -57,7 +57,7 @@ func (i *interruption) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func put(t testing.TB, srv *fakeapi.Server, name string) {
-	_, err := srv.Put(pod(name))
+	_, err := srv.Store(pod(name))
 	require.NoError(t, err)
 }
 

@@ -21,7 +21,8 @@ import (
 func kubeletTest(consistent bool) rig.Test {
 	return func(t testing.TB, srv *fakeapi.Server) {
 		ctx := t.Context()
-		stale := srv.Replica(t)
+		stale, err := srv.NewReplica()
+		require.NoError(t, err)
 		controller := kubernetes.NewForConfigOrDie(rig.Config(srv, "statefulset-controller"))
 		kubelet := func(node string) *timetravel.Kubelet {
 			client := kubernetes.NewForConfigOrDie(&rest.Config{Host: srv.URL, Transport: srv.Transport(), UserAgent: "kubelet-" + node})

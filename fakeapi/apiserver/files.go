@@ -16,7 +16,7 @@ type Files struct {
 	// NamedCertificates are further certificates, for the names that clients ask for.
 	NamedCertificates []NamedCertificateFiles
 
-	// ClientCA takes the place of Config.ClientCA. With it, certificates of fakeapi.Server.IssueClient
+	// ClientCA takes the place of Config.ClientCA. With it, certificates of fakeapi.Server.Credentials
 	// are not accepted. The ConfigMap extension-apiserver-authentication in kube-system has
 	// the CAs, together with those before that have not expired.
 	ClientCA string

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/glob"
+	"github.com/kubefake/kubefake/internal/inputfile"
 )
 
 // ErrInvalid is returned for a fault that does not make sense, for a resource by its
@@ -423,4 +425,19 @@ func Parse(text []byte) ([]Fault, error) {
 		}
 	}
 	return faults, nil
+}
+
+// ParseFiles reads the faults of YAML and JSON files, each as for Parse. Globs have the syntax
+// of fs.Glob. The error of a glob that matches no file is an fs.ErrNotExist.
+func ParseFiles(fsys fs.FS, globs ...string) ([]Fault, error) {
+	var all []Fault
+	err := inputfile.EachMatch(fsys, globs, func(name string, text []byte) error {
+		list, err := Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, list...)
+		return nil
+	})
+	return all, err
 }

@@ -20,7 +20,7 @@ func Example() {
 	if err := srv.Kubelet().Pods("app=web").FailImagePull(); err != nil {
 		panic(err)
 	}
-	srv.Put(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
+	srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
   spec: {schedulerName: default-scheduler, restartPolicy: Always, containers: [{name: c, image: web:v2}]}, status: {phase: Pending}}`)
 	show := func() {
 		o, err := srv.Get("pods", "default", "web")
@@ -44,7 +44,7 @@ func Example() {
 	srv.Settle(context.Background())
 	show()
 	srv.Kubelet().Pods("app=web").Run()
-	srv.Settle(context.Background(), fakeapi.Ahead(10*time.Second))
+	srv.Settle(context.Background(), fakeapi.SettleOptions{Ahead: 10 * time.Second})
 	show()
 	// Output:
 	// 09:00:00 Pending {"waiting":{"Reason":"ImagePullBackOff"}}
@@ -60,16 +60,16 @@ func Example_metrics() {
 		panic(err)
 	}
 	defer srv.Close()
-	srv.Put(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default},
+	srv.Store(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: default},
   spec: {replicas: 2, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}},
     spec: {containers: [{name: c, image: web, resources: {requests: {cpu: 500m}}}]}}}}`)
-	srv.Put(`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web, namespace: default},
+	srv.Store(`{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web, namespace: default},
   spec: {maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web},
     metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]}}`)
 	if err := srv.Kubelet().Pods("app=web").SetUsage("cpu", "400m"); err != nil {
 		panic(err)
 	}
-	srv.Settle(context.Background(), fakeapi.Ahead(15*time.Second))
+	srv.Settle(context.Background(), fakeapi.SettleOptions{Ahead: 15 * time.Second})
 	web, err := srv.Get("deployments", "default", "web")
 	if err != nil {
 		panic(err)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // The order in which objects take effect on others. Policies apply to all but their parameters,
@@ -303,7 +305,7 @@ func (t *target) runControllers(ctx context.Context, names []string) error {
 	if err := t.srv.SetControllers(names...); err != nil {
 		return err
 	}
-	if err := t.srv.RunControllers(ctx); err != nil {
+	if err := backdoor.Of(t.srv).RunControllers(ctx); err != nil {
 		return err
 	}
 	return t.srv.SetControllers()

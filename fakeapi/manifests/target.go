@@ -40,7 +40,7 @@ type resource struct {
 
 // newTarget starts the server of a release, "" for that of the options.
 func newTarget(c *Config, release string, schemas *catalog) (*target, error) {
-	options := []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithHistoryBytes(historyBytes), fakeapi.WithoutControl()}
+	options := []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: historyBytes}), fakeapi.WithoutControl()}
 	if len(c.WebhookServices) == 0 {
 		options = append(options, fakeapi.WithAPIServer(apiserver.Config{
 			DisableAdmissionPlugins: []string{"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"},
@@ -88,7 +88,7 @@ func (t *target) createDefaultAccount(namespace string) error {
 	if _, err := t.srv.Get("serviceaccounts.", namespace, "default"); err == nil {
 		return nil
 	}
-	_, err := t.srv.Put(fakeapi.Object{
+	_, err := t.srv.Store(fakeapi.Object{
 		"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"namespace": namespace, "name": "default"},
 	})
 	return err
@@ -106,7 +106,7 @@ func (t *target) createNamespace(name string) {
 	if _, err := t.srv.Get("namespaces.", "", name); err == nil {
 		return
 	}
-	_, err := t.srv.Put(fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
+	_, err := t.srv.Store(fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	if err == nil {
 		_ = t.createDefaultAccount(name) // the namespace exists
 	}

@@ -33,8 +33,8 @@ func For(srv *fakeapi.Server) *rest.Config {
 func ForUser(srv *fakeapi.Server, user fakeapi.User) *rest.Config {
 	config := &rest.Config{
 		Host:            srv.URL,
-		BearerToken:     srv.TokenFor(user),
-		TLSClientConfig: rest.TLSClientConfig{CAData: srv.CACertificate()},
+		BearerToken:     srv.Credentials(user).BearerToken,
+		TLSClientConfig: rest.TLSClientConfig{CAData: srv.CAData},
 		QPS:             -1,
 	}
 	if srv.InMemory() {

@@ -86,7 +86,7 @@ func TestForUser(t *testing.T) {
 // KubeconfigFor has the credentials of ForUser, as client-go reads the file.
 func TestKubeconfigFor(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS())
-	file, err := srv.KubeconfigFor(fakeapi.User{Name: "alice"})
+	file, err := srv.Credentials(fakeapi.User{Name: "alice"}).Kubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if t.Namespaced && object.String(meta, "namespace") == "" {
 		meta["namespace"] = DefaultNamespace
 	}
-	op := g.internal("put", Request{Type: t, Namespace: object.String(meta, "namespace")})
+	op := g.internal("store", Request{Type: t, Namespace: object.String(meta, "namespace")})
 	if err := op.checkNamespace(object.String(meta, "name"), false); err != nil {
 		return nil, err
 	}

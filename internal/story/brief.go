@@ -43,7 +43,7 @@ func (r *Revision) brief() string {
 
 // usualType is the change type that a verb usually makes; brief omits it.
 var usualType = map[string]journal.ChangeType{
-	"create": journal.Added, "put": journal.Added, "delete": journal.Deleted, "remove": journal.Deleted, "deletecollection": journal.Deleted,
+	"create": journal.Added, "store": journal.Added, "delete": journal.Deleted, "remove": journal.Deleted, "deletecollection": journal.Deleted,
 }
 
 // derivedMembers are the members that change because others do.

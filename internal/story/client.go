@@ -46,7 +46,7 @@ func writer(w journal.Writer) Client {
 			c.Name = c.Manager
 		}
 	case w.UserAgent != "":
-	case w.Verb == "put", w.Verb == "remove", w.Verb == "restore":
+	case w.Verb == "store", w.Verb == "remove", w.Verb == "restore":
 		c.Name = "the test"
 	default:
 		c.Name = "the server"

@@ -49,7 +49,7 @@ func TestWriter(t *testing.T) {
 		{"field manager of another name", journal.Writer{UserAgent: "manager/v0", Manager: "shop", Verb: "patch"}, "manager (shop)"},
 		{"library without a name", journal.Writer{UserAgent: "Go-http-client/1.1", Manager: "shop", Verb: "patch"}, "shop"},
 		{"no user agent", journal.Writer{Manager: "shop", Verb: "patch"}, "shop"},
-		{"fixture", journal.Writer{Verb: "put"}, "the test"},
+		{"fixture", journal.Writer{Verb: "store"}, "the test"},
 		{"server", journal.Writer{Verb: "create"}, "the server"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -43,10 +43,10 @@ func ExampleSystem() {
 		},
 		Workload: explore.Steps(10*time.Second,
 			func(srv *fakeapi.Server) error {
-				_, err := srv.Put(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: settings}}`)
+				_, err := srv.Store(`{apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: settings}}`)
 				return err
 			},
-			func(srv *fakeapi.Server) error { return srv.Delete("configmaps", "default", "settings") },
+			func(srv *fakeapi.Server) error { return srv.Remove("configmaps", "default", "settings") },
 		),
 		Invariants: []explore.Invariant{explore.CEL("pods", `object.spec.containers.size() == 1`)},
 		Ignore: []explore.Exception{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/printable"
 )
 
@@ -125,7 +126,7 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace).skewed(),
 		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{},
 	}
-	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(24 * time.Hour)}
+	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(fakeapi.History{Age: 24 * time.Hour})}
 	limit := s.For
 	if bubble == nil {
 		x.enclose = func(_ *stepCounter, f func()) error { f(); return nil }
@@ -145,7 +146,7 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 		return nil, err
 	}
 	defer base.Close()
-	if base.Clock().Manual() {
+	if backdoor.Of(base).HasManualClock() {
 		return nil, errors.New("explore: the clock of the server is manual")
 	}
 	if err := base.Settle(ctx); err != nil {

@@ -189,7 +189,7 @@ func wait(ctx context.Context) {
 // paint returns a step that creates or changes a ConfigMap.
 func paint(color string) func(*fakeapi.Server) error {
 	return func(srv *fakeapi.Server) error {
-		_, err := srv.Put(map[string]any{
+		_, err := srv.Store(map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap",
 			"metadata": map[string]any{"namespace": "default", "name": "settings"},
 			"data":     map[string]any{"color": color},
@@ -273,7 +273,7 @@ func TestBugs(t *testing.T) {
 
 func TestRewind(t *testing.T) {
 	needsBubble(t)
-	remove := func(srv *fakeapi.Server) error { return srv.Delete("configmaps", "default", "settings") }
+	remove := func(srv *fakeapi.Server) error { return srv.Remove("configmaps", "default", "settings") }
 	s := systemOf(t, copier{cleans: true, cached: true})
 	s.Workload = explore.Steps(5*time.Second, paint("red"), remove, paint("green"))
 	s.Actions = []explore.Action{explore.Rewind}

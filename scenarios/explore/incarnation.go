@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // An incarnation is the system between a start and a crash. It has a front end of its own,
@@ -110,11 +111,12 @@ func (s *supervisor) live() (crashed bool) {
 	s.mu.Lock()
 	s.current = i
 	s.mu.Unlock()
-	front, err := s.trial.server().NewFrontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
+	started, err := backdoor.Of(s.trial.server()).NewFrontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
 	if err != nil {
 		s.exit(err.Error(), false)
 		return false
 	}
+	front := started.(*fakeapi.Server)
 	i.front = front
 	defer front.Close()
 	returned := make(chan error, 1)

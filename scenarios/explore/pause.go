@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // Pause lets the system work for d, which is of the clock of srv. A Workload calls it between its
@@ -33,7 +34,7 @@ func paused(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	_ = t.srv.RunControllers(ctx)
+	_ = backdoor.Of(t.srv).RunControllers(ctx)
 	stopped := t.life.isStopped()
 	t.mu.Lock()
 	defer t.mu.Unlock()

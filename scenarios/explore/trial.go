@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
+	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -121,7 +122,7 @@ const harvestInterval = 256
 func (t *trial) runControllers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
-	_ = t.srv.RunControllers(ctx)
+	_ = backdoor.Of(t.srv).RunControllers(ctx)
 }
 
 // clientOf returns a user agent without what follows the first space.
@@ -207,7 +208,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	t.harvest()
 	if page {
 		var b bytes.Buffer
-		if err := srv.Story().WritePage(&b); err != nil {
+		if err := srv.WriteStory(&b); err != nil {
 			return nil, err
 		}
 		o.page = b.Bytes()
@@ -449,7 +450,7 @@ func (t *trial) act(do Action, p *faults.Point) {
 	case Expire:
 		p.Respond(faults.Fault{Code: http.StatusGone, Reason: "Expired"})
 	case Compact:
-		if err := t.srv.CompactTo(t.harvest()); err != nil { // later writes go on meanwhile
+		if err := t.srv.Compact(t.harvest()); err != nil { // later writes go on meanwhile
 			panic("explore: " + err.Error()) // unreachable: the revision exists
 		}
 		p.Respond(faults.Fault{Code: http.StatusInternalServerError})

@@ -84,7 +84,7 @@ func TestCompactWhileOthersWrite(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for i := range writes {
-			_, err := srv.Put(map[string]any{
+			_, err := srv.Store(map[string]any{
 				"apiVersion": "v1", "kind": "ConfigMap",
 				"metadata": map[string]any{"namespace": "default", "name": "a"}, "data": map[string]any{"n": fmt.Sprint(i)},
 			})

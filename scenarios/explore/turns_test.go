@@ -27,7 +27,7 @@ func TestDeliveriesTakeTurns(t *testing.T) {
 	write := func(srv *fakeapi.Server) error {
 		for i := range each {
 			for _, kind := range []string{"ConfigMap", "Secret"} {
-				_, err := srv.Put(map[string]any{
+				_, err := srv.Store(map[string]any{
 					"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"namespace": "default", "name": strings.ToLower(fmt.Sprint(kind, i))},
 				})
 				if err != nil {

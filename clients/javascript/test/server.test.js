@@ -78,7 +78,7 @@ test('compact', withKube(async (kube) => {
 
 test('story', withKube(async (kube) => {
   await kube.store(configMap('told'));
-  assert.match(await kube.story(), /put configmaps default\/told/);
+  assert.match(await kube.story(), /store configmaps default\/told/);
   assert.match(await kube.storyPage(), /<title>/);
   assert.equal((await kube.writes()).at(-1).changes[0].name, 'told');
 }));
@@ -90,8 +90,8 @@ test('a failing test has the story', async () => {
     throw new Error('it fails');
   });
   await assert.rejects(failing(), (err) => {
-    assert.match(err.message, /^it fails\n\nfakeapi story\n[^]*put configmaps default\/broken/);
-    assert.match(err.stack, /put configmaps default\/broken[^]*\n +at /);
+    assert.match(err.message, /^it fails\n\nfakeapi story\n[^]*store configmaps default\/broken/);
+    assert.match(err.stack, /store configmaps default\/broken[^]*\n +at /);
     return true;
   });
   const [dir] = fs.readdirSync(storyDir);

@@ -31,7 +31,7 @@ def test_story_of_a_failing_test(failing):
     result.assert_outcomes(passed=1, failed=2)
     text = result.stdout.str()
     assert text.count("- fakeapi story -") == 1
-    assert "put nodes broken" in text
+    assert "store nodes broken" in text
 
 
 def test_pages_of_stories(failing):

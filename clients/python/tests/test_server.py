@@ -105,7 +105,7 @@ def test_snapshot(kube):
 
 def test_story(kube):
     kube.store(config_map("told"))
-    assert "put configmaps default/told" in kube.story()
+    assert "store configmaps default/told" in kube.story()
     assert "<title>" in kube.story_page()
     assert kube.control.story()["format"] == 1
     assert kube.writes()[-1]["changes"][0]["name"] == "told"

@@ -113,7 +113,7 @@ func start(ctx context.Context, srv *fakeapi.Server) error {
 	}
 	config := &rest.Config{
 		Host: srv.URL, Transport: srv.Transport(), QPS: -1, UserAgent: "operator",
-		BearerToken: srv.TokenFor(fakeapi.User{Name: "operator", Groups: []string{"system:masters"}}),
+		BearerToken: srv.Credentials(fakeapi.User{Name: "operator", Groups: []string{"system:masters"}}).BearerToken,
 	}
 	whole, err := ctrl.NewManager(config, ctrl.Options{Scheme: types, MetricsBindAddress: "0"})
 	if err != nil {

@@ -57,7 +57,7 @@ func Start(t testing.TB, gates ...string) *Server {
 		srv := fakeapi.Start(t, append(Options(gates...), fakeapi.WithTLS())...) // kubectl sends tokens only over TLS
 		return &Server{
 			URL:     srv.URL,
-			compact: func() error { srv.Compact(); return nil },
+			compact: func() error { srv.Compact(0); return nil },
 		}
 	}
 	on := strings.Split(os.Getenv("CONFORMANCE_GATES"), ",")

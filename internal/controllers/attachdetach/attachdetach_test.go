@@ -92,7 +92,7 @@ func TestLife(t *testing.T) {
 	assert.Equal(t, []string{`SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "v" `}, c.Events("p"))
 
 	c.MergePatch("/api/v1/nodes/n1/status", `{"status":{"volumesInUse":["`+unique+`"]}}`)
-	require.NoError(t, c.Server.Delete("pods", "default", "p"))
+	require.NoError(t, c.Server.Remove("pods", "default", "p"))
 	c.Settle(0)
 	assert.Equal(t, []string{unique}, attached(t, c, "n1"), "the Node uses it")
 	c.MergePatch("/api/v1/nodes/n1/status", `{"status":{"volumesInUse":null}}`)
@@ -108,7 +108,7 @@ func TestNotReadyNode(t *testing.T) {
 	}
 	c.Settle(0)
 	c.MergePatch("/api/v1/nodes/n1/status", `{"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`)
-	require.NoError(t, c.Server.Delete("pods", "default", "p"))
+	require.NoError(t, c.Server.Remove("pods", "default", "p"))
 	c.Settle(0)
 	c.Wait(6*time.Minute - time.Second)
 	assert.Len(t, controllertest.Names(t, c.Server, attachments), 1)
@@ -134,7 +134,7 @@ func TestTwoNodes(t *testing.T) {
 			}
 			assert.Len(t, controllertest.Names(t, c.Server, attachments), tt.attached)
 			assert.Equal(t, tt.events, c.Events("q"))
-			require.NoError(t, c.Server.Delete("pods", "default", "p"))
+			require.NoError(t, c.Server.Remove("pods", "default", "p"))
 			c.Settle(0)
 			assert.Equal(t, []string{unique}, attached(t, c, "n2"))
 			assert.Empty(t, attached(t, c, "n1"))

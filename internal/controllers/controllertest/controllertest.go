@@ -72,7 +72,7 @@ func Put(t testing.TB, srv *fakeapi.Server, yaml ...string) {
 	t.Helper()
 	for _, y := range yaml {
 		for _, doc := range strings.Split(y, "\n---\n") {
-			_, err := srv.Put(doc)
+			_, err := srv.Store(doc)
 			require.NoError(t, err, "%s", doc)
 		}
 	}
@@ -87,7 +87,7 @@ func Settle(t testing.TB, srv *fakeapi.Server) {
 // SettleWithin is Settle, and moves the clock up to d ahead.
 func SettleWithin(t testing.TB, srv *fakeapi.Server, d time.Duration) {
 	t.Helper()
-	require.NoError(t, srv.Settle(context.Background(), fakeapi.Ahead(d)))
+	require.NoError(t, srv.Settle(context.Background(), fakeapi.SettleOptions{Ahead: d}))
 }
 
 // Wait runs the controllers for a time of the clock.

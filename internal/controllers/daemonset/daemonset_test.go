@@ -27,7 +27,7 @@ func start(t *testing.T, nodes int, spec, podSpec string) *workloadtest.Cluster 
 
 // addNode adds a Node that is ready: kube-apiserver taints one that a client creates.
 func addNode(c *workloadtest.Cluster, json string) {
-	if _, err := c.Put(json); err != nil {
+	if _, err := c.Store(json); err != nil {
 		panic(err)
 	}
 	c.Settle()

@@ -201,7 +201,7 @@ func TestCollision(t *testing.T) {
 
 func TestReplicaFailure(t *testing.T) {
 	c := workloadtest.Start(t, controllers)
-	_, err := c.Put(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"1"}},"status":{"hard":{"pods":"1"},"used":{"pods":"0"}}}`)
+	_, err := c.Store(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"1"}},"status":{"hard":{"pods":"1"},"used":{"pods":"0"}}}`)
 	require.NoError(t, err)
 	c.Create("deployments", deployment(2, ""))
 	conditions := c.Conditions("deployments", "web")
@@ -215,7 +215,7 @@ func BenchmarkDeployments(b *testing.B) {
 	for range b.N {
 		b.StopTimer()
 		srv := fakeapi.Start(b, fakeapi.WithControllers(controllers), fakeapi.WithManualClock(controllertest.StartTime), fakeapi.WithSeed(1), fakeapi.WithNamespaces("shop"))
-		_, err := srv.Put(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
+		_, err := srv.Store(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"shop"}}`)
 		require.NoError(b, err)
 		putDeployments(b, srv)
 		before := srv.Revision()
@@ -227,7 +227,7 @@ func BenchmarkDeployments(b *testing.B) {
 		require.Len(b, pods, 3000)
 		for _, pod := range pods {
 			object.Set(pod, map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}}}, "status")
-			_, err := srv.Put(pod)
+			_, err := srv.Store(pod)
 			require.NoError(b, err)
 		}
 		b.StartTimer()
@@ -260,7 +260,7 @@ func BenchmarkCluster(b *testing.B) {
 func putDeployments(b *testing.B, srv *fakeapi.Server) {
 	const defaults = `,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"}},"progressDeadlineSeconds":600,"revisionHistoryLimit":10`
 	for i := range 1000 {
-		_, err := srv.Put(strings.ReplaceAll(strings.Replace(deployment(3, defaults),
+		_, err := srv.Store(strings.ReplaceAll(strings.Replace(deployment(3, defaults),
 			`"name":"web"`, fmt.Sprintf(`"name":"web-%d","namespace":"shop"`, i), 1), `"app":"web"`, fmt.Sprintf(`"app":"web-%d"`, i)))
 		require.NoError(b, err)
 	}

@@ -25,7 +25,7 @@ func TestClaim(t *testing.T) {
 	require.Len(t, refs, 1)
 	assert.Equal(t, "p", refs[0].(map[string]any)["name"])
 
-	require.NoError(t, c.Server.Delete("persistentvolumeclaims", "default", "p-scratch"))
+	require.NoError(t, c.Server.Remove("persistentvolumeclaims", "default", "p-scratch"))
 	c.Settle(0)
 	assert.NotNil(t, c.Get("persistentvolumeclaims", "default", "p-scratch"), "a claim that is deleted is created again")
 }

@@ -263,7 +263,7 @@ func TestRestore(t *testing.T) {
 	controllertest.Put(t, srv, object("c1"), object("c2 c1"))
 	controllertest.Settle(t, srv)
 	snapshot := srv.Snapshot()
-	require.NoError(t, srv.Delete("configmaps", "shop", "c1"))
+	require.NoError(t, srv.Remove("configmaps", "shop", "c1"))
 	controllertest.Settle(t, srv)
 	assert.Empty(t, all(t, srv))
 

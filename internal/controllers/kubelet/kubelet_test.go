@@ -322,7 +322,7 @@ func TestFork(t *testing.T) {
 	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	fork := controllertest.Cluster{Server: c.Server.Fork(t)}
 	require.NoError(t, c.Kubelet().Pods("app=p").Run())
-	_, err := fork.Server.Put(pod("p", ", nodeName: node-1"))
+	_, err := fork.Server.Store(pod("p", ", nodeName: node-1"))
 	require.NoError(t, err)
 	controllertest.Settle(t, fork.Server)
 	p, err := fork.Server.Get("pods", "default", "p")

@@ -135,7 +135,7 @@ func TestFinalizerHoldsNamespace(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, controllertest.Field(configMap, "metadata", "deletionTimestamp"), "Pods go first")
 
-	require.NoError(t, srv.Delete("pods", "shop", "p"))
+	require.NoError(t, srv.Remove("pods", "shop", "p"))
 	controllertest.Settle(t, srv)
 	assert.Contains(t, strings.Join(conditions(t, srv), "\n"), "example.com/hold in 1 resource instances")
 	ns, err := srv.Get("namespaces", "", "shop")

@@ -210,7 +210,7 @@ func TestLost(t *testing.T) {
 	}
 	t.Run("the volume is gone", func(t *testing.T) {
 		c := bound(t)
-		require.NoError(t, c.Server.Delete("persistentvolumes", "", "v"))
+		require.NoError(t, c.Server.Remove("persistentvolumes", "", "v"))
 		c.Settle(0)
 		assert.Equal(t, "Lost v", state(c, "data"))
 		assert.Equal(t, []string{"ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"}, c.Events("data"))
@@ -225,7 +225,7 @@ func TestLost(t *testing.T) {
 	})
 	t.Run("a claim of the same name", func(t *testing.T) {
 		c := bound(t)
-		require.NoError(t, c.Server.Delete("persistentvolumeclaims", "default", "data"))
+		require.NoError(t, c.Server.Remove("persistentvolumeclaims", "default", "data"))
 		c.Put(pvc("data", "1Gi", once))
 		c.Settle(0)
 		assert.Equal(t, "Released data", volumeState(c, "v"))

@@ -79,7 +79,7 @@ func TestNodeReturns(t *testing.T) {
 	srv := controllertest.Start(t, "pod-garbage-collector-controller", fakeapi.WithNamespaces("shop"))
 	controllertest.Put(t, srv, node("n", "", "True"), pod("p", "n", "Running", ""))
 	controllertest.Settle(t, srv)
-	require.NoError(t, srv.Delete("nodes", "", "n"))
+	require.NoError(t, srv.Remove("nodes", "", "n"))
 	require.NoError(t, srv.Clock().Advance(30*time.Second))
 	controllertest.Put(t, srv, node("n", "", "True"))
 	require.NoError(t, srv.Clock().Advance(time.Hour))

@@ -62,7 +62,7 @@ func TestClaim(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.NoError(t, srv.Delete("pods", "shop", "p"))
+			require.NoError(t, srv.Remove("pods", "shop", "p"))
 			controllertest.Settle(t, srv)
 			_, err = srv.Get("persistentvolumeclaims", "shop", "p-data")
 			assert.ErrorIs(t, err, fakeapi.ErrNotFound, "when the Pod is gone")

@@ -67,7 +67,7 @@ func replicaSet(replicas string) string {
 
 func TestFailure(t *testing.T) {
 	c := workloadtest.Start(t, "replicaset-controller")
-	_, err := c.Put(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"2"}},"status":{"hard":{"pods":"2"},"used":{"pods":"0"}}}`)
+	_, err := c.Store(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"2"}},"status":{"hard":{"pods":"2"},"used":{"pods":"0"}}}`)
 	require.NoError(t, err)
 	c.Create("replicasets", replicaSet("5"))
 	assert.Len(t, c.Pods(), 2)

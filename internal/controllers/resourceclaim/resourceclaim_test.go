@@ -49,7 +49,7 @@ func TestTemplate(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u", "controller": true}}, object.Value(made, "metadata", "ownerReferences"))
 	assert.Equal(t, []any{map[string]any{"name": "dev", "resourceClaimName": made.Name()}}, object.Value(c.Pod("p"), "status", "resourceClaimStatuses"))
 
-	require.NoError(t, c.Server.Delete(claims, "default", made.Name()))
+	require.NoError(t, c.Server.Remove(claims, "default", made.Name()))
 	c.Settle(0)
 	assert.Empty(t, controllertest.Names(t, c.Server, claims), "a claim that was created is not created again within an hour")
 	c.Wait(time.Hour)

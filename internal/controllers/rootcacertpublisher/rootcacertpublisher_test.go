@@ -25,7 +25,7 @@ func TestRootCA(t *testing.T) {
 			assert.NotEmpty(t, controllertest.Field(o, "metadata", "annotations", "kubernetes.io/description"))
 			return o["data"]
 		}
-		want := map[string]any{"ca.crt": string(srv.CACertificate())}
+		want := map[string]any{"ca.crt": string(srv.CAData)}
 		assert.Equal(t, want, data(), "of a new namespace")
 		assert.Equal(t, tls, want["ca.crt"] != "")
 

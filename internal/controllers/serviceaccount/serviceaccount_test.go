@@ -24,7 +24,7 @@ func TestDefaultServiceAccount(t *testing.T) {
 	last := writes[len(writes)-1]
 	assert.Equal(t, "system:serviceaccount:kube-system:service-account-controller", last.Writer.User)
 
-	require.NoError(t, srv.Delete("serviceaccounts", "shop", "default"))
+	require.NoError(t, srv.Remove("serviceaccounts", "shop", "default"))
 	require.NoError(t, srv.Settle(context.Background()))
 	again, err := srv.Get("serviceaccounts", "shop", "default")
 	require.NoError(t, err)

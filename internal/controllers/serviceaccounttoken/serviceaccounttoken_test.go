@@ -38,7 +38,7 @@ func TestToken(t *testing.T) {
 		data[k] = string(b)
 	}
 	assert.Equal(t, "shop", data["namespace"])
-	assert.Equal(t, string(srv.CACertificate()), data["ca.crt"])
+	assert.Equal(t, string(srv.CAData), data["ca.crt"])
 	review := func() fakeapi.Object {
 		return controllertest.Do(t, srv, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+data["token"]+`"}}`)
 	}

@@ -20,7 +20,7 @@ func TestClass(t *testing.T) {
 	c.Delete("/apis/storage.k8s.io/v1/volumeattributesclasses/gold")
 	c.Settle(0)
 	assert.NotNil(t, c.Get("volumeattributesclasses", "", "gold"), "a claim has it")
-	require.NoError(t, c.Server.Delete("persistentvolumeclaims", "default", "data"))
+	require.NoError(t, c.Server.Remove("persistentvolumeclaims", "default", "data"))
 	c.Settle(0)
 	assert.Nil(t, c.Get("volumeattributesclasses", "", "gold"))
 }

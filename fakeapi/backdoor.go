@@ -1,0 +1,27 @@
+package fakeapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kubefake/kubefake/internal/backdoor"
+)
+
+func init() {
+	backdoor.Of = func(server any) backdoor.Server { return back{server.(*Server)} }
+}
+
+// back is a server as other packages of the module use it.
+type back struct{ *Server }
+
+func (b back) NewFrontEnd(wrap func(http.Handler) http.Handler) (any, error) {
+	return b.newFrontEnd(wrap)
+}
+
+func (b back) RunControllers(ctx context.Context) error { return b.api.Controllers().RunDue(ctx) }
+
+func (b back) RemoveObject(object any) error { return b.removeObject(object) }
+
+func (b back) HasManualClock() bool { return b.api.Registry().Clock().Manual() }
+
+func (b back) HistoryBytes() int64 { return b.api.Registry().Store().HistoryBytes() }

@@ -1,0 +1,42 @@
+// Package backdoor lets packages of this module that are built on package fakeapi, such as
+// scenarios/explore, do what a test need not do, and what the API of package fakeapi does
+// therefore not have.
+package backdoor
+
+import (
+	"context"
+	"net/http"
+)
+
+// Of returns what a *fakeapi.Server does beyond its API. Package fakeapi sets it: this package
+// cannot import that one, which imports most others.
+var Of func(server any) Server
+
+// A Server is a *fakeapi.Server.
+type Server interface {
+	// NewFrontEnd starts another front end of the server, a *fakeapi.Server: with a URL, a
+	// transport and connections of its own, and with the state, the clock, the faults, the watch
+	// caches and the story of the server. Its clients pass through wrap.
+	//
+	// Closing the front end refuses its clients and ends their connections; the server and its
+	// other front ends continue. It simulates the end of a client in the middle of what it does:
+	// whatever the client still tries does not reach the server. The caller must close the
+	// front end before the server.
+	NewFrontEnd(wrap func(http.Handler) http.Handler) (any, error)
+
+	// RunControllers does what the controllers of the server have to do at the server's time,
+	// and returns when nothing of it is left, or when ctx ends. Without it they do the same a
+	// little later.
+	RunControllers(ctx context.Context) error
+
+	// RemoveObject removes the object with the kind, namespace and name of object, as
+	// fakeapi.Server.Remove does. object has a form that fakeapi.Server.Store takes.
+	RemoveObject(object any) error
+
+	// HasManualClock reports whether only Clock.Advance moves the time.
+	HasManualClock() bool
+
+	// HistoryBytes returns the bytes of memory that only the history occupies: old versions of
+	// objects, and what the log of writes itself needs.
+	HistoryBytes() int64
+}
