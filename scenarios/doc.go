@@ -83,7 +83,8 @@
 //
 //	as: bob                    # impersonate a user
 //	groups: [devs]             # of the user
-//	given: {...}               # objects that are stored before the request, as store does
+//	given: {...}               # objects that are stored before the request, as store does, or
+//	                           # applied at a server without a control endpoint
 //	create: {...}
 //	subresource: status        # of update, patch and apply
 //	expect: denied "no more than 5 replicas"

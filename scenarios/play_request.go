@@ -37,10 +37,8 @@ func (p *play) runRequest(st *Step) (*StepResult, error) {
 
 // runOne sends the request of a step and compares the answer.
 func (p *play) runOne(st *Step) (*StepResult, error) {
-	if len(st.Given) > 0 {
-		if err := p.change(Change{Store: st.Given}); err != nil {
-			return nil, fmt.Errorf("given: %w", err)
-		}
+	if err := p.give(st.Given); err != nil {
+		return nil, fmt.Errorf("given: %w", err)
 	}
 	result := &StepResult{Step: st}
 	auditID := ""
@@ -76,6 +74,21 @@ func (p *play) runOne(st *Step) (*StepResult, error) {
 		result.Sent = sent.sent()
 	}
 	return result, nil
+}
+
+// give stores objects, or applies them if the server has no control endpoint.
+func (p *play) give(objects Objects) error {
+	if len(objects) == 0 {
+		return nil
+	}
+	switch status, body, err := p.control("objects", map[string][]map[string]any{"store": objects}); {
+	case err != nil || status == http.StatusOK:
+		return err
+	case status != http.StatusNotFound:
+		return fmt.Errorf("%d %s", status, message(body))
+	}
+	_, err := p.changeAsUser(&Step{Apply: objects})
+	return err
 }
 
 // withHeader returns a copy of the step with another header.
