@@ -109,3 +109,30 @@ func TestPodTemplateWarnings(t *testing.T) {
 	assert.Zero(t, warnings("i"), "nothing changes")
 	assert.Equal(t, 1, warnings("j"))
 }
+
+// A write to the status of a custom resource does not conflict with managers of its spec in another
+// version, since v1.35. Recorded from kube-apiserver v1.32.13 and v1.36.3.
+func TestApplyStatusInAnotherVersion(t *testing.T) {
+	version := func(name string, stored bool) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{
+			"spec":{"type":"object","properties":{"a":{"type":"string"}}},"status":{"type":"object","properties":{"n":{"type":"string"}}}}}}}`, name, stored)
+	}
+	crd := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"toys.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+		"names":{"plural":"toys","kind":"Toy"},"versions":[` + version("v1", true) + `,` + version("v2", false) + `]}}`
+	for _, tt := range []struct {
+		release string
+		code    int
+	}{{"1.32", http.StatusConflict}, {"1.36", http.StatusOK}} {
+		t.Run(tt.release, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release), fakeapi.WithObjects(crd))
+			apply := func(version, path, members string) (int, fakeapi.Object) {
+				return askWith(t, srv, "PATCH", "/apis/example.com/"+version+"/namespaces/default/toys/x"+path,
+					`{"apiVersion":"example.com/`+version+`","kind":"Toy","metadata":{"name":"x"},`+members+`}`, "Content-Type", "application/apply-patch+yaml")
+			}
+			code, answer := apply("v1", "?fieldManager=a", `"spec":{"a":"1"}`)
+			require.Equal(t, http.StatusCreated, code, answer)
+			code, answer = apply("v2", "/status?fieldManager=b", `"spec":{"a":"2"},"status":{"n":"1"}`)
+			assert.Equal(t, tt.code, code, answer)
+		})
+	}
+}

@@ -53,13 +53,19 @@ func statusResetFields(rules Rules) []string {
 	return []string{"metadata", "spec"}
 }
 
+// allStatusVersions is the first release whose writes of the status reset the fields of all versions.
+const allStatusVersions = 35
+
 // statusVersions returns the apiVersions whose managers keep the fields that a write of the status
-// resets: those with a status that are served or stored.
-func (d *Definition) statusVersions() []string {
+// resets: those with a status that are served or stored, in older releases that of the write.
+func (v *version) statusVersions() []string {
+	if v.release.minor < allStatusVersions {
+		return []string{v.typ.GroupVersion.String()}
+	}
 	out := []string{}
-	for v := range object.Each(d.spec["versions"]) {
-		if (v["served"] == true || v["storage"] == true) && object.Map(v, "subresources", "status") != nil {
-			out = append(out, object.String(d.spec, "group")+"/"+object.String(v, "name"))
+	for other := range object.Each(v.Definition.spec["versions"]) {
+		if (other["served"] == true || other["storage"] == true) && object.Map(other, "subresources", "status") != nil {
+			out = append(out, object.String(v.Definition.spec, "group")+"/"+object.String(other, "name"))
 		}
 	}
 	return out
