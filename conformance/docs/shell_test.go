@@ -142,7 +142,7 @@ func TestShellBlocks(t *testing.T) {
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+dir, "XDG_CACHE_HOME=", "KUBECONFIG=")
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			for section := range strings.SplitSeq(string(out), "== ") {
+			for section := range strings.SplitSeq("\n"+string(out), "\n== ") {
 				var line int
 				fmt.Sscan(section, &line)
 				for want := range strings.Lines(outputs[line]) {
