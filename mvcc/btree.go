@@ -11,54 +11,25 @@ const degree = 32
 // without reads in between copy nothing, and reads without writes in between share one
 // clone. Store.mu guards a tree; a clone needs no lock.
 type tree[E any] struct {
-	entries entries[E] // used only by the writer
-	clone   entries[E] // equal to entries, or nil
+	entries *btree.BTreeG[E] // used only by the writer
+	clone   *btree.BTreeG[E] // equal to entries, or nil
 }
-
-// entries is a *btree.BTreeG behind an interface. Go compiles the methods of a generic type
-// again in each package whose types lead to it, and many packages lead to a Store.
-type entries[E any] interface {
-	copy() entries[E]  // shares the nodes until they change
-	empty() entries[E] // in the same order
-	Ascend(btree.ItemIteratorG[E])
-	AscendGreaterOrEqual(E, btree.ItemIteratorG[E])
-	Delete(E) (E, bool)
-	DeleteMin() (E, bool)
-	Get(E) (E, bool)
-	Max() (E, bool)
-	Min() (E, bool)
-	ReplaceOrInsert(E) (E, bool)
-}
-
-type bTree[E any] struct {
-	*btree.BTreeG[E]
-	less btree.LessFunc[E]
-}
-
-func (t bTree[E]) copy() entries[E] { return bTree[E]{t.Clone(), t.less} }
-
-func (t bTree[E]) empty() entries[E] { return bTree[E]{btree.NewG(degree, t.less), t.less} }
 
 func newTree[E any](less btree.LessFunc[E]) tree[E] {
-	return tree[E]{entries: bTree[E]{less: less}.empty()}
+	return tree[E]{entries: btree.NewG(degree, less)}
 }
 
 // snapshot returns the current tree. It must not be changed.
-func (t *tree[E]) snapshot() entries[E] {
+func (t *tree[E]) snapshot() *btree.BTreeG[E] {
 	if t.clone == nil {
-		t.clone = t.entries.copy()
+		t.clone = t.entries.Clone()
 	}
 	return t.clone
 }
 
 // fork returns an independent copy of the tree.
 func (t *tree[E]) fork() tree[E] {
-	return tree[E]{entries: t.entries.copy()}
-}
-
-// cleared returns an empty tree in the same order.
-func (t *tree[E]) cleared() tree[E] {
-	return tree[E]{entries: t.entries.empty()}
+	return tree[E]{entries: t.entries.Clone()}
 }
 
 func (t *tree[E]) put(e E) {

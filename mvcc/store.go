@@ -112,7 +112,7 @@ func (s *Store[V]) errorLocked(cause error, requested Revision) error {
 // revisions are compacted. The store must have no watchers and no replicas with a lag.
 // No transaction may run meanwhile.
 func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
-	live, liveBytes := s.live.cleared(), int64(0)
+	live, liveBytes := newTree(liveLess[V]), int64(0)
 	for item := range items {
 		live.put(liveEntry[V]{item.Key, item})
 		if s.sizers {
@@ -125,7 +125,7 @@ func (s *Store[V]) Load(rev Revision, items iter.Seq[*Item[V]]) {
 	defer s.mu.Unlock()
 	s.rev = max(s.rev, rev)
 	s.compacted, s.oldest = s.rev, time.Time{}
-	s.live, s.past, s.log = live, s.past.cleared(), s.log.cleared()
+	s.live, s.past, s.log = live, newTree(pastLess[V]), newTree(logLess[V])
 	s.history, s.liveBytes = historySize{}, liveBytes
 	s.counts.clear()
 	s.recent = new(recent[V])

@@ -3,14 +3,16 @@ package mvcc
 import (
 	"iter"
 	"math"
+
+	"github.com/google/btree"
 )
 
 // A View is the store at one revision. Later transactions and compaction do not change
 // it. It may be used concurrently. It keeps its versions in memory.
 type View[V any] struct {
 	rev  Revision
-	live entries[liveEntry[V]]
-	past entries[pastEntry[V]] // nil in a view of the newest revision, which live has completely
+	live *btree.BTreeG[liveEntry[V]]
+	past *btree.BTreeG[pastEntry[V]] // nil in a view of the newest revision, which live has completely
 }
 
 // View returns the store at a revision, or at the newest one if at is 0.
@@ -65,7 +67,7 @@ func (s *Store[V]) LatestFew(prefix string) (items []*Item[V], ok bool) {
 func (v *View[V]) prune() *View[V] {
 	out := &View[V]{rev: v.rev, live: v.live}
 	if v.past != nil {
-		out.past = v.past.empty()
+		out.past = btree.NewG(degree, pastLess[V])
 		past := pastCursor[V]{tree: v.past, rev: v.rev}
 		for item := past.next(); item != nil; item = past.next() {
 			out.past.ReplaceOrInsert(pastEntry[V]{key: item.Key, end: v.rev + 1, item: item})
@@ -139,7 +141,7 @@ func (v *View[V]) Count(from, to string) int {
 }
 
 // ascend calls yield for the items of live in [from, to).
-func ascend[V any](live entries[liveEntry[V]], from, to string, yield func(*Item[V]) bool) {
+func ascend[V any](live *btree.BTreeG[liveEntry[V]], from, to string, yield func(*Item[V]) bool) {
 	live.AscendGreaterOrEqual(liveEntry[V]{key: from}, func(e liveEntry[V]) bool {
 		return (to == "" || e.key < to) && yield(e.item)
 	})
@@ -148,7 +150,7 @@ func ascend[V any](live entries[liveEntry[V]], from, to string, yield func(*Item
 // A pastCursor returns, key by key, the versions that were valid at a revision. It
 // reads several versions at a time, since the tree can only be walked by callback.
 type pastCursor[V any] struct {
-	tree  entries[pastEntry[V]]
+	tree  *btree.BTreeG[pastEntry[V]]
 	rev   Revision
 	to    string
 	seek  pastEntry[V] // where to continue; with end == never, after all versions of the key

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/google/btree"
 )
 
 // A Watcher returns the events of the keys with a prefix: in the order of their
@@ -101,7 +103,7 @@ const (
 // A logPart is a part of the log.
 type logPart[V any] struct {
 	only        logEntry[V] // of a part with one change; then log is nil
-	log         entries[logEntry[V]]
+	log         *btree.BTreeG[logEntry[V]]
 	first, last Revision // none if last is less than first
 }
 
