@@ -181,6 +181,19 @@ func (r *CoveredRule) Missing() string {
 	return "never false"
 }
 
+func (r *CoveredRule) isMissing() bool { return r.Missing() != "" }
+
+// falseFirst compares two values of which false is less.
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
 // Percent returns how much is covered, from 0 to 100. It is 100 if there are no rules.
 func (c *Coverage) Percent() float64 {
 	had, wanted := c.results()
@@ -222,13 +235,8 @@ func (c *Coverage) String() string {
 		}
 		objects[r.object()] = append(objects[r.object()], r)
 	}
-	missing := func(rules []*CoveredRule) int {
-		if slices.ContainsFunc(rules, func(r *CoveredRule) bool { return r.Missing() != "" }) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(missing(objects[a]), missing(objects[b])) })
+	covered := func(name string) bool { return !slices.ContainsFunc(objects[name], (*CoveredRule).isMissing) }
+	slices.SortStableFunc(names, func(a, b string) int { return falseFirst(covered(a), covered(b)) })
 	var out strings.Builder
 	for _, name := range names {
 		writeRules(&out, name, objects[name])
@@ -240,9 +248,7 @@ func (c *Coverage) String() string {
 
 // writeRules writes the table of an object.
 func writeRules(out *strings.Builder, name string, rules []*CoveredRule) {
-	slices.SortStableFunc(rules, func(a, b *CoveredRule) int {
-		return cmp.Compare(min(len(b.Missing()), 1), min(len(a.Missing()), 1))
-	})
+	slices.SortStableFunc(rules, func(a, b *CoveredRule) int { return falseFirst(!a.isMissing(), !b.isMissing()) })
 	of := Coverage{}
 	var lines [][]string
 	widths := make([]int, 4)
