@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/header"
 )
 
 // A Verdict is what a server does with a request.
@@ -201,8 +203,8 @@ func contains(text, part string) bool { return matches("<*>"+part+"<*>", text) }
 func warningDifferences(want, got []string) []string {
 	var d differences
 	texts := make([]string, len(got))
-	for i, header := range got {
-		texts[i] = warningText(header)
+	for i, value := range got {
+		texts[i] = header.Warning(value)
 	}
 	same := len(want) == len(texts)
 	for i := 0; same && i < len(want); i++ {
@@ -212,14 +214,4 @@ func warningDifferences(want, got []string) []string {
 		d.add("warnings", "want %s, got %s", short(want), short(texts))
 	}
 	return d
-}
-
-// warningText returns the text of a Warning header, such as: 299 - "text".
-func warningText(header string) string {
-	_, text, ok := strings.Cut(header, `"`)
-	if !ok {
-		return header
-	}
-	text = strings.TrimSuffix(text, `"`)
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/route"
 )
 
 // A change is how kubectl changes an object.
@@ -107,10 +108,7 @@ func statusMessage(body any) string {
 // namespace default, if its kind has one.
 func (p *play) pathOf(st *Step, o map[string]any, named bool) (string, error) {
 	version, kind := p.vars.expand(object.String(o, "apiVersion")), object.String(o, "kind")
-	root := "/apis/" + version
-	if !strings.Contains(version, "/") {
-		root = "/api/" + version
-	}
+	root := route.VersionPath(version)
 	namespace, name := object.String(o, "metadata", "namespace"), object.String(o, "metadata", "name")
 	switch {
 	case version == "" || kind == "":

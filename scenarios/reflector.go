@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/suggest"
 )
@@ -94,10 +95,7 @@ func (t *servedType) String() string {
 // path returns the path of the resource in a namespace, or in all namespaces if
 // namespace is "".
 func (t *servedType) path(namespace string) string {
-	path := "/apis/" + t.Group + "/" + t.Version
-	if t.Group == "" {
-		path = "/api/" + t.Version
-	}
+	path := route.VersionPath(t.GroupVersion.String())
 	if namespace != "" && t.Namespaced {
 		path += "/namespaces/" + namespace
 	}

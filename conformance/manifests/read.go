@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/inputfile"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -25,8 +25,8 @@ type object struct {
 	variant                           bool
 }
 
-// A header has the identity of an object.
-type header struct {
+// An objectHeader has the identity of an object.
+type objectHeader struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Items      []json.RawMessage `json:"items"`
@@ -41,7 +41,7 @@ func read(paths []string) (out []*object, err error) {
 	seen := map[string]bool{}
 	for _, root := range paths {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			if err != nil || d.IsDir() || !inputfile.HasObjects(path) {
 				return err
 			}
 			text, err := os.ReadFile(path)
@@ -85,7 +85,7 @@ func objectsOf(path string, text []byte) (out []*object) {
 
 // expand returns the object of a body, or those of a List.
 func expand(origin string, body []byte) (out []*object) {
-	var h header
+	var h objectHeader
 	if json.Unmarshal(body, &h) != nil || h.APIVersion == "" || h.Kind == "" {
 		return nil
 	}

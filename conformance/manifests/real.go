@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/header"
+	"github.com/kubefake/kubefake/internal/route"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -116,7 +118,7 @@ func (s *realServer) discover(ctx context.Context, apiVersion string) error {
 	if s.resources[apiVersion] != nil {
 		return nil
 	}
-	code, _, body, err := s.send(ctx, "GET", versionPath(apiVersion), "", nil)
+	code, _, body, err := s.send(ctx, "GET", route.VersionPath(apiVersion), "", nil)
 	if err != nil {
 		return err
 	}
@@ -136,13 +138,6 @@ func (s *realServer) discover(ctx context.Context, apiVersion string) error {
 	return nil
 }
 
-func versionPath(apiVersion string) string {
-	if strings.Contains(apiVersion, "/") {
-		return "/apis/" + apiVersion
-	}
-	return "/api/" + apiVersion
-}
-
 // createNamespace creates the namespace of an object unless it exists.
 func (s *realServer) createNamespace(ctx context.Context, o *object) error {
 	r, ok := s.resources[o.apiVersion][o.kind]
@@ -160,7 +155,7 @@ func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer,
 	if !ok {
 		return missingKind, nil
 	}
-	path := versionPath(o.apiVersion)
+	path := route.VersionPath(o.apiVersion)
 	if r.Namespaced {
 		namespace := o.namespace
 		if namespace == "" {
@@ -172,11 +167,11 @@ func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer,
 	if dryRun {
 		path += "&dryRun=All"
 	}
-	code, header, body, err := s.send(ctx, "PATCH", path, "application/apply-patch+yaml", o.body)
+	code, headers, body, err := s.send(ctx, "PATCH", path, "application/apply-patch+yaml", o.body)
 	if err != nil {
 		return answer{}, err
 	}
-	a := answer{code: code, warnings: warningsOf(header)}
+	a := answer{code: code, warnings: warningsOf(headers)}
 	if !a.accepted() {
 		var status struct{ Reason, Message string }
 		if err := json.Unmarshal(body, &status); err != nil {
@@ -190,8 +185,7 @@ func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer,
 // warningsOf returns the texts of the headers.
 func warningsOf(h http.Header) (out []string) {
 	for _, value := range h.Values("Warning") {
-		text := strings.TrimSuffix(strings.TrimPrefix(value, `299 - "`), `"`)
-		out = append(out, strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(text))
+		out = append(out, header.Warning(value))
 	}
 	return out
 }

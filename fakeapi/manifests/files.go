@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -152,7 +151,7 @@ func (w *walker) path(p string) bool {
 	}
 	names, err := fs.Glob(w.fsys, p)
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("no file matches %q", p)
+		err = inputfile.NoMatch(p)
 	}
 	if err != nil {
 		return w.yield(file{name: p, err: err})
@@ -219,18 +218,10 @@ func (w *walker) entry(name string, e fs.DirEntry) bool {
 	switch {
 	case isDir:
 		return w.dir(name)
-	case hasManifestExtension(name):
+	case inputfile.HasObjects(name):
 		return w.file(name, true)
 	}
 	return true
-}
-
-func hasManifestExtension(name string) bool {
-	switch path.Ext(name) {
-	case ".yaml", ".yml", ".json":
-		return true
-	}
-	return false
 }
 
 // isTemplate reports whether a file is one of the templates of a Helm chart.

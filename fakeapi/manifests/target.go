@@ -14,6 +14,8 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	httpheader "github.com/kubefake/kubefake/internal/header"
+	"github.com/kubefake/kubefake/internal/route"
 )
 
 // historyBytes is the memory for old versions of objects: nobody reads them.
@@ -159,7 +161,7 @@ func (t *target) discover(ctx context.Context, apiVersion string) map[string]res
 			Namespaced bool
 		}
 	}
-	r := t.send(ctx, &request{method: http.MethodGet, path: versionPath(apiVersion)})
+	r := t.send(ctx, &request{method: http.MethodGet, path: route.VersionPath(apiVersion)})
 	if r.code != http.StatusOK || json.Unmarshal(r.body.Bytes(), &list) != nil {
 		return out
 	}
@@ -169,14 +171,6 @@ func (t *target) discover(ctx context.Context, apiVersion string) map[string]res
 		}
 	}
 	return out
-}
-
-// versionPath returns the path of a group and version, whose resources are below it.
-func versionPath(apiVersion string) string {
-	if strings.Contains(apiVersion, "/") {
-		return "/apis/" + apiVersion
-	}
-	return "/api/" + apiVersion
 }
 
 // A request is one to a server.
@@ -245,8 +239,11 @@ type reply struct {
 	Answer
 	missing bool // there is no definition of the kind
 	causes  []cause
-	key     string // of the object in the store; "" if that is not known
+	key     objectKey // zero if the object has no name yet
 }
+
+// An objectKey identifies an object in a server.
+type objectKey struct{ group, kind, namespace, name string }
 
 // A cause is one of a Status.
 type cause struct {
@@ -266,15 +263,13 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 			t.createNamespace(namespace)
 		}
 	}
-	group, _, _ := strings.Cut(o.apiVersion, "/")
-	key := strings.Join([]string{group, o.kind, namespace, o.name}, "\x00")
 	r, err := t.requestFor(o, res, namespace, w)
 	if err != nil {
 		return t.refusal("BadRequest", err.Error())
 	}
 	out := t.replyOf(t.send(ctx, r))
 	if o.name != "" {
-		out.key = key
+		out.key = objectKey{o.group(), o.kind, namespace, o.name}
 	}
 	if out.Code < 300 && !w.dryRun {
 		t.stored(ctx, o)
@@ -290,7 +285,7 @@ func (t *target) stored(ctx context.Context, o *object) {
 		_ = t.createDefaultAccount(o.name) // the namespace exists
 	case o.kind == "CustomResourceDefinition" && len(t.config.WebhookServices) == 0 && bytes.Contains(o.body, []byte(`"conversion"`)):
 		t.send(ctx, &request{
-			method: http.MethodPatch, path: versionPath(o.apiVersion) + "/customresourcedefinitions/" + o.name,
+			method: http.MethodPatch, path: route.VersionPath(o.apiVersion) + "/customresourcedefinitions/" + o.name,
 			contentType: "application/merge-patch+json", body: []byte(`{"spec": {"conversion": {"strategy": "None", "webhook": null}}}`),
 		})
 	}
@@ -311,7 +306,7 @@ func (t *target) refusal(reason, message string) *reply {
 // requestFor returns the request that writes an object. It fails, as kubectl does, for one without
 // a name.
 func (t *target) requestFor(o *object, res resource, namespace string, w write) (*request, error) {
-	r := &request{path: versionPath(o.apiVersion), body: o.body, user: w.user, query: url.Values{
+	r := &request{path: route.VersionPath(o.apiVersion), body: o.body, user: w.user, query: url.Values{
 		"fieldManager": {"kubectl"}, "fieldValidation": {t.config.fieldValidation()},
 	}}
 	if w.dryRun {
@@ -370,13 +365,10 @@ func (t *target) replyOf(w *response) *reply {
 	return out
 }
 
-// warningsOf returns the texts of Warning headers: 299 - "text".
+// warningsOf returns the texts of the Warning headers.
 func warningsOf(h http.Header) (out []string) {
 	for _, v := range h["Warning"] {
-		text := strings.TrimSuffix(strings.TrimPrefix(v, `299 - "`), `"`)
-		out = append(out, warningUnquoter.Replace(text))
+		out = append(out, httpheader.Warning(v))
 	}
 	return out
 }
-
-var warningUnquoter = strings.NewReplacer(`\\`, `\`, `\"`, `"`)

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,10 +92,10 @@ type job struct {
 	done     chan []*found
 }
 
-// A found result has the identity of its object.
+// A found result has the identity of its object, as far as it is known.
 type found struct {
 	*Result
-	key string
+	key objectKey
 }
 
 // run validates the input with several workers. It calls yield in the order of the input.
@@ -131,7 +132,7 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 			}
 		}()
 	}
-	seen := map[string]*Result{}
+	seen := map[objectKey]*Result{}
 	for j := range ordered {
 		select {
 		case results := <-j.done:
@@ -167,8 +168,8 @@ func (v *validator) jobs(ctx context.Context) iter.Seq[*job] {
 }
 
 // markDuplicate adds a finding to an object that was in the input before.
-func (v *validator) markDuplicate(seen map[string]*Result, r *found) {
-	if r.key == "" {
+func (v *validator) markDuplicate(seen map[objectKey]*Result, r *found) {
+	if r.key == (objectKey{}) {
 		return
 	}
 	first := seen[r.key]
@@ -268,11 +269,9 @@ func (v *validator) ask(ctx context.Context, o *object, r *found) {
 	r.Outcome = Valid
 	for _, reply := range replies {
 		r.Answers = append(r.Answers, reply.Answer)
-		if reply.key != "" {
+		if reply.key != (objectKey{}) {
 			r.key = reply.key
-			if r.Namespace == "" {
-				r.Namespace = strings.Split(reply.key, "\x00")[2]
-			}
+			r.Namespace = cmp.Or(r.Namespace, reply.key.namespace)
 		}
 		switch {
 		case reply.missing:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -39,12 +40,7 @@ type spec struct {
 func (s *apiService) isRemote() bool { return s.spec.name != "" }
 
 // path returns the path of the group version.
-func (s *apiService) path() string {
-	if s.Group == "" {
-		return "/api/" + s.Version
-	}
-	return "/apis/" + s.GroupVersion.String()
-}
+func (s *apiService) path() string { return route.VersionPath(s.GroupVersion.String()) }
 
 // parse returns the APIService of an object of type t.
 func parse(t *resource.Type, o *storage.Object) *apiService {

@@ -22,6 +22,17 @@ func TestGet(t *testing.T) {
 	assert.Empty(t, header.Get(nil, "Accept"))
 }
 
+func TestWarning(t *testing.T) {
+	for value, want := range map[string]string{
+		`299 - "deprecated"`:                  "deprecated",
+		`299 - "unknown field \"spec.a\\b\""`: `unknown field "spec.a\b"`,
+		`299 - ""`:                            "",
+		"no text":                             "no text",
+	} {
+		assert.Equal(t, want, header.Warning(value), value)
+	}
+}
+
 var get = regexp.MustCompile(`header\.Get\([^"\n]*"([^"]*)"\)`)
 
 // TestNames checks the names in the calls of Get in this module.

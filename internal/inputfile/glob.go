@@ -16,7 +16,7 @@ func EachMatch(fsys fs.FS, globs []string, do func(name string, text []byte) err
 			return fmt.Errorf("%q: %w", glob, err)
 		}
 		if len(matches) == 0 {
-			return noMatch(glob)
+			return NoMatch(glob)
 		}
 		for _, name := range matches {
 			if !slices.Contains(names, name) {
@@ -36,9 +36,9 @@ func EachMatch(fsys fs.FS, globs []string, do func(name string, text []byte) err
 	return nil
 }
 
-// A noMatch is the error of a glob that matches no file.
-type noMatch string
+// NoMatch is the error of a glob that matches no file.
+type NoMatch string
 
-func (e noMatch) Error() string { return fmt.Sprintf("no file matches %q", string(e)) }
+func (e NoMatch) Error() string { return fmt.Sprintf("no file matches %q", string(e)) }
 
-func (e noMatch) Unwrap() error { return fs.ErrNotExist }
+func (e NoMatch) Unwrap() error { return fs.ErrNotExist }

@@ -26,7 +26,7 @@ func Names(name string) ([]string, error) {
 		return nil, fmt.Errorf("%q: %w", name, err)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no file matches %q", name)
+		return nil, NoMatch(name)
 	}
 	return names, nil
 }
@@ -40,15 +40,21 @@ func filesIn(dir string) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		switch filepath.Ext(e.Name()) {
-		case ".yaml", ".yml", ".json":
-			if !e.IsDir() {
-				out = append(out, filepath.Join(dir, e.Name()))
-			}
+		if HasObjects(e.Name()) && !e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
 	if out == nil {
 		return nil, Wrap(dir, errors.New("the directory has no .yaml, .yml or .json file"))
 	}
 	return out, nil
+}
+
+// HasObjects reports whether the name of a file is that of one with objects: *.yaml, *.yml or *.json.
+func HasObjects(name string) bool {
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
 }

@@ -167,3 +167,12 @@ func wantsWatch(query string) bool {
 func ParseBool(value string) bool {
 	return value != "0" && !strings.EqualFold(value, "false")
 }
+
+// VersionPath returns the path of an apiVersion, below which its resources are: "/api/v1",
+// "/apis/apps/v1".
+func VersionPath(apiVersion string) string {
+	if strings.Contains(apiVersion, "/") {
+		return "/apis/" + apiVersion
+	}
+	return "/api/" + apiVersion
+}

@@ -128,3 +128,8 @@ func TestIsLongRunning(t *testing.T) {
 		})
 	}
 }
+
+func TestVersionPath(t *testing.T) {
+	assert.Equal(t, "/api/v1", route.VersionPath("v1"))
+	assert.Equal(t, "/apis/apps/v1", route.VersionPath("apps/v1"))
+}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubefake/kubefake/internal/release/descriptions"
+	"github.com/kubefake/kubefake/internal/route"
 )
 
 // A recording is a folder of recordings, named by the release and the variant
@@ -207,7 +208,7 @@ func (s *server) addStored(stored map[string]string, gv string, served []string)
 	var list struct {
 		Resources []struct{ Name, Kind, StorageVersionHash string }
 	}
-	if err := s.getJSON(groupVersionPath(gv), "application/json", &list); err != nil {
+	if err := s.getJSON(route.VersionPath(gv), "application/json", &list); err != nil {
 		return err
 	}
 	candidates := served
@@ -240,14 +241,6 @@ func storageVersionHash(groupVersion, kind string) string {
 	}
 	sum := sha256.Sum256([]byte(groupVersion + "/" + kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
-}
-
-// groupVersionPath is the path of a group version: "/api/v1", "/apis/apps/v1".
-func groupVersionPath(gv string) string {
-	if strings.Contains(gv, "/") {
-		return "/apis/" + gv
-	}
-	return "/api/" + gv
 }
 
 // recordOpenAPI records openapi.json and the documents that it lists.
@@ -316,7 +309,7 @@ func (s *server) recordBootstrap(rec *recording) error {
 		if !served {
 			continue
 		}
-		if err := s.getJSON(groupVersionPath(gv)+"/"+source.resource, "application/json", &list); err != nil {
+		if err := s.getJSON(route.VersionPath(gv)+"/"+source.resource, "application/json", &list); err != nil {
 			return err
 		}
 		objects[gv+"/"+source.resource] = list.Items
@@ -329,7 +322,7 @@ func (s *server) recordBootstrap(rec *recording) error {
 // serves reports whether the server serves a resource of a group version.
 func (s *server) serves(gv, name string) (bool, error) {
 	var list struct{ Resources []struct{ Name string } }
-	if err := s.getJSON(groupVersionPath(gv), "application/json", &list); err != nil {
+	if err := s.getJSON(route.VersionPath(gv), "application/json", &list); err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(list.Resources, func(r struct{ Name string }) bool { return r.Name == name }), nil
@@ -372,7 +365,7 @@ func (s *server) addListColumns(columns map[string][]json.RawMessage) error {
 				Verbs      []string
 			}
 		}
-		if err := s.getJSON(groupVersionPath(gv), "application/json", &list); err != nil {
+		if err := s.getJSON(route.VersionPath(gv), "application/json", &list); err != nil {
 			return err
 		}
 		group, _, grouped := strings.Cut(gv, "/")
@@ -384,7 +377,7 @@ func (s *server) addListColumns(columns map[string][]json.RawMessage) error {
 			if grouped {
 				kind = group + "/" + kind
 			}
-			if err := s.addColumns(columns, kind, groupVersionPath(gv)+"/"+r.Name+"?limit=1"); err != nil {
+			if err := s.addColumns(columns, kind, route.VersionPath(gv)+"/"+r.Name+"?limit=1"); err != nil {
 				return err
 			}
 		}
