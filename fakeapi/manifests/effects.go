@@ -71,8 +71,11 @@ type place struct {
 
 func (o *object) place() place { return place{o.file.name, o.number, o.item} }
 
-func (o *object) group() string {
-	group, _, ok := strings.Cut(o.apiVersion, "/")
+func (o *object) group() string { return groupOf(o.apiVersion) }
+
+// groupOf returns the group of an API version.
+func groupOf(apiVersion string) string {
+	group, _, ok := strings.Cut(apiVersion, "/")
 	if !ok {
 		return ""
 	}

@@ -217,7 +217,7 @@ func TestReleases(t *testing.T) {
 {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a}]}}
 `
 	assert.Equal(t, `<stdin>:2:1: DeviceClass /a missing-kind
-  2:34: error: MissingKind: no matches for kind "DeviceClass" in version "resource.k8s.io/v1"v1.33.13
+  2:34: error: MissingKind: no matches for kind "DeviceClass" in version "resource.k8s.io/v1"; served from v1.34 onv1.33.13
 <stdin>:4:1: Pod default/a invalid
   4:70: error: FieldValueRequired: spec.containers[0].image: Required value
 `, lines(validate(t, manifests.Config{Releases: []string{"1.33", "1.36"}}, input)))

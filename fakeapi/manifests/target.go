@@ -30,6 +30,7 @@ type target struct {
 
 	mu         sync.Mutex // guards the fields below
 	versions   map[string]map[string]resource
+	missing    map[string]error         // that lookup has returned, by API version and kind
 	defined    map[string][]kindVersion // by the catalog, by group and kind
 	namespaces map[string]bool          // that exist, or cannot be created
 }
@@ -66,7 +67,7 @@ func newTarget(c *Config, release string, schemas *catalog) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{config: c, srv: srv, catalog: schemas, versions: map[string]map[string]resource{}, namespaces: map[string]bool{}}
+	t := &target{config: c, srv: srv, catalog: schemas, versions: map[string]map[string]resource{}, missing: map[string]error{}, namespaces: map[string]bool{}}
 	return t, t.createDefaultAccounts()
 }
 
@@ -122,17 +123,16 @@ func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource,
 	if ok {
 		return r, nil
 	}
-	missing := fmt.Errorf("no matches for kind %q in version %q", kind, apiVersion)
 	defined, err := t.define(ctx, apiVersion, kind)
 	if err != nil {
-		return r, fmt.Errorf("%w; %w", missing, err)
+		return r, fmt.Errorf("%w; %w", t.noMatch(ctx, apiVersion, kind), err)
 	}
 	if defined {
 		if r, ok = t.lookupLocked(ctx, apiVersion, kind); ok {
 			return r, nil
 		}
 	}
-	return r, missing
+	return r, t.noMatch(ctx, apiVersion, kind)
 }
 
 func (t *target) lookupLocked(ctx context.Context, apiVersion, kind string) (resource, bool) {
@@ -150,6 +150,7 @@ func (t *target) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.versions)
+	clear(t.missing)
 }
 
 // discover returns the kinds of a group and version.
