@@ -17,7 +17,6 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A mapStore holds objects by key.
@@ -182,7 +181,7 @@ func TestSideEffects(t *testing.T) {
 		return newObject(t, a.Services, `{"metadata":{"name":"s","namespace":"ns","uid":"1"},"spec":{"type":"ClusterIP","clusterIP":"`+ip+`","clusterIPs":["`+ip+`"]}}`)
 	}
 	apply := func(old, next *storage.Object) {
-		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+		_, err := store.Update(func(tx storage.Txn) error {
 			effects := a.SideEffects(a.Services, old, next)
 			effects.Allocate(tx)
 			effects.Release(tx)
@@ -206,7 +205,7 @@ func TestSideEffects(t *testing.T) {
 	assert.Contains(t, string(o.JSON()), `"parentRef":{"resource":"services","namespace":"ns","name":"s"}`)
 
 	endpoints := newObject(t, a.Endpoints, `{"metadata":{"name":"s","namespace":"ns","uid":"2"}}`)
-	_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+	_, err := store.Update(func(tx storage.Txn) error {
 		tx.Put(a.Endpoints.Key("ns", "s"), endpoints.At(tx.Revision()))
 		return nil
 	})

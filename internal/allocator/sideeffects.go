@@ -7,7 +7,6 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // SideEffects are the writes that the write of a Service needs in its
@@ -64,7 +63,7 @@ func clusterIPs(t *resource.Type, o *storage.Object) []string {
 }
 
 // Allocate makes the writes that precede that of the Service. It creates nothing that exists.
-func (e SideEffects) Allocate(tx *mvcc.Txn[*storage.Object]) {
+func (e SideEffects) Allocate(tx storage.Txn) {
 	for _, c := range e.created {
 		if _, ok := tx.Get(c.key); !ok {
 			tx.Put(c.key, c.object.At(tx.Revision()))
@@ -73,7 +72,7 @@ func (e SideEffects) Allocate(tx *mvcc.Txn[*storage.Object]) {
 }
 
 // Release makes the writes that follow that of the Service.
-func (e SideEffects) Release(tx *mvcc.Txn[*storage.Object]) {
+func (e SideEffects) Release(tx storage.Txn) {
 	for _, key := range e.deleted {
 		tx.Delete(key)
 	}

@@ -104,7 +104,7 @@ func TestStorePolicyChanges(t *testing.T) {
 	typ := p.Types.Lookup(rbacGroup, "v1", "rolebindings")
 	put := func(namespace, name, user string) {
 		body := fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"uid":"1"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}}`, name, namespace, user)
-		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+		_, err := store.Update(func(tx storage.Txn) error {
 			tx.Put(typ.Key(namespace, name), storage.New(typ, decode(t, typ, body), nil).At(tx.Revision()))
 			return nil
 		})

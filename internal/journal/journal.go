@@ -176,7 +176,7 @@ func (j *Journal) RecordRequest(r Request, came int64) {
 // RecordTransaction adds a transaction. The caller calls it inside the
 // transaction after the last change, so that the entry precedes every entry of a
 // reader that has seen the change. A transaction without changes is not added.
-func (j *Journal) RecordTransaction(tx *mvcc.Txn[*storage.Object], by Writer) {
+func (j *Journal) RecordTransaction(tx storage.Txn, by Writer) {
 	changes := tx.Events()
 	n := len(changes)
 	if n == 0 {

@@ -99,7 +99,7 @@ func TestReached(t *testing.T) {
 func TestRecordTransaction(t *testing.T) {
 	j := journal.New(fixedTime)
 	store := mvcc.New[*storage.Object](mvcc.Options{})
-	write := func(do func(tx *mvcc.Txn[*storage.Object]) error) {
+	write := func(do func(tx storage.Txn) error) {
 		store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
 			if err := do(tx); err != nil {
 				return err
@@ -108,8 +108,8 @@ func TestRecordTransaction(t *testing.T) {
 			return nil
 		})
 	}
-	put := func(keys int) func(tx *mvcc.Txn[*storage.Object]) error {
-		return func(tx *mvcc.Txn[*storage.Object]) error {
+	put := func(keys int) func(tx storage.Txn) error {
+		return func(tx storage.Txn) error {
 			for i := range keys {
 				tx.Put(fmt.Sprintf("/pods/default/%d", i), &storage.Object{})
 			}
@@ -117,8 +117,8 @@ func TestRecordTransaction(t *testing.T) {
 		}
 	}
 	write(put(2))
-	write(func(tx *mvcc.Txn[*storage.Object]) error { tx.Delete("/pods/default/none"); return nil })
-	write(func(tx *mvcc.Txn[*storage.Object]) error { return errors.New("refused") })
+	write(func(tx storage.Txn) error { tx.Delete("/pods/default/none"); return nil })
+	write(func(tx storage.Txn) error { return errors.New("refused") })
 	write(put(5000))
 
 	transactions := j.Transactions()

@@ -8,7 +8,6 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // seeds are the objects that every server of a release starts with, in stored
@@ -75,7 +74,7 @@ func plant(store *storage.Store, seeds []seed, values *release.BootstrapValues) 
 	for i := range seeds {
 		s := &seeds[i]
 		draft := s.draft(values, buffer)
-		_, err := store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+		_, err := store.Update(func(tx storage.Txn) error {
 			tx.Put(s.typ.Key(draft.Namespace, draft.Name), draft.At(tx.Revision()))
 			return nil
 		})

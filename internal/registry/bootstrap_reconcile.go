@@ -9,7 +9,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A kube-apiserver that starts over the objects of another one creates its own objects that
@@ -214,7 +213,7 @@ func (g *Registry) createMissingIPAddresses(a *releaseAPI) error {
 			continue
 		}
 		effects := a.allocator.SideEffects(t, nil, o)
-		err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+		err := op.commit(func(tx storage.Txn) error {
 			effects.Allocate(tx)
 			return nil
 		})

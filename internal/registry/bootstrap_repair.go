@@ -11,7 +11,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // The server creates some of its own objects again after somebody deleted them:
@@ -141,7 +140,7 @@ func (g *Registry) createAgain(surface *Surface, t *resource.Type, key string, d
 		return
 	}
 	effects := op.allocator.SideEffects(t, nil, draft)
-	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err := op.commit(func(tx storage.Txn) error {
 		if _, ok := tx.Get(key); !ok {
 			effects.Allocate(tx)
 			tx.Put(key, draft.At(tx.Revision()))

@@ -92,7 +92,7 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(op.Type, old, draft)
-	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err = op.commit(func(tx storage.Txn) error {
 		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
@@ -188,7 +188,7 @@ func (g *Registry) removeNow(t *resource.Type, namespace, name string) error {
 		return missing
 	}
 	effects := op.allocator.SideEffects(t, old, nil)
-	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err := op.commit(func(tx storage.Txn) error {
 		if !tx.Delete(key) {
 			return missing
 		}

@@ -37,7 +37,7 @@ type state struct {
 // commit runs one transaction and records its writer. What the server derives
 // from stored objects (admission configuration, custom resources) is up to date
 // when it returns. It fails if the request has ended.
-func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error {
+func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	if err := op.ended(); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (op *operation) commit(fn func(tx *mvcc.Txn[*storage.Object]) error) error 
 	}
 	var changed []string // the names of definitions or APIServices
 	isAPIService := t.Group == "apiregistration.k8s.io"
-	rev, err := op.store.Update(func(tx *mvcc.Txn[*storage.Object]) error {
+	rev, err := op.store.Update(func(tx storage.Txn) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(t, old, draft)
-	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err := op.commit(func(tx storage.Txn) error {
 		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
@@ -184,7 +184,7 @@ func (op *operation) remove(old *storage.Object, dryRun bool) (*storage.Object, 
 	}
 	rev, key := mvcc.Revision(0), op.Type.Key(old.Namespace, old.Name)
 	effects := op.allocator.SideEffects(op.Type, old, nil)
-	err := op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err := op.commit(func(tx storage.Txn) error {
 		if item, ok := tx.Get(key); !ok || item.Value != old {
 			return errConflict
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // nameAttempts is the number of generated names that a create tries.
@@ -309,7 +308,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 	}
 	var stored *storage.Object
 	effects := op.allocator.SideEffects(op.Type, nil, draft)
-	err = op.commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err = op.commit(func(tx storage.Txn) error {
 		if item, ok := tx.Get(key); ok {
 			return op.alreadyExists(obj, item.Value)
 		}

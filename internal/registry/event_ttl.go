@@ -39,7 +39,7 @@ type expiries struct {
 }
 
 // expireAfterTTL lets the objects that a transaction puts expire.
-func (g *Registry) expireAfterTTL(t *resource.Type, tx *mvcc.Txn[*storage.Object]) {
+func (g *Registry) expireAfterTTL(t *resource.Type, tx storage.Txn) {
 	e := &g.expiries
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,7 +85,7 @@ func (g *Registry) expire() {
 	if len(due) == 0 {
 		return
 	}
-	err := g.internal("expire", Request{Type: due[0].typ, UserAgent: ownUserAgent}).commit(func(tx *mvcc.Txn[*storage.Object]) error {
+	err := g.internal("expire", Request{Type: due[0].typ, UserAgent: ownUserAgent}).commit(func(tx storage.Txn) error {
 		for _, d := range due {
 			if item, ok := tx.Get(d.key); ok && item.Modified == d.rev {
 				tx.Delete(d.key)

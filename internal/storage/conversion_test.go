@@ -15,7 +15,6 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // versioned is the codec of one version of things.
@@ -70,7 +69,7 @@ func TestConversion(t *testing.T) {
 		t.Helper()
 		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, nil, nil)
 		require.NoError(t, err)
-		_, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
+		_, err = s.Update(func(tx Txn) error {
 			tx.Put(typ.Key("", name), draft.At(tx.Revision()))
 			return nil
 		})

@@ -119,7 +119,7 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 
 // begin returns the state that a query reads and the key at which the page starts. exact
 // reports whether prefix is a complete key.
-func (s *Store) begin(ctx context.Context, t *resource.Type, q Query, prefix string, exact bool) (from string, view *mvcc.View[*Object], err error) {
+func (s *Store) begin(ctx context.Context, t *resource.Type, q Query, prefix string, exact bool) (from string, view View, err error) {
 	if q.Continue != "" && !exact {
 		return s.resume(t, q, prefix)
 	}
@@ -133,7 +133,7 @@ func (s *Store) begin(ctx context.Context, t *resource.Type, q Query, prefix str
 }
 
 // fill fills a page with the first q.Limit objects of a view from a key on.
-func (s *Store) fill(ctx context.Context, t *resource.Type, q Query, page *Page, view *mvcc.View[*Object], from, prefix string) error {
+func (s *Store) fill(ctx context.Context, t *resource.Type, q Query, page *Page, view View, from, prefix string) error {
 	end := mvcc.PrefixEnd(prefix)
 	items := make([]*Object, 0, min(q.Limit, 512))
 	var last string
@@ -211,7 +211,7 @@ func (s *Selection) walk(ctx context.Context, t *resource.Type, items iter.Seq[*
 
 // resume returns the state that a continue token refers to and the key at which the
 // page starts.
-func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, view *mvcc.View[*Object], err error) {
+func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, view View, err error) {
 	from, at, err := decodeContinue(q.Continue, prefix)
 	if err != nil {
 		return "", nil, err
@@ -233,7 +233,7 @@ func (s *Store) resume(t *resource.Type, q Query, prefix string) (from string, v
 // lags: kube-apiserver waits up to three seconds for its cache before it reads
 // etcd. Here the read does not wait. Request: GET of a list without
 // resourceVersion.
-func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (*mvcc.View[*Object], error) {
+func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bool) (View, error) {
 	rev, err := ParseVersion(q.Version)
 	if err != nil {
 		return nil, &VersionError{Value: q.Version, Err: err}
@@ -251,7 +251,7 @@ func (s *Store) resolve(ctx context.Context, t *resource.Type, q Query, exact bo
 }
 
 // at returns the view of t at a version. 0 is the newest.
-func (s *Store) at(t *resource.Type, rev uint64) (*mvcc.View[*Object], error) {
+func (s *Store) at(t *resource.Type, rev uint64) (View, error) {
 	if rev != 0 && rev < uint64(s.oldest(t)) {
 		return nil, &ExpiredError{}
 	}

@@ -4,7 +4,7 @@ import "github.com/kubefake/kubefake/mvcc"
 
 // A Snapshot is the state of a store at a revision. It keeps its objects in memory, and
 // no others.
-type Snapshot struct{ view *mvcc.View[*Object] }
+type Snapshot struct{ view View }
 
 // Snapshot returns the newest state. It takes constant time.
 func (s *Store) Snapshot() *Snapshot { return &Snapshot{s.NewestView()} }
@@ -18,7 +18,7 @@ func (s *Snapshot) Revision() mvcc.Revision { return s.view.Revision() }
 // first is greater than last if there was none.
 func (s *Store) Restore(to *Snapshot) (first, last mvcc.Revision, err error) {
 	view := to.view
-	last, err = s.Update(func(tx *mvcc.Txn[*Object]) error {
+	last, err = s.Update(func(tx Txn) error {
 		first = tx.Revision()
 		var deleted []string
 		for item := range tx.Range("", "") {

@@ -118,5 +118,5 @@ func (i *StateItem) Item(t *resource.Type) (*mvcc.Item[*Object], error) {
 // Load replaces the contents of a new store by items, at a revision; see
 // [mvcc.Store.Load].
 func (s *Store) Load(rev mvcc.Revision, items []*mvcc.Item[*Object]) {
-	s.Store.Load(rev, slices.Values(items))
+	s.database.Load(rev, slices.Values(items))
 }

@@ -80,7 +80,7 @@ func newHistory(t *testing.T, uncached bool) *history {
 }
 
 func (h *history) put(namespace, name, data, label string) mvcc.Revision {
-	rev, err := h.s.Update(func(tx *mvcc.Txn[*Object]) error {
+	rev, err := h.s.Update(func(tx Txn) error {
 		key := h.k.Key(namespace, name)
 		var old *Object
 		if item, ok := tx.Get(key); ok {
@@ -94,7 +94,7 @@ func (h *history) put(namespace, name, data, label string) mvcc.Revision {
 }
 
 func (h *history) delete(namespace, name string) mvcc.Revision {
-	rev, err := h.s.Update(func(tx *mvcc.Txn[*Object]) error {
+	rev, err := h.s.Update(func(tx Txn) error {
 		tx.Delete(h.k.Key(namespace, name))
 		return nil
 	})

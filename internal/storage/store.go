@@ -26,7 +26,7 @@ type Store struct {
 
 // objects are what the Stores of several API servers of a cluster share.
 type objects struct {
-	*mvcc.Store[*Object]
+	database
 	clock *clock.Clock
 	keep  Limits
 
@@ -42,7 +42,7 @@ type objects struct {
 // NewStore returns an empty store.
 func NewStore(c *clock.Clock, keep Limits) *Store {
 	out := &Store{objects: &objects{clock: c, keep: keep}}
-	out.objects.Store = mvcc.New[*Object](out.options())
+	out.database = mvccStore{mvcc.New[*Object](out.options())}
 	out.addCaches()
 	return out
 }
@@ -51,7 +51,7 @@ func NewStore(c *clock.Clock, keep Limits) *Store {
 // own. Its watch caches do not lag.
 func (s *Store) Fork(c *clock.Clock, keep Limits) *Store {
 	out := &Store{objects: &objects{clock: c, keep: keep}}
-	out.objects.Store = s.objects.Store.Fork(out.options())
+	out.database = s.database.Fork(out.options())
 	out.compactedEtcd.Store(s.compactedEtcd.Load())
 	out.addCaches()
 	return out
@@ -76,7 +76,7 @@ func (s *Store) CloseCaches() {
 }
 
 func (s *Store) addCaches() {
-	s.caches = newWatchCaches(s.objects.Store, s.clock)
+	s.caches = newWatchCaches(s.database, s.clock)
 	s.cachesMu.Lock()
 	defer s.cachesMu.Unlock()
 	all := []*watchCaches{s.caches}
@@ -99,8 +99,8 @@ func (s *Store) Close() {
 }
 
 // Update is mvcc.Store.Update. It also schedules the moves of lagging watch caches.
-func (s *Store) Update(fn func(tx *mvcc.Txn[*Object]) error) (mvcc.Revision, error) {
-	rev, err := s.objects.Store.Update(fn)
+func (s *Store) Update(fn func(tx Txn) error) (mvcc.Revision, error) {
+	rev, err := s.database.Update(fn)
 	for _, cs := range *s.allCaches.Load() {
 		if cs.lagging.Load() {
 			cs.scheduleAll()
@@ -148,7 +148,7 @@ func (s *Store) Get(ctx context.Context, t *resource.Type, namespace, name, vers
 
 // atLeast returns a state that is not older than version, or the newest state if
 // version is "".
-func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (*mvcc.View[*Object], error) {
+func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (View, error) {
 	if version == "" {
 		return s.NewestView(), nil
 	}
@@ -164,7 +164,7 @@ func (s *Store) atLeast(ctx context.Context, t *resource.Type, version string) (
 }
 
 // find returns the object at a key in a view, nil if there is none.
-func find(view *mvcc.View[*Object], key string) *Object {
+func find(view View, key string) *Object {
 	item, ok := view.Get(key)
 	if !ok {
 		return nil
@@ -173,7 +173,7 @@ func find(view *mvcc.View[*Object], key string) *Object {
 }
 
 // NewestView returns the current state.
-func (s *Store) NewestView() *mvcc.View[*Object] {
+func (s *Store) NewestView() View {
 	view, err := s.View(0)
 	if err != nil {
 		panic("storage: no newest view: " + err.Error()) // unreachable: revision 0 always exists
@@ -236,7 +236,7 @@ func none(func(*Object) bool) {}
 
 // await returns the view of a replica once it is at rev or later. It waits up to
 // freshnessWait, and not at all for a resource without a watch cache.
-func (s *Store) await(ctx context.Context, t *resource.Type, r *mvcc.Replica[*Object], rev uint64) (*mvcc.View[*Object], error) {
+func (s *Store) await(ctx context.Context, t *resource.Type, r replica, rev uint64) (View, error) {
 	timeout := s.clock.After(freshnessWait)
 	defer timeout.Stop()
 	for {

@@ -34,7 +34,7 @@ type Watch struct {
 	ctx       context.Context
 	typ       *resource.Type
 	selection Selection
-	watcher   *mvcc.Watcher[*Object]
+	watcher   Watcher
 	changes   []Change
 }
 
@@ -52,6 +52,12 @@ func (s *Store) Watch(ctx context.Context, t *resource.Type, sel Selection, afte
 		return nil, &ExpiredError{}
 	}
 	return &Watch{ctx: ctx, typ: t, selection: sel, watcher: watcher}, nil
+}
+
+// Events returns a watcher of the events of all objects whose keys begin with a prefix, from a
+// revision on. The caller must close it.
+func (s *Store) Events(prefix string, from mvcc.Revision) (Watcher, error) {
+	return s.database.Watch(prefix, from)
 }
 
 // Poll returns the next changes without waiting, about max at most, or none. The slice

@@ -17,7 +17,7 @@ import (
 
 // watchCaches are the watch caches of a Store.
 type watchCaches struct {
-	store *mvcc.Store[*Object]
+	store database
 	clock *clock.Clock
 
 	// lagging is false only if no cache lags. It is set before the first cache
@@ -30,7 +30,7 @@ type watchCaches struct {
 	began atomic.Int64
 
 	mu       sync.Mutex             // guards the fields below
-	initial  *mvcc.Replica[*Object] // the initial state of a new watch cache
+	initial  replica                // the initial state of a new watch cache
 	byPrefix map[string]*watchCache // by the prefix of the resource's keys
 	closed   bool
 	moved    func() // called when time or a new lag has moved a cache; nil without an observer
@@ -52,16 +52,16 @@ func (cs *watchCaches) notifyLocked() {
 
 // A watchCache is the watch cache of a resource.
 type watchCache struct {
-	*mvcc.Replica[*Object]
+	replica
 	timer *clock.Timer // advances the cache; nil if only transactions advance it
 }
 
-func newWatchCaches(s *mvcc.Store[*Object], c *clock.Clock) *watchCaches {
+func newWatchCaches(s database, c *clock.Clock) *watchCaches {
 	return &watchCaches{store: s, clock: c, initial: s.Replica(), byPrefix: map[string]*watchCache{}}
 }
 
 // cachedView returns the state of the watch cache of t.
-func (s *Store) cachedView(t *resource.Type) *mvcc.View[*Object] {
+func (s *Store) cachedView(t *resource.Type) View {
 	view := s.NewestView()
 	if !s.caches.lagging.Load() {
 		return view
@@ -87,11 +87,11 @@ func (s *Store) CachedRevision(t *resource.Type) mvcc.Revision {
 
 // watchCache returns the replica that answers reads and watches of t. For a resource
 // without a watch cache it is a replica that never lags.
-func (s *Store) watchCache(t *resource.Type) *mvcc.Replica[*Object] {
+func (s *Store) watchCache(t *resource.Type) replica {
 	if t.NoWatchCache {
 		return s.Replica()
 	}
-	return s.caches.get(t).Replica
+	return s.caches.get(t).replica
 }
 
 func (cs *watchCaches) get(t *resource.Type) *watchCache {
@@ -99,7 +99,7 @@ func (cs *watchCaches) get(t *resource.Type) *watchCache {
 	defer cs.mu.Unlock()
 	c := cs.byPrefix[t.Prefix]
 	if c == nil {
-		c = &watchCache{Replica: cs.initial.Fork(cs.store)}
+		c = &watchCache{replica: cs.initial.Fork(cs.store)}
 		cs.byPrefix[t.Prefix] = c
 		cs.scheduleLocked(c)
 	}
@@ -233,7 +233,7 @@ func (s *Store) CopyLags(parent *Store) {
 	cs.lagging.Store(true)
 	cs.initial = from.initial.Fork(cs.store)
 	for prefix, c := range from.byPrefix {
-		cs.byPrefix[prefix] = &watchCache{Replica: c.Fork(cs.store)}
+		cs.byPrefix[prefix] = &watchCache{replica: c.Fork(cs.store)}
 		cs.scheduleLocked(cs.byPrefix[prefix])
 	}
 }

@@ -222,10 +222,10 @@ func (i *Informer) keyOf(key string) Key {
 
 // informers are the informers of a Runtime.
 type informers struct {
-	log      changes     // of the whole store
-	named    []*Informer // of the resources that controllers ask for
-	each     []*Informer // of all types, if a controller asks for each change
-	unserved []*Informer // those in each whose types the server has ceased to serve
+	log      storage.Watcher // of the whole store
+	named    []*Informer     // of the resources that controllers ask for
+	each     []*Informer     // of all types, if a controller asks for each change
+	unserved []*Informer     // those in each whose types the server has ceased to serve
 	byPrefix map[string][]*Informer
 	surface  *resource.Types // whose types are in each
 	handlers []func(old, new *Object)

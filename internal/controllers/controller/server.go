@@ -35,7 +35,7 @@ type server interface {
 	ids() *ids.Source
 
 	// watch returns the changes of the whole store that come after the call.
-	watch() (changes, error)
+	watch() (storage.Watcher, error)
 	// list returns the objects of a type as its watch cache has them.
 	list(context.Context, *resource.Type) (mvcc.Revision, iter.Seq[*storage.Object], error)
 	// cachedRevision returns the revision of the watch cache of a type.
@@ -47,13 +47,6 @@ type server interface {
 	do(*Client, *request) response
 	// note records a note in the story.
 	note(journal.Note)
-}
-
-// changes is an mvcc.Watcher.
-type changes interface {
-	Poll(limit int) ([]mvcc.Event[*storage.Object], error)
-	Wait() <-chan struct{}
-	Close()
 }
 
 // A request is a request of a Client.
@@ -103,12 +96,8 @@ func (s *apiServer) lookup(gv resource.GroupVersion, name string) *resource.Type
 
 func (s *apiServer) ids() *ids.Source { return s.registry.IDs() }
 
-func (s *apiServer) watch() (changes, error) {
-	w, err := s.registry.Store().Store.Watch("", 0)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+func (s *apiServer) watch() (storage.Watcher, error) {
+	return s.registry.Store().Events("", 0)
 }
 
 func (s *apiServer) list(ctx context.Context, t *resource.Type) (mvcc.Revision, iter.Seq[*storage.Object], error) {
