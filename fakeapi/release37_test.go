@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,6 +15,7 @@ func TestRulesOfRelease137(t *testing.T) {
 	const (
 		autoscaler = `/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/a/status`
 		scale      = `/apis/apps/v1/namespaces/default/deployments/a/scale`
+		claim      = `{"metadata":{"name":"a"},"spec":{"devices":{"constraints":[{"matchAttribute":"a/b","distinctAttribute":"a"}]}}}`
 	)
 	for _, tt := range []struct{ name, method, path, body, before, after string }{
 		{"observedGeneration of a condition", "PATCH", autoscaler, `{"status":{"conditions":[{"type":"a","status":"True","observedGeneration":-1}]}}`,
@@ -26,6 +28,10 @@ func TestRulesOfRelease137(t *testing.T) {
 			"node updates may not change providerID except from", "spec.providerID: Invalid value: null: field cannot be cleared once set"},
 		{"no limits of a priority level", "POST", "/apis/flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations", `{"metadata":{"name":"a"},"spec":{"type":"Limited"}}`,
 			"spec.limited: Required value: must not be empty when type is Limited", `"a" is invalid: spec.limited: Required value`},
+		{"an empty address of a pod", "PATCH", "/api/v1/namespaces/default/pods/a/status", `{"status":{"podIPs":[{}]}}`,
+			`"a" is invalid: status.podIPs[0]: Invalid value: ""`, `status.podIPs: Invalid value: [{"IP":""}]: podIP and podIPs must either both be set or both be unset`},
+		{"two attributes of a constraint", "POST", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims", claim,
+			"", "spec.devices.constraints[0].distinctAttribute: Invalid value: \"a\": a fully qualified name must be a domain and a name separated by a slash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for release, want := range map[string]string{"v1.36": tt.before, "v1.37": tt.after} {
@@ -44,6 +50,11 @@ apiVersion: v1
 kind: Node
 metadata: {name: a}
 spec: {providerID: a}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: a, namespace: default}
+spec: {containers: [{name: c, image: i}]}
 `))
 				code, obj := do(t, srv, tt.method, tt.path, tt.body)
 				if want == "" {
@@ -57,12 +68,37 @@ spec: {providerID: a}
 	}
 }
 
-// TestPodLevelResourcesOfRelease137 checks the QoS class of a Pod with empty resources of its own.
+// TestPodLevelResourcesOfRelease137 checks the QoS class of a Pod with empty resources of its own, and
+// that pods get the defaults of such resources before admission or after it.
 func TestPodLevelResourcesOfRelease137(t *testing.T) {
-	for release, want := range map[string]string{"v1.36": "BestEffort", "v1.37": "Burstable"} {
+	const containers = `"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]`
+	for release, want := range map[string]struct {
+		class, limits, requests string
+		dropped                 int
+	}{
+		"v1.36": {"BestEffort", `{"memory":"2Gi"}`, `{"memory":"2Gi","cpu":"1"}`, 422},
+		"v1.37": {"Burstable", `{"memory":"2Gi","cpu":"2"}`, `{"memory":"2Gi","cpu":"1"}`, 200},
+	} {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release))
-		_, pod := do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"a"},"spec":{"resources":{},"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
+		_, pod := do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"a"},"spec":{"resources":{},`+containers+`}}`)
 		require.Contains(t, pod, "status", pod["message"])
-		assert.Equal(t, want, pod["status"].(map[string]any)["qosClass"], release)
+		assert.Equal(t, want.class, pod["status"].(map[string]any)["qosClass"], release)
+
+		code, _ := do(t, srv, "POST", "/api/v1/namespaces/default/limitranges", `{"metadata":{"name":"a"},"spec":{"limits":[{"type":"Container","default":{"cpu":"2"},"defaultRequest":{"cpu":"1"}}]}}`)
+		require.Equal(t, 201, code)
+		_, pod = do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"b"},"spec":{"resources":{"limits":{"memory":"2Gi"}},`+containers+`}}`)
+		require.Contains(t, pod, "spec", pod["message"])
+		assertResources(t, pod, want.limits, want.requests)
+
+		// A client that does not know the field drops it.
+		code, _ = do(t, srv, "PATCH", "/api/v1/namespaces/default/pods/b", `{"spec":{"resources":null}}`)
+		assert.Equal(t, want.dropped, code, release)
 	}
+}
+
+func assertResources(t *testing.T, pod map[string]any, limits, requests string) {
+	t.Helper()
+	text, err := json.Marshal(pod["spec"].(map[string]any)["resources"])
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"limits":`+limits+`,"requests":`+requests+`}`, string(text))
 }

@@ -193,7 +193,8 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 	takeInvalid(obj, "creationTimestamp")
 	deletionTimestamp, invalid := takeInvalid(obj, "deletionTimestamp")
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
-	if invalid && !c.stored && err == nil { // the conversion to the stored version fails for it
+	// The conversion to the stored version fails for it, and the validation of an update.
+	if invalid && err == nil && (!c.stored || c.release.Minor() >= validatedMetadata) {
 		object.Meta(obj)["deletionTimestamp"] = deletionTimestamp
 	}
 	var embedded *validation.Error

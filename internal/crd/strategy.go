@@ -2,6 +2,7 @@ package crd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // strategy returns the strategy of the custom resources of the version.
@@ -177,8 +179,11 @@ func (v *version) scale() *resource.Scale {
 // validate validates an object with its schema.
 func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
+	if old != nil && v.release.minor >= validatedMetadata {
+		errs = validateMetadata(object.Meta(obj))
+	}
 	if v.schema != nil {
-		errs = v.values().Validate(v.schema, obj, orNil(old), nil)
+		errs = append(errs, v.values().Validate(v.schema, obj, orNil(old), nil)...)
 	}
 	errs = append(errs, v.validateScale(obj, "specReplicasPath")...)
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
@@ -186,6 +191,27 @@ func (v *version) validate(ctx context.Context, obj, old map[string]any) validat
 	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
 	errs = append(errs, v.validateLists(obj, old)...)
 	return append(errs, v.validateRules(ctx, errs, obj, old)...)
+}
+
+// validatedMetadata is the first release whose validation decodes the metadata of custom resources.
+const validatedMetadata = 37
+
+// validateMetadata returns the error of metadata that cannot be decoded. Only an apply leaves it so.
+func validateMetadata(meta map[string]any) validation.List {
+	const name = "deletionTimestamp"
+	v, ok := meta[name]
+	if !ok {
+		return nil
+	}
+	err := schema.DecodeMetadata(name, v)
+	if err == nil {
+		return nil
+	}
+	var mismatch *wire.TypeError
+	if errors.As(err, &mismatch) {
+		err = &wire.TypeError{Value: mismatch.Value, GoType: mismatch.GoType}
+	}
+	return validation.List{validation.Invalid(metadataPath, meta, err.Error())}
 }
 
 // values returns how values are validated.

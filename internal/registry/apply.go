@@ -26,7 +26,7 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[str
 	return func(old *state) (map[string]any, error) {
 		config, err := parseConfiguration(p)
 		if err != nil {
-			return nil, status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
+			return nil, op.decodingFailed(p, err)
 		}
 		var live map[string]any
 		if old != nil {
@@ -84,6 +84,19 @@ func isEmpty(v any) bool {
 	return v == nil
 }
 
+// decodingFailed returns the Status of an error of parseConfiguration. Since v1.37 kube-apiserver
+// converts YAML to JSON for the audit log before it decodes the body.
+func (op *operation) decodingFailed(p Patch, err error) error {
+	isJSON := bytes.HasPrefix(bytes.TrimLeft(p.Data, " \t\r\n"), []byte("{"))
+	if text, ok := strings.CutPrefix(err.Error(), yamlError); ok && !isJSON && op.base.release.Minor() >= 37 {
+		return status.BadRequest("error encoding patch: " + text)
+	}
+	return status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
+}
+
+// yamlError begins the errors of documents that are no YAML.
+const yamlError = "error converting YAML to JSON: "
+
 // patchName is what errors call the body of an apply.
 func (op *operation) patchName() string {
 	if op.base.release.Minor() < 37 {
@@ -128,7 +141,7 @@ func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
 		return status.BadRequest("error strict decoding " + op.patchName() + ": " + err.Error())
 	default:
 		// Each line reports one member.
-		text := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: unmarshal errors:\n")
+		text := strings.TrimPrefix(err.Error(), yamlError+"yaml: unmarshal errors:\n")
 		for _, line := range strings.Split(text, "\n") {
 			op.warn(strings.TrimSpace(line))
 		}

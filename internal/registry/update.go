@@ -272,6 +272,9 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if _, err := versionOf(object.Meta(obj)); err != nil {
 		return Result{}, err
 	}
+	if op.base.release.Minor() >= clearsSystemFields {
+		clearSystemFields(object.Meta(obj))
+	}
 	id, err := op.newIdentity(object.Meta(obj))
 	if err != nil {
 		return Result{}, err
@@ -289,6 +292,10 @@ func (op *operation) createByChange(c change) (Result, error) {
 	result.Created = err == nil
 	return result, err
 }
+
+// clearsSystemFields is the first release in which a PUT or PATCH that creates an object cannot set
+// the metadata that only the server sets.
+const clearsSystemFields = 37
 
 // ignoresMissing is the first release whose storage fails for a missing object before it
 // checks the preconditions, which it compares with an empty object before.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -120,6 +122,7 @@ func TestApplyInvalidTimes(t *testing.T) {
 	for _, tt := range []struct {
 		name, version, sub, metadata, members, err string
 		exists                                     bool
+		release                                    string // v1.36 by default
 	}{
 		{name: "a creation in the storage version", version: "v2", metadata: `"creationTimestamp":"x"`},
 		{name: "a deletion in the storage version", version: "v2", metadata: `"deletionTimestamp":"x"`},
@@ -130,12 +133,20 @@ func TestApplyInvalidTimes(t *testing.T) {
 		{name: "an invalid object in another version", version: "v1", exists: true, metadata: `"deletionTimestamp":"x","labels":{"a":"!"}`,
 			err: `Widget.example.com "w" is invalid: metadata.labels: Invalid value: "!"`},
 		{name: "a status in another version", version: "v1", sub: "status", exists: true, metadata: `"deletionTimestamp":"x"`},
+		{name: "a number of an object since v1.37", version: "v2", release: "v1.37", exists: true, metadata: `"deletionTimestamp":1`,
+			err: `"}: json: cannot unmarshal number into Go value of type string`},
+		{name: "a deletion of an object in another version since v1.37", version: "v1", release: "v1.37", exists: true, metadata: `"deletionTimestamp":"x"`,
+			err: `Widget.example.com "w" is invalid: metadata: Invalid value: {`},
+		{name: "a creation of an object since v1.37", version: "v2", release: "v1.37", exists: true, metadata: `"creationTimestamp":"x"`},
+		{name: "a deletion in another version since v1.37", version: "v1", release: "v1.37", metadata: `"deletionTimestamp":"x"`},
 		{name: "an embedded resource", version: "v2", metadata: `"labels":{}`, members: `,"e":{"apiVersion":"v1","kind":"A","metadata":{"creationTimestamp":"x"}}`,
 			err: `Widget.example.com "w" is invalid: e.metadata: Invalid value: {"creationTimestamp":"x"}: ` + parseError},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
-			_, err := c.Put([]byte(definition))
+			of, err := release.Open(cmp.Or(tt.release, "v1.36"))
+			require.NoError(t, err)
+			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Release: of})}
+			_, err = c.Put([]byte(definition))
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")
 			r.Type = r.Type.In("example.com/" + tt.version)
@@ -154,6 +165,26 @@ func TestApplyInvalidTimes(t *testing.T) {
 			meta := object.Meta(written.Object.Decode(r.Type))
 			assert.NotEqual(t, "x", meta["creationTimestamp"])
 			assert.NotContains(t, meta, "deletionTimestamp")
+		})
+	}
+}
+
+// TestApplyOfNoYAML applies bodies that are not decoded.
+func TestApplyOfNoYAML(t *testing.T) {
+	for _, tt := range []struct{ name, body, before, since37 string }{
+		{"an unknown anchor", "a: *b", "error decoding YAML: error converting YAML to JSON: yaml: unknown anchor 'b' referenced", "error encoding patch: yaml: unknown anchor 'b' referenced"},
+		{"JSON that is cut short", ` {"a":1`, "error decoding YAML: error converting YAML to JSON: yaml: line 1", "error decoding patch: error converting YAML to JSON: yaml: line 1"},
+		{"a list", "[]", "error decoding YAML: error unmarshaling JSON", "error decoding patch: error unmarshaling JSON"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, want := range map[string]string{"v1.36": tt.before, "v1.37": tt.since37} {
+				of, err := release.Open(name)
+				require.NoError(t, err)
+				c := &client{Registry: fresh(t, Config{Release: of})}
+				o := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}}
+				_, err = c.Patch(context.Background(), c.request(t, "configmaps", "a"), Patch{patch.ApplyType, []byte(tt.body)}, o)
+				assert.ErrorContains(t, err, want)
+			}
 		})
 	}
 }

@@ -135,9 +135,12 @@ func dropEmpty(meta map[string]any) {
 }
 
 // ValidMetadata reports whether a member of the metadata of an object can be decoded.
-func ValidMetadata(name string, v any) bool {
+func ValidMetadata(name string, v any) bool { return DecodeMetadata(name, v) == nil }
+
+// DecodeMetadata returns the error of decoding a member of the metadata of an object.
+func DecodeMetadata(name string, v any) error {
 	_, _, err := wire.ObjectMeta().Normalize(map[string]any{name: v}, wire.DecodeOptions{})
-	return err == nil
+	return err
 }
 
 // metadataTypeError returns the error for metadata that is not an object.

@@ -197,6 +197,11 @@ func checkDeviceConstraint(constraint validation.View) {
 	switch {
 	case constraint.Has("matchAttribute"):
 		checkFullAttributeName(constraint, "matchAttribute")
+		if constraint.Has("distinctAttribute") {
+			constraint.AddList(validation.Collect(constraint.Obj, constraint.Path, func(constraint validation.View) {
+				checkFullAttributeName(constraint, "distinctAttribute")
+			}).Since(37))
+		}
 	case constraint.Has("distinctAttribute"):
 		checkFullAttributeName(constraint, "distinctAttribute")
 	default:

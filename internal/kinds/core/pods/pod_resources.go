@@ -25,9 +25,22 @@ func defaultRequests(container map[string]any) {
 // the containers. It changes nothing if the Pod has no pod-level resources.
 func defaultPodResources(spec map[string]any) {
 	list := object.Map(spec, "resources")
-	if len(object.Map(list, "limits")) == 0 && len(object.Map(list, "requests")) == 0 {
+	if isEmptyResources(list) {
 		return
 	}
+	defaultHugePageLimits(spec, list)
+	if len(object.Map(list, "limits")) > 0 {
+		defaultPodRequests(spec, list)
+	}
+}
+
+// isEmptyResources reports whether there are no requests and no limits.
+func isEmptyResources(list map[string]any) bool {
+	return len(object.Map(list, "limits")) == 0 && len(object.Map(list, "requests")) == 0
+}
+
+// defaultHugePageLimits sets the missing pod-level limits of huge pages without a request.
+func defaultHugePageLimits(spec, list map[string]any) {
 	limits := map[string]any{}
 	for name, limit := range EffectiveResources(spec, "limits") {
 		if resources.IsHugePages(name) && object.Value(list, "requests", name) == nil {
@@ -35,9 +48,11 @@ func defaultPodResources(spec map[string]any) {
 		}
 	}
 	resources.SetDefaults(list, "limits", limits)
-	if len(object.Map(list, "limits")) == 0 {
-		return
-	}
+}
+
+// defaultPodRequests sets the missing pod-level requests from those of the containers and from the
+// pod-level limits.
+func defaultPodRequests(spec, list map[string]any) {
 	requests := map[string]any{}
 	for name, request := range EffectiveResources(spec, "requests") {
 		if name == "cpu" || name == "memory" {
@@ -47,11 +62,68 @@ func defaultPodResources(spec map[string]any) {
 	resources.SetDefaults(list, "requests", requests)
 	requests = map[string]any{}
 	for name, limit := range object.Map(list, "limits") {
-		if name == "cpu" || name == "memory" || resources.IsHugePages(name) {
+		if isPodLevel(name) {
 			requests[name] = limit
 		}
 	}
 	resources.SetDefaults(list, "requests", requests)
+}
+
+// isPodLevel reports whether a Pod itself can request a resource.
+func isPodLevel(name string) bool {
+	return name == "cpu" || name == "memory" || resources.IsHugePages(name)
+}
+
+// defaultPodLimits sets the missing pod-level limits of requested resources that all containers
+// limit, to what the containers may use together, or to the request if it is higher.
+func defaultPodLimits(spec, list map[string]any) {
+	limits, total := map[string]any{}, EffectiveResources(spec, "limits")
+	for name, v := range object.Map(list, "requests") {
+		limit, ok := total[name].(string)
+		if !ok || !isPodLevel(name) || !allLimit(spec, name) {
+			continue
+		}
+		if request, _ := v.(string); quantity.Compare(request, limit) > 0 {
+			limit = request
+		}
+		limits[name] = limit
+	}
+	resources.SetDefaults(list, "limits", limits)
+}
+
+// allLimit reports whether all containers of a Pod limit a resource.
+func allLimit(spec map[string]any, name string) bool {
+	for c := range AllContainers(spec) {
+		if object.Value(c, "resources", "limits", name) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// deferredResources is the feature gate with which pod-level resources get their defaults after
+// admission, when the containers have theirs.
+const deferredResources = "PodLevelResourcesFixDefaulting"
+
+// defaultResourcesAfterAdmission sets the missing pod-level requests and limits of a Pod that is
+// written. It does not change values that others may share.
+func defaultResourcesAfterAdmission(spec map[string]any) {
+	list := object.Map(spec, "resources")
+	if isEmptyResources(list) {
+		return
+	}
+	list = object.Copy(list)
+	spec["resources"] = list
+	defaultHugePageLimits(spec, list)
+	defaultPodRequests(spec, list)
+	defaultPodLimits(spec, list)
+}
+
+// keepPodResources keeps the pod-level resources if a client has dropped them.
+func keepPodResources(spec, old map[string]any) {
+	if spec["resources"] == nil && old["resources"] != nil {
+		spec["resources"] = old["resources"]
+	}
 }
 
 // completePodResources sets the pod-level resources that are missing after admission has given
@@ -162,14 +234,14 @@ func (q qosRule) requirements(spec map[string]any) iter.Seq[map[string]any] {
 	}
 }
 
-// TotalResources returns the effective resources of a Pod, with the pod-level cpu
-// and memory if the Pod has them. field is "requests" or "limits".
+// TotalResources returns the effective resources of a Pod, with the pod-level ones if the Pod has
+// them. field is "requests" or "limits".
 func TotalResources(spec map[string]any, field string) map[string]any {
 	total := EffectiveResources(spec, field)
 	resources, _ := spec["resources"].(map[string]any)
 	list, _ := resources[field].(map[string]any)
 	for name, q := range list {
-		if name == "cpu" || name == "memory" {
+		if isPodLevel(name) {
 			total[name] = q
 		}
 	}

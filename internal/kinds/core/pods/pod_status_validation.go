@@ -53,6 +53,9 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 		checkAllocatableClaim(claim, p, spec)
 	}
 	checkAddresses(p, "podIPs", "core.PodIP", was)
+	if p.Len("podIPs") > 0 && p.String("podIP") == "" { // the first of them is empty
+		p.Add(validation.Invalid(p.At("podIPs"), validation.AsGoType("[]core.PodIP", p.Obj["podIPs"]), "podIP and podIPs must either both be set or both be unset").Since(37))
+	}
 	checkHostAddresses(p, was)
 	checkContainerUsers(p, spec)
 	checkAllocatedResources(p, spec)

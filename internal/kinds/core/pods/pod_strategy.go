@@ -15,6 +15,7 @@ import (
 type preparation struct {
 	mergesSpread bool // mergeMatchLabelKeys includes topologySpreadConstraints
 	annotates    bool // new Pods get AppArmor annotations for their profiles
+	resources    bool // pod-level resources get their defaults here
 	qos          qosRule
 }
 
@@ -22,6 +23,7 @@ func preparationIn(r *release.Release) preparation {
 	return preparation{
 		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
 		annotates:    r.Minor() < 34,
+		resources:    r.Enabled(deferredResources),
 		qos:          qosRuleIn(r),
 	}
 }
@@ -32,7 +34,13 @@ func (p preparation) prepare(pod, old map[string]any) {
 	spec := object.EnsureMap(pod, "spec")
 	if old != nil {
 		object.Keep(pod, old, "status")
+		if p.resources {
+			keepPodResources(spec, object.Map(old, "spec"))
+		}
 		return
+	}
+	if p.resources {
+		defaultResourcesAfterAdmission(spec)
 	}
 	class := object.String(pod, "status", "qosClass")
 	if class == "" {
@@ -269,8 +277,8 @@ var podStrategy = kind.Strategy{
 			"ephemeralcontainers": {Prepare: ephemeralContainersIn(r.Minor()), Validate: validateEphemeralContainers},
 			"resize":              resizeIn(r),
 		}
-		if !r.Enabled("PodLevelResources") {
-			s.Default = defaultPodWithoutResources
+		if !r.Enabled("PodLevelResources") || p.resources {
+			s.Default, s.ReadBack = defaultPodWithoutResources, nil
 		}
 	},
 	GenerationFields: []string{"spec"},

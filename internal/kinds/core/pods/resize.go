@@ -16,6 +16,7 @@ type resize struct {
 	minor    int
 	podLevel bool // the Pod's own resources can change
 	init     bool // init containers other than sidecars can change
+	defaults bool // pod-level resources get their defaults
 	qos      qosRule
 }
 
@@ -25,6 +26,7 @@ func resizeIn(r *release.Release) resource.SubresourceStrategy {
 		podLevel: r.Enabled("InPlacePodLevelResourcesVerticalScaling"),
 		qos:      qosRuleIn(r),
 		init:     r.Enabled("InPlacePodVerticalScalingInitContainers"),
+		defaults: r.Enabled(deferredResources),
 	}
 	return resource.SubresourceStrategy{Prepare: z.prepare, Validate: z.validate}
 }
@@ -47,6 +49,10 @@ func (z resize) prepare(pod, old map[string]any) {
 		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
 			spec[list] = containers
 		}
+	}
+	if z.defaults {
+		keepPodResources(spec, was)
+		defaultResourcesAfterAdmission(spec)
 	}
 	replaceSpec(pod, old, spec)
 	if z.minor < keepsMetadataUntil {
