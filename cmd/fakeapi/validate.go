@@ -32,6 +32,7 @@ type validateCommand struct {
 	as         string
 	groups     []string
 	namespaces string
+	prune      string
 	validation string
 	ignore     []string
 	format     string
@@ -57,7 +58,11 @@ input take effect first, wherever they stand. The exit status is 1 if there are 
 		SuggestFor: []string{"lint", "check", "verify", "kubeconform", "dry-run", "apply"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.config.Stdin, c.stdout, c.stderr = cmd.InOrStdin(), printable.Unwrap(cmd.OutOrStdout()), cmd.ErrOrStderr()
-			return c.validate(cmd.Context(), args)
+			err := c.validate(cmd.Context(), args)
+			if errors.Is(err, fakeapi.ErrInvalidOption) {
+				return &usageError{errors.New(withFlag(cmd.Flags(), message(err)))}
+			}
+			return err
 		},
 	}
 	setFlags(cmd, c.flags()...)
@@ -65,6 +70,7 @@ input take effect first, wherever they stand. The exit status is 1 if there are 
 	completeValues(cmd, "output", report.Formats()...)
 	completeValues(cmd, "namespaces", "create", "require")
 	completeValues(cmd, "validate", "strict", "warn", "ignore")
+	completeValues(cmd, "prune", "background", "foreground", "orphan")
 	completeValues(cmd, "fail-on", "error", "warning")
 	completeValues(cmd, "color", "auto", "always", "never")
 	return cmd
@@ -77,6 +83,11 @@ func (c *validateCommand) flags() []flagGroup {
 			fs.BoolVar(&c.config.StrictFiles, "strict-files", false, "fail for documents that are not objects, such as values.yaml")
 			fs.StringSliceVar(&c.config.Skip, "skip", nil, "count objects of `KIND`,... such as Secret or apps/v1/Deployment, and do not validate them")
 			fs.StringSliceVar(&c.config.Reject, "reject", nil, "fail for objects of `KIND`,...")
+		}},
+		{"Base", func(fs flagSet) {
+			fs.StringVar(&c.config.Base, "base", "", "say what becomes of the objects of `PATH`, which the input updates: a file, a folder, or git:REVISION for what the input was at a revision")
+			fs.StringVar(&c.prune, "prune", "", "delete the objects of the base that the input does not have, `MODE`: background, foreground or orphan; by default they stay")
+			fs.Lookup("prune").NoOptDefVal = "background"
 		}},
 		{"API server", func(fs flagSet) {
 			fs.StringSliceVar(&c.config.Releases, "release", nil, "validate with Kubernetes `RELEASE`,... such as 1.33,1.36; \"fakeapi version\" lists them (default "+release.Default+")")
@@ -136,6 +147,16 @@ func (c *validateCommand) configure() error {
 		return &usageError{err}
 	}
 	c.config.FieldValidation = map[string]string{"strict": "Strict", "warn": "Warn", "ignore": "Ignore"}[c.validation]
+	c.config.Prune = map[string]string{"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}[c.prune]
+	if c.prune != "" && c.config.Prune == "" {
+		return &usageError{fmt.Errorf("--prune: %q is not background or foreground or orphan", c.prune)}
+	}
+	if c.config.Prune != "" && c.config.Base == "" {
+		return &usageError{errors.New("--prune needs --base")}
+	}
+	if c.config.Create && c.config.Base != "" {
+		return &usageError{errors.New("--create and --base exclude each other: the objects of the base exist")}
+	}
 	c.config.RequireNamespaces = c.namespaces == "require"
 	c.config.Objects = c.format == "yaml" || c.report.Diff
 	c.report.Version = programVersion()

@@ -23,6 +23,8 @@ func TestValidate(t *testing.T) {
 	dir := t.TempDir()
 	pod := filepath.Join(dir, "pod.yaml")
 	require.NoError(t, os.WriteFile(pod, []byte(badPod), 0o600))
+	old := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(old, "a.yaml"), []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"), 0o600))
 	for _, row := range []struct {
 		args   string
 		code   int
@@ -31,6 +33,15 @@ func TestValidate(t *testing.T) {
 		{"validate", 2, ""},
 		{"validate --output xml " + pod, 2, ""},
 		{"validate --namespaces any " + pod, 2, ""},
+		{"validate --release 1.2 " + pod, 2, ""},
+		{"validate --prune " + pod, 2, ""},
+		{"validate --base " + pod + " --create " + pod, 2, ""},
+		{"validate --base " + pod + " --prune=all " + pod, 2, ""},
+		{"validate --base " + pod + " " + pod, 2, ""},
+		{"validate --base " + dir + "/none " + pod, 2, ""},
+		{"validate --base " + old + " " + dir, 1, "  1:1  refused  Pod default/Web"},
+		{"validate --base " + old + " --prune " + dir, 1, "  1:1  gone  ConfigMap default/a"},
+		{"validate --base " + old + " " + old + "/a.yaml " + dir, 1, "2 objects in 2 files: 0 created, 0 changed, 1 unchanged, 1 refused ("},
 		{"validate " + pod, 1, "  3:12  error  Pod default/Web: metadata.name: Invalid value"},
 		{"validate --skip Pod " + pod, 0, "1 object in 1 file: 0 valid, 0 invalid, 1 skipped ("},
 		{"validate --reject v1/Pod " + pod, 1, "the kind Pod is rejected"},

@@ -2,10 +2,12 @@ package manifests
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"io/fs"
 	"regexp"
 	"runtime"
+	"slices"
 
 	"github.com/kubefake/kubefake/fakeapi"
 )
@@ -32,6 +34,17 @@ type Config struct {
 	// (GROUP/KIND_VERSION.json or KIND-GROUP-VERSION.json), or by those whose names a template of
 	// kubeconform describes: "schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json".
 	CRDs []string
+
+	// Base is the state that the objects update: what Validate answers is what they do to it. It is
+	// a file or a folder, or "git:REVISION", which has the files of the same paths at a revision of
+	// the git repository around the working directory. The objects of the base are stored first, as
+	// a cluster has them: policies and quotas of the base do not refuse them. "" is a cluster
+	// without them.
+	Base string
+
+	// Prune is how the objects of the base that the input does not have are deleted: Background,
+	// Foreground or Orphan, as the propagationPolicy of a deletion. With "" they stay.
+	Prune string
 
 	// Create sends creates. The default is server-side apply, which also is what kubectl apply
 	// --server-side, Flux and Argo CD do. Objects with generateName, which cannot be applied, are
@@ -83,3 +96,21 @@ func (c *Config) workers() int { return cmp.Or(max(0, c.Workers), runtime.GOMAXP
 func (c *Config) fieldValidation() string { return cmp.Or(c.FieldValidation, "Strict") }
 
 func (c *Config) namespace() string { return cmp.Or(c.Namespace, "default") }
+
+// checkBase checks the settings of a base.
+func (c *Config) checkBase() error {
+	var problem string
+	switch {
+	case !slices.Contains([]string{"", "Background", "Foreground", "Orphan"}, c.Prune):
+		problem = fmt.Sprintf("Prune %q is not Background, Foreground or Orphan", c.Prune)
+	case c.Base == "" && c.Prune != "":
+		problem = "Prune needs a Base"
+	case c.Base == "-":
+		problem = "the base cannot be the standard input"
+	case c.Base != "" && c.Create:
+		problem = "Create and Base exclude each other: the objects of the base exist"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s", fakeapi.ErrInvalidOption, problem)
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
@@ -121,6 +122,9 @@ func (v *validator) takeEffect(ctx context.Context) error {
 			return err
 		}
 		v.store(ctx, o)
+	}
+	if v.base != nil {
+		v.updateBase(ctx, found)
 	}
 	v.forget()
 	return v.runControllers(ctx, found)
@@ -296,22 +300,22 @@ func (v *validator) runControllers(ctx context.Context, stored []ranked) error {
 		return nil
 	}
 	for _, t := range v.targets {
-		if err := t.runControllers(ctx, names); err != nil {
+		if err := runControllers(ctx, t.srv, names); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runControllers runs controllers until they have nothing left to do.
-func (t *target) runControllers(ctx context.Context, names []string) error {
-	if err := t.srv.SetControllers(names...); err != nil {
+// runControllers runs controllers of a server until they have nothing left to do.
+func runControllers(ctx context.Context, srv *fakeapi.Server, names []string) error {
+	if err := srv.SetControllers(names...); err != nil {
 		return err
 	}
-	if err := backdoor.Of(t.srv).RunControllers(ctx); err != nil {
+	if err := backdoor.Of(srv).RunControllers(ctx); err != nil {
 		return err
 	}
-	return t.srv.SetControllers()
+	return srv.SetControllers()
 }
 
 // storeDefinitions stores the CustomResourceDefinitions of Config.CRDs.

@@ -33,6 +33,22 @@ func (osFiles) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(n
 func (osFiles) ReadFile(name string) ([]byte, error)       { return inputfile.Read(name) }
 func (osFiles) Glob(pattern string) ([]string, error)      { return filepath.Glob(pattern) }
 
+// A linkFS is a file system with links.
+type linkFS interface {
+	// realPath returns the path of a folder without links, or the name if there is none.
+	realPath(name string) string
+}
+
+func (osFiles) realPath(name string) string {
+	if p, err := filepath.EvalSymlinks(name); err == nil {
+		name = p
+	}
+	if p, err := filepath.Abs(name); err == nil {
+		name = p
+	}
+	return name
+}
+
 // keptBytes is how much text of files a reader keeps between its passes.
 const keptBytes = 16 << 20
 
@@ -66,6 +82,9 @@ type file struct {
 
 	found bool // in a folder, not named by a path
 }
+
+// problem returns why the file cannot be read, without its name.
+func (f *file) problem() string { return strings.TrimPrefix(f.err.Error(), f.name+": ") }
 
 // files returns the files of the paths in their order, each one once.
 func (r *reader) files(ctx context.Context) iter.Seq[file] {
@@ -181,13 +200,8 @@ func (w *walker) file(name string, found bool) bool {
 // and folders that it has come to, so that a loop of links ends.
 func (w *walker) dir(name string) bool {
 	real := name
-	if _, ok := w.fsys.(osFiles); ok {
-		if p, err := filepath.EvalSymlinks(name); err == nil {
-			real = p
-		}
-		if p, err := filepath.Abs(real); err == nil {
-			real = p
-		}
+	if links, ok := w.fsys.(linkFS); ok {
+		real = links.realPath(name)
 	}
 	if w.dirs[real] {
 		return true

@@ -28,7 +28,16 @@ type Result struct {
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name,omitempty"`
 
-	Outcome  Outcome   `json:"outcome"`
+	// FromBase says that the object is one of Config.Base that the input does not have. File is
+	// then a file of the base: of a revision, "REVISION:FILE".
+	FromBase bool `json:"fromBase,omitempty"`
+
+	Outcome Outcome `json:"outcome"`
+
+	// State is what becomes of the object in the base: the first of those of Answers in the order
+	// of the constants. It is "" without Config.Base, and if no server knows the kind.
+	State State `json:"state,omitempty"`
+
 	Findings []Finding `json:"findings,omitempty"` // in the order of their positions
 
 	// Object is the object of the input. It is nil without Config.Objects.
@@ -53,6 +62,21 @@ const (
 	Skipped     Outcome = "skipped"      // Config.Skip has the kind
 )
 
+// A State is what becomes of an object when the input updates the base.
+type State string
+
+const (
+	Refused   State = "refused"   // the server refuses the update, the creation or the deletion, or no longer accepts the object of the base
+	Gone      State = "gone"      // the input does not have the object of the base, and Config.Prune deletes it
+	Created   State = "created"   // the base does not have the object
+	Changed   State = "changed"   // the stored object changes
+	Unchanged State = "unchanged" // the stored object stays the same
+	Kept      State = "kept"      // the input does not have the object of the base, which stays
+)
+
+// states are the States in the order in which one of several is that of a Result.
+var states = []State{Refused, Gone, Created, Changed, Unchanged, Kept}
+
 // A Severity is how bad a finding is. A higher one is worse.
 type Severity int
 
@@ -74,7 +98,7 @@ type Finding struct {
 
 	// Reason is that of the Status or of its cause, such as FieldValueInvalid, Forbidden or
 	// BadRequest; Warning; or one of this package: Syntax, File, NoObject, MissingKind, Duplicate,
-	// Rejected.
+	// Rejected, and with a base Base, Ratcheting, Finalizers, Dependents.
 	Reason string `json:"reason"`
 
 	// Field is the path of the field in the object; "" if the finding is about all of it.
@@ -106,6 +130,13 @@ type Answer struct {
 
 	Warnings []string `json:"warnings,omitempty"`
 
+	// State is what becomes of the object in the base; "" without Config.Base.
+	State State `json:"state,omitempty"`
+
+	// Changes are the fields of the stored object that change, if State is Changed. Values of
+	// Secrets are hidden.
+	Changes []Change `json:"changes,omitempty"`
+
 	// Object is the object as it would be stored, with its defaults, and changed by policies. It is
 	// nil without Config.Objects.
 	Object map[string]any `json:"object,omitempty"`
@@ -128,19 +159,33 @@ type Summary struct {
 	NoObjects int `json:"noObjects"` // documents that are not objects
 	Warnings  int `json:"warnings"`  // findings
 
+	// States counts the objects of the input and of the base by their State; nil without
+	// Config.Base.
+	States map[State]int `json:"states,omitempty"`
+
 	last string // the file of the last result
 }
 
-// Add counts a result. Results of a file follow each other.
+// Add counts a result. Results of a file follow each other. Those of a base count as states and
+// warnings only.
 func (s *Summary) Add(r *Result) {
-	if r.File != s.last || s.Files == 0 {
-		s.Files++
-		s.last = r.File
+	if r.State != "" {
+		if s.States == nil {
+			s.States = map[State]int{}
+		}
+		s.States[r.State]++
 	}
 	for _, f := range r.Findings {
 		if f.Severity == Warning {
 			s.Warnings++
 		}
+	}
+	if r.FromBase {
+		return
+	}
+	if r.File != s.last || s.Files == 0 {
+		s.Files++
+		s.last = r.File
 	}
 	switch r.Outcome {
 	case Valid:

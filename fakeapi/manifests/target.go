@@ -2,13 +2,16 @@ package manifests
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -26,6 +29,13 @@ type target struct {
 	config *Config
 	srv    *fakeapi.Server
 
+	base      *target            // with the state that srv updates; nil without one
+	redefined map[[2]string]bool // groups and kinds whose definitions the input changes
+
+	freshOnce sync.Once
+	fresh     *target // of freshTarget
+	freshErr  error
+
 	catalog *catalog
 
 	mu         sync.Mutex // guards the fields below
@@ -33,6 +43,7 @@ type target struct {
 	missing    map[string]error         // that lookup has returned, by API version and kind
 	defined    map[string][]kindVersion // by the catalog, by group and kind
 	namespaces map[string]bool          // that exist, or cannot be created
+	assumed    map[string]bool          // namespaces that no document has
 }
 
 // A resource is what the server serves of a kind.
@@ -67,8 +78,16 @@ func newTarget(c *Config, release string, schemas *catalog) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{config: c, srv: srv, catalog: schemas, versions: map[string]map[string]resource{}, missing: map[string]error{}, namespaces: map[string]bool{}}
+	t := (&target{config: c, catalog: schemas}).of(srv)
 	return t, t.createDefaultAccounts()
+}
+
+// of returns a target like t with another server.
+func (t *target) of(srv *fakeapi.Server) *target {
+	return &target{
+		config: t.config, srv: srv, catalog: t.catalog, defined: maps.Clone(t.defined),
+		versions: map[string]map[string]resource{}, missing: map[string]error{}, namespaces: map[string]bool{}, assumed: map[string]bool{}, redefined: map[[2]string]bool{},
+	}
 }
 
 // createDefaultAccounts gives the namespaces of the server their ServiceAccounts.
@@ -111,6 +130,7 @@ func (t *target) createNamespace(name string) {
 	}
 	_, err := t.srv.Store(fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 	if err == nil {
+		t.assumed[name] = true
 		_ = t.createDefaultAccount(name) // the namespace exists
 	}
 }
@@ -197,11 +217,14 @@ func (r *response) WriteHeader(code int)        { r.code = code }
 func (r *response) Write(b []byte) (int, error) { return r.body.Write(b) }
 
 // send serves a request in the process.
-func (t *target) send(ctx context.Context, r *request) *response {
+func (t *target) send(ctx context.Context, r *request) *response { return serve(ctx, t.srv, r) }
+
+// serve has a server serve a request.
+func serve(ctx context.Context, srv *fakeapi.Server, r *request) *response {
 	u := &url.URL{Path: r.path, RawQuery: r.query.Encode()}
 	hr := &http.Request{
 		Method: r.method, URL: u, RequestURI: u.RequestURI(), Host: "localhost", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"kubectl/" + t.srv.Release()}},
+		Header: http.Header{"Accept": {"application/json"}, "User-Agent": {"kubectl/" + srv.Release()}},
 		Body:   http.NoBody,
 	}
 	if r.body != nil {
@@ -210,7 +233,7 @@ func (t *target) send(ctx context.Context, r *request) *response {
 	}
 	impersonate(hr.Header, r.user)
 	w := &response{header: http.Header{}, code: http.StatusOK}
-	t.srv.ServeHTTP(w, hr.WithContext(ctx))
+	srv.ServeHTTP(w, hr.WithContext(ctx))
 	return w
 }
 
@@ -231,8 +254,12 @@ func impersonate(h http.Header, u *fakeapi.User) {
 
 // A write says how an object is written.
 type write struct {
-	dryRun bool
-	user   *fakeapi.User
+	dryRun     bool
+	user       *fakeapi.User
+	validation string // of fields; "" for that of the configuration
+	force      bool
+
+	keepConversion bool // of a definition, whose webhooks are not called
 }
 
 // A reply is what a server answers to an object.
@@ -241,6 +268,8 @@ type reply struct {
 	missing bool // there is no definition of the kind
 	causes  []cause
 	key     objectKey // zero if the object has no name yet
+	path    string    // of the object in URLs, if it has a name
+	text    []byte    // the stored object in JSON, with a base
 }
 
 // An objectKey identifies an object in a server.
@@ -255,7 +284,7 @@ type cause struct {
 func (t *target) write(ctx context.Context, o *object, w write) *reply {
 	res, err := t.lookup(ctx, o.apiVersion, o.kind)
 	if err != nil {
-		return &reply{missing: true, Answer: Answer{Release: t.srv.Release(), Message: err.Error()}}
+		return t.missingKind(err)
 	}
 	namespace := ""
 	if res.namespaced {
@@ -268,28 +297,46 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 	if err != nil {
 		return t.refusal("BadRequest", err.Error())
 	}
-	out := t.replyOf(t.send(ctx, r))
+	response := t.send(ctx, r)
+	out := t.replyOf(response)
 	if o.name != "" {
 		out.key = objectKey{o.group(), o.kind, namespace, o.name}
 	}
+	if r.method == http.MethodPatch {
+		out.path = r.path
+	}
+	if out.Code < 300 && t.config.Base != "" {
+		out.text = response.body.Bytes()
+	}
 	if out.Code < 300 && !w.dryRun {
-		t.stored(ctx, o)
+		t.stored(ctx, o, w)
 	}
 	return out
 }
 
 // stored does what others do after an object is stored: a namespace gets its ServiceAccount. Without
 // webhooks, the versions of a custom resource are converted without theirs.
-func (t *target) stored(ctx context.Context, o *object) {
+func (t *target) stored(ctx context.Context, o *object, w write) {
 	switch {
 	case o.kind == "Namespace":
 		_ = t.createDefaultAccount(o.name) // the namespace exists
-	case o.kind == "CustomResourceDefinition" && len(t.config.WebhookServices) == 0 && bytes.Contains(o.body, []byte(`"conversion"`)):
-		t.send(ctx, &request{
-			method: http.MethodPatch, path: route.VersionPath(o.apiVersion) + "/customresourcedefinitions/" + o.name,
-			contentType: "application/merge-patch+json", body: []byte(`{"spec": {"conversion": {"strategy": "None", "webhook": null}}}`),
-		})
+	case t.dropsConversion(o) && !w.keepConversion:
+		t.dropConversion(ctx, o)
 	}
+}
+
+// dropsConversion reports whether an object is a definition whose webhook for conversions is not
+// called.
+func (t *target) dropsConversion(o *object) bool {
+	return o.kind == "CustomResourceDefinition" && len(t.config.WebhookServices) == 0 && bytes.Contains(o.body, []byte(`"conversion"`))
+}
+
+// dropConversion makes the server convert the versions of a definition without a webhook.
+func (t *target) dropConversion(ctx context.Context, o *object) {
+	t.send(ctx, &request{
+		method: http.MethodPatch, path: route.VersionPath(o.apiVersion) + "/customresourcedefinitions/" + o.name,
+		contentType: "application/merge-patch+json", body: []byte(`{"spec": {"conversion": {"strategy": "None", "webhook": null}}}`),
+	})
 }
 
 func (t *target) namespaceOf(o *object) string {
@@ -297,6 +344,11 @@ func (t *target) namespaceOf(o *object) string {
 		return o.namespace
 	}
 	return t.config.namespace()
+}
+
+// missingKind is the reply to an object of a kind that the server does not have.
+func (t *target) missingKind(err error) *reply {
+	return &reply{missing: true, Answer: Answer{Release: t.srv.Release(), Message: err.Error()}}
 }
 
 // refusal is the reply to an object that cannot be sent.
@@ -307,16 +359,12 @@ func (t *target) refusal(reason, message string) *reply {
 // requestFor returns the request that writes an object. It fails, as kubectl does, for one without
 // a name.
 func (t *target) requestFor(o *object, res resource, namespace string, w write) (*request, error) {
-	r := &request{path: route.VersionPath(o.apiVersion), body: o.body, user: w.user, query: url.Values{
-		"fieldManager": {"kubectl"}, "fieldValidation": {t.config.fieldValidation()},
+	r := &request{path: resourcePath(o, res, namespace), body: o.body, user: w.user, query: url.Values{
+		"fieldManager": {"kubectl"}, "fieldValidation": {cmp.Or(w.validation, t.config.fieldValidation())},
 	}}
 	if w.dryRun {
 		r.query.Set("dryRun", "All")
 	}
-	if namespace != "" {
-		r.path += "/namespaces/" + namespace
-	}
-	r.path += "/" + res.name
 	if t.config.Create || o.name == "" && o.generateName != "" {
 		r.method, r.contentType = http.MethodPost, "application/json"
 		return r, nil
@@ -329,8 +377,22 @@ func (t *target) requestFor(o *object, res resource, namespace string, w write) 
 	}
 	r.method, r.contentType = http.MethodPatch, "application/apply-patch+yaml"
 	r.path += "/" + o.name
-	r.query.Set("force", "false")
+	r.query.Set("force", strconv.FormatBool(w.force))
 	return r, nil
+}
+
+// resourcePath returns the path of the objects of a resource.
+func resourcePath(o *object, res resource, namespace string) string {
+	path := route.VersionPath(o.apiVersion)
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + res.name
+}
+
+// objectPath returns the path of an object.
+func objectPath(o *object, res resource, namespace string) string {
+	return resourcePath(o, res, namespace) + "/" + o.name
 }
 
 // pathProblem returns why a name cannot be part of a URL, as client-go does.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -26,7 +25,7 @@ func Validate(ctx context.Context, c Config, paths ...string) iter.Seq2[*Result,
 		v, err := newValidator(&c, paths)
 		if err == nil {
 			defer v.close()
-			err = v.prepare(ctx)
+			err = v.prepare(ctx, paths)
 		}
 		if err == nil {
 			err = v.run(ctx, func(r *Result) bool { return yield(r, nil) })
@@ -45,6 +44,7 @@ type validator struct {
 	config  *Config
 	reader  *reader
 	targets []*target          // one for each release
+	base    *base              // nil without one
 	effects map[place][]*reply // of the objects that take effect on others, one for each target
 }
 
@@ -54,6 +54,9 @@ func newValidator(c *Config, paths []string) (*validator, error) {
 	case "", "Strict", "Warn", "Ignore":
 	default:
 		return nil, fmt.Errorf("%w: FieldValidation %q is not Strict, Warn or Ignore", fakeapi.ErrInvalidOption, c.FieldValidation)
+	}
+	if err := c.checkBase(); err != nil {
+		return nil, err
 	}
 	schemas := v.reader.newCatalog(c.CRDs)
 	releases := c.Releases
@@ -73,14 +76,19 @@ func newValidator(c *Config, paths []string) (*validator, error) {
 
 func (v *validator) close() {
 	for _, t := range v.targets {
-		t.srv.Close()
+		t.close()
 	}
 }
 
 // prepare stores what the answers for other objects depend on.
-func (v *validator) prepare(ctx context.Context) error {
+func (v *validator) prepare(ctx context.Context, paths []string) error {
 	if err := v.storeDefinitions(ctx); err != nil {
 		return err
+	}
+	if v.config.Base != "" {
+		if err := v.storeBase(ctx, paths); err != nil {
+			return err
+		}
 	}
 	return v.takeEffect(ctx)
 }
@@ -132,6 +140,9 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 			}
 		}()
 	}
+	if err := v.base.eachBroken(yield); err != nil {
+		return err
+	}
 	seen := map[objectKey]*Result{}
 	for j := range ordered {
 		select {
@@ -146,7 +157,10 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 			return ctx.Err()
 		}
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil || v.base == nil {
+		return err
+	}
+	return v.yieldRest(ctx, seen, yield)
 }
 
 // jobs returns the documents of the input.
@@ -188,20 +202,19 @@ func (v *validator) validate(ctx context.Context, j *job) []*found {
 	if j.document == nil {
 		r := &Result{File: j.file.name, Outcome: NoObject, Findings: []Finding{{Reason: "NoObject", Message: "the file has no documents"}}}
 		if j.file.err != nil {
-			r.Outcome, r.Findings = Unreadable, []Finding{{Severity: Error, Reason: "File", Message: strings.TrimPrefix(j.file.err.Error(), j.file.name+": ")}}
+			r.Outcome, r.Findings = Unreadable, []Finding{{Severity: Error, Reason: "File", Message: j.file.problem()}}
 		}
-		v.judgeFile(r)
-		return []*found{{Result: r}}
+		return []*found{{Result: v.judgeFile(r)}}
 	}
 	objects, err := j.document.objects(v.config, v.reader)
 	if err != nil {
-		return []*found{{Result: v.documentResult(j.document, "", err)}}
+		return []*found{{Result: v.judgeFile(documentResult(j.document, "", err))}}
 	}
 	l := &locator{document: j.document}
 	out := make([]*found, len(objects))
 	for i, o := range objects {
 		if o.err != nil {
-			out[i] = &found{Result: v.documentResult(o.document, o.item, o.err)}
+			out[i] = &found{Result: v.judgeFile(documentResult(o.document, o.item, o.err))}
 			continue
 		}
 		out[i] = v.validateObject(ctx, o, l)
@@ -210,14 +223,15 @@ func (v *validator) validate(ctx context.Context, j *job) []*found {
 }
 
 // judgeFile makes documents that are not objects errors with Config.StrictFiles.
-func (v *validator) judgeFile(r *Result) {
+func (v *validator) judgeFile(r *Result) *Result {
 	if r.Outcome == NoObject && v.config.StrictFiles {
 		r.Findings[0].Severity = Error
 	}
+	return r
 }
 
 // documentResult is the result of a document without objects, or of an item that is none.
-func (v *validator) documentResult(d *document, item string, err error) *Result {
+func documentResult(d *document, item string, err error) *Result {
 	r := &Result{File: d.file.name, Origin: d.origin, Document: d.number, Item: item}
 	f := Finding{Severity: Error, Reason: "Syntax", Message: err.Error()}
 	at := position{1, 1}
@@ -235,7 +249,6 @@ func (v *validator) documentResult(d *document, item string, err error) *Result 
 	r.Line, r.Column = d.inFile(at)
 	f.Line, f.Column, f.Text = r.Line, r.Column, d.lineOf(at.line)
 	r.Findings = []Finding{f}
-	v.judgeFile(r)
 	return r
 }
 
@@ -260,7 +273,11 @@ func (v *validator) ask(ctx context.Context, o *object, r *found) {
 	replies := v.effects[o.place()]
 	if replies == nil {
 		for _, t := range v.targets {
-			replies = append(replies, t.write(ctx, o, write{dryRun: true, user: v.config.User}))
+			sent := o
+			if v.base != nil {
+				sent = t.withOwnerUIDs(ctx, o)
+			}
+			replies = append(replies, t.write(ctx, sent, write{dryRun: true, user: v.config.User}))
 		}
 	}
 	if v.config.Objects {
@@ -290,8 +307,16 @@ func (v *validator) ask(ctx context.Context, o *object, r *found) {
 			r.add(f, reply.Release)
 		}
 	}
+	if v.base != nil {
+		v.compare(ctx, o, r, replies)
+	}
+	r.shortenReleases(len(v.targets))
+}
+
+// shortenReleases removes the releases of findings that all n of them have.
+func (r *Result) shortenReleases(n int) {
 	for i := range r.Findings {
-		if len(r.Findings[i].Releases) == len(v.targets) {
+		if len(r.Findings[i].Releases) == n {
 			r.Findings[i].Releases = nil
 		}
 	}

@@ -30,13 +30,27 @@ type Suite struct {
 
 // A Case is the result of one test. Without Failure and Skipped it is a success.
 type Case struct {
-	Name      string   `xml:"name,attr"`
-	ClassName string   `xml:"classname,attr"`
-	File      string   `xml:"file,attr,omitempty"`
-	Line      int      `xml:"line,attr,omitempty"`
-	Failure   *Failure `xml:"failure"`
-	Skipped   *Skipped `xml:"skipped"`
-	Output    string   `xml:"system-out,omitempty"`
+	Name      string `xml:"name,attr"`
+	ClassName string `xml:"classname,attr"`
+	File      string `xml:"file,attr,omitempty"`
+	Line      int    `xml:"line,attr,omitempty"`
+
+	Properties *Properties `xml:"properties"`
+
+	Failure *Failure `xml:"failure"`
+	Skipped *Skipped `xml:"skipped"`
+	Output  string   `xml:"system-out,omitempty"`
+}
+
+// Properties are further values of a case.
+type Properties struct {
+	Properties []Property `xml:"property"`
+}
+
+// A Property is one of Properties.
+type Property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 // A Failure is why a case failed.

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
 )
@@ -71,7 +68,7 @@ func (d *differ) added(path string, v any) {
 			d.members(path, nil, v)
 			return
 		case []any:
-			if key := sharedKey(nil, v); key != "" {
+			if key := object.SharedKey(nil, v); key != "" {
 				d.elements(path, key, nil, v)
 				return
 			}
@@ -90,7 +87,7 @@ func (d *differ) values(path string, old, new any) {
 	}
 	oldList, ok1 := old.([]any)
 	newList, ok2 := new.([]any)
-	if key := sharedKey(oldList, newList); ok1 && ok2 && key != "" && (len(oldList) > 0 || !isShort(new, maxWhole)) {
+	if key := object.SharedKey(oldList, newList); ok1 && ok2 && key != "" && (len(oldList) > 0 || !isShort(new, maxWhole)) {
 		d.elements(path, key, oldList, newList)
 		return
 	}
@@ -99,7 +96,7 @@ func (d *differ) values(path string, old, new any) {
 
 // elements compares the elements of two lists by the key that identifies them.
 func (d *differ) elements(path, key string, old, new []any) {
-	oldMap, newMap := byKey(old, key), byKey(new, key)
+	oldMap, newMap := object.ByKey(old, key), object.ByKey(new, key)
 	for _, name := range union(oldMap, newMap) {
 		element := path + "[" + key + "=" + name + "]"
 		if _, had := oldMap[name]; had {
@@ -117,7 +114,7 @@ func (d *differ) members(path string, old, new map[string]any) {
 		slices.SortFunc(names, byWeight)
 	}
 	for _, name := range names {
-		d.compare(member(path, name), old, new, name)
+		d.compare(object.Member(path, name), old, new, name)
 	}
 }
 
@@ -131,49 +128,6 @@ func union(a, b map[string]any) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// keys are the members that can identify the elements of a list, the best first.
-var keys = []string{"name", "type", "key", "uid", "ip", "port", "containerPort", "mountPath", "topologyKey"}
-
-// sharedKey returns the key that identifies the elements of two lists, of which a may be empty;
-// "" if there is none.
-func sharedKey(a, b []any) string {
-	for _, key := range keys {
-		if len(b) > 0 && isKey(a, key) && isKey(b, key) {
-			return key
-		}
-	}
-	return ""
-}
-
-// isKey reports whether key identifies every element of a list.
-func isKey(list []any, key string) bool { return len(byKey(list, key)) == len(list) }
-
-// byKey returns the elements of a list by key, without those that have none.
-func byKey(list []any, key string) map[string]any {
-	out := make(map[string]any, len(list))
-	for _, e := range list {
-		m, _ := e.(map[string]any)
-		switch v := m[key].(type) {
-		case string, json.Number:
-			out[fmt.Sprint(v)] = e
-		}
-	}
-	return out
-}
-
-var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_$-]+$`) })
-
-// member returns the path of a member: spec.replicas, metadata.labels["a.b/c"].
-func member(path, name string) string {
-	switch {
-	case !plain().MatchString(name):
-		return path + "[" + strconv.Quote(name) + "]"
-	case path == "":
-		return name
-	}
-	return path + "." + name
 }
 
 const (

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -25,25 +26,37 @@ func (g *github) Write(r *manifests.Result) error {
 	if r.Outcome == manifests.NoObject && !r.Failed(manifests.Error) {
 		return nil
 	}
+	if isNews(r) && r.State != manifests.Refused {
+		text := string(r.State)
+		for _, c := range changesOf(r) {
+			text += "\n" + strings.TrimSpace(c.release+"\n"+strings.Join(c.lines, "\n"))
+		}
+		if err := g.annotation(r, "notice", r.Line, r.Column, describe(r), text); err != nil {
+			return err
+		}
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		place := ""
-		switch file := sourceOf(r); {
-		case file != r.File: // the lines are those of the rendered text
-			place = "file=" + escapeProperty.Replace(file) + ","
-		case file != manifests.Stdin:
-			place = fmt.Sprintf("file=%s,line=%d,col=%d,", escapeProperty.Replace(file), max(1, f.Line), max(1, f.Column))
-		}
-		title := describe(r)
-		if title == "" {
-			title = f.Reason
-		}
-		_, err := fmt.Fprintf(g.w, "::%s %stitle=%s::%s\n", commands[f.Severity], place, escapeProperty.Replace(printable.Line(title)), escapeMessage.Replace(printable.Text(f.Message+forReleases(f))))
-		if err != nil {
+		if err := g.annotation(r, commands[f.Severity], f.Line, f.Column, cmp.Or(describe(r), f.Reason), f.Message+forReleases(f)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// annotation prints the command of an annotation.
+func (g *github) annotation(r *manifests.Result, command string, line, column int, title, message string) error {
+	place := ""
+	switch file := sourceOf(r); {
+	case r.FromBase: // the file may not be there
+		message = fmt.Sprintf("%s:%d: %s", file, line, message)
+	case file != r.File: // the lines are those of the rendered text
+		place = "file=" + escapeProperty.Replace(file) + ","
+	case file != manifests.Stdin:
+		place = fmt.Sprintf("file=%s,line=%d,col=%d,", escapeProperty.Replace(file), max(1, line), max(1, column))
+	}
+	_, err := fmt.Fprintf(g.w, "::%s %stitle=%s::%s\n", command, place, escapeProperty.Replace(printable.Line(title)), escapeMessage.Replace(printable.Text(message)))
+	return err
 }
 
 func (g *github) Close(e End) error {

@@ -21,7 +21,7 @@ type jsonWriter struct {
 func newJSON(w io.Writer, o Options) Writer { return &jsonWriter{w: w, o: o} }
 
 func (j *jsonWriter) Write(r *manifests.Result) error {
-	if !j.o.shows(r) && r.Outcome != manifests.NoObject {
+	if !j.o.shows(r) && r.State == "" && r.Outcome != manifests.NoObject {
 		return nil
 	}
 	return j.line(r)

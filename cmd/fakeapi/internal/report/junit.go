@@ -24,6 +24,14 @@ func (j *junitWriter) Write(r *manifests.Result) error {
 	file := printable.Line(r.File)
 	c := junit.Case{Name: printable.Line(caseName(r)), ClassName: file, File: printable.Line(sourceOf(r)), Line: r.Line}
 	var errors, others []string
+	if r.State != "" {
+		c.Properties = &junit.Properties{Properties: []junit.Property{{Name: "state", Value: string(r.State)}}}
+	}
+	for _, change := range changesOf(r) {
+		for _, line := range change.lines {
+			others = append(others, printable.Line(line)+inRelease(change.release))
+		}
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		text := printable.Text(fmt.Sprintf("%s:%d:%d: %s: %s%s", r.File, f.Line, f.Column, f.Severity, f.Message, forReleases(f)))

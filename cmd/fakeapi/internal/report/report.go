@@ -3,6 +3,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -95,9 +96,77 @@ func forReleases(f *manifests.Finding) string {
 	return " [" + strings.Join(f.Releases, ", ") + "]"
 }
 
+// inRelease returns a release as the end of a line, "" for none.
+func inRelease(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " [" + name + "]"
+}
+
 // shows reports whether a result is listed.
 func (o *Options) shows(r *manifests.Result) bool {
-	return o.Verbose || r.Failed(manifests.Note) && r.Outcome != manifests.NoObject || r.Failed(manifests.Warning)
+	return o.Verbose || isNews(r) || r.Failed(manifests.Note) && r.Outcome != manifests.NoObject || r.Failed(manifests.Warning)
+}
+
+// isNews reports whether an object of the input or of a base differs from the base.
+func isNews(r *manifests.Result) bool {
+	switch r.State {
+	case "", manifests.Unchanged, manifests.Kept:
+		return false
+	}
+	return true
+}
+
+// A changed answer is one whose changes are not those of the release before.
+type changed struct {
+	release string // "" if all releases have the changes
+	lines   []string
+}
+
+// changesOf returns the changes of an object in the base, as lines.
+func changesOf(r *manifests.Result) (out []changed) {
+	last := ""
+	for _, a := range r.Answers {
+		lines := changeLines(a.Changes)
+		text := strings.Join(lines, "\n")
+		if text == "" || text == last {
+			continue
+		}
+		last = text
+		out = append(out, changed{a.Release, lines})
+	}
+	if len(out) == 1 {
+		out[0].release = ""
+	}
+	return out
+}
+
+// changeLines returns a line for each change: an added (+), a removed (-) or a changed (~) field.
+func changeLines(changes []manifests.Change) []string {
+	lines := make([]string, len(changes))
+	for i, c := range changes {
+		switch {
+		case c.Old == nil:
+			lines[i] = fmt.Sprintf("+ %s: %s", c.Path, compact(c.New))
+		case c.New == nil:
+			lines[i] = fmt.Sprintf("- %s: %s", c.Path, compact(c.Old))
+		default:
+			lines[i] = fmt.Sprintf("~ %s: %s -> %s", c.Path, compact(c.Old), compact(c.New))
+		}
+	}
+	return lines
+}
+
+// compact returns a value as JSON in a line.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // unreachable: v is decoded JSON
+		return err.Error()
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // count returns a number of things in words.

@@ -46,26 +46,56 @@ var results = []*manifests.Result{
 	{File: "secret.yaml", Document: 1, Line: 1, Column: 1, APIVersion: "v1", Kind: "Secret", Name: "a", Outcome: manifests.Skipped},
 }
 
+// updates are results with a base.
+var updates = []*manifests.Result{
+	{
+		File: "deploy/web.yaml", Document: 1, Line: 1, Column: 1, APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web",
+		Outcome: manifests.Valid, State: manifests.Changed,
+		Answers: []manifests.Answer{{Release: "v1.36.3", Code: 200, State: manifests.Changed, Changes: []manifests.Change{
+			{Path: "spec.replicas", Old: 2, New: 3}, {Path: "metadata.labels[\"a.b\"]", New: "<c>\x1b"}, {Path: "spec.paused", Old: true},
+		}}},
+	},
+	{
+		File: "deploy/web.yaml", Document: 2, Line: 20, Column: 1, APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "api",
+		Outcome: manifests.Invalid, State: manifests.Refused,
+		Findings: []manifests.Finding{{Severity: manifests.Error, Reason: "FieldValueInvalid", Field: "spec.selector", Message: "spec.selector: field is immutable", Line: 25, Column: 3, Text: "  selector: {}"}},
+		Answers:  []manifests.Answer{{Release: "v1.36.3", Code: 422, State: manifests.Refused, Reason: "Invalid", Message: "field is immutable"}},
+	},
+	{File: "deploy/web.yaml", Document: 3, Line: 40, Column: 1, APIVersion: "v1", Kind: "Service", Namespace: "shop", Name: "web", Outcome: manifests.Valid, State: manifests.Created},
+	{File: "deploy/web.yaml", Document: 4, Line: 50, Column: 1, APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "web", Outcome: manifests.Valid, State: manifests.Unchanged},
+	{
+		File: "main:deploy/old.yaml", FromBase: true, Document: 1, Line: 1, Column: 1, APIVersion: "v1", Kind: "Namespace", Name: "old", Outcome: manifests.Valid, State: manifests.Gone,
+		Findings: []manifests.Finding{{Reason: "Dependents", Message: "its deletion also deletes ConfigMap old/a", Line: 1, Column: 1}},
+	},
+}
+
 func TestFormats(t *testing.T) {
 	for _, row := range []struct {
 		format, file string
 		options      Options
+		results      []*manifests.Result
 	}{
-		{"text", "text.txt", Options{}},
-		{"text", "verbose.txt", Options{Verbose: true, Summary: true, Color: true, Diff: true}},
-		{"json", "results.json", Options{}},
-		{"junit", "results.xml", Options{}},
-		{"sarif", "results.sarif", Options{Version: "v1.2.3"}},
-		{"github", "github.txt", Options{}},
-		{"tap", "results.tap", Options{}},
-		{"yaml", "objects.yaml", Options{}},
+		{"text", "text.txt", Options{}, results},
+		{"text", "verbose.txt", Options{Verbose: true, Summary: true, Color: true, Diff: true}, results},
+		{"json", "results.json", Options{}, results},
+		{"junit", "results.xml", Options{}, results},
+		{"sarif", "results.sarif", Options{Version: "v1.2.3"}, results},
+		{"github", "github.txt", Options{}, results},
+		{"tap", "results.tap", Options{}, results},
+		{"yaml", "objects.yaml", Options{}, results},
+		{"text", "updates.txt", Options{}, updates},
+		{"json", "updates.json", Options{}, updates},
+		{"junit", "updates.xml", Options{}, updates},
+		{"sarif", "updates.sarif", Options{}, updates},
+		{"github", "updates-github.txt", Options{}, updates},
+		{"tap", "updates.tap", Options{}, updates},
 	} {
 		t.Run(row.file, func(t *testing.T) {
 			var have strings.Builder
 			w, err := New(row.format, &have, row.options)
 			require.NoError(t, err)
 			var summary manifests.Summary
-			for _, r := range results {
+			for _, r := range row.results {
 				summary.Add(r)
 				require.NoError(t, w.Write(r))
 			}

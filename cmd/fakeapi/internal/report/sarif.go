@@ -18,10 +18,17 @@ type sarif struct {
 }
 
 type sarifResult struct {
-	RuleID    string          `json:"ruleId"`
-	Level     string          `json:"level"`
-	Message   sarifMessage    `json:"message"`
-	Locations []sarifLocation `json:"locations"`
+	RuleID     string           `json:"ruleId"`
+	Kind       string           `json:"kind,omitempty"` // "fail" if there is none
+	Level      string           `json:"level"`
+	Message    sarifMessage     `json:"message"`
+	Locations  []sarifLocation  `json:"locations"`
+	Properties *sarifProperties `json:"properties,omitempty"`
+}
+
+type sarifProperties struct {
+	State   manifests.State    `json:"state"`
+	Changes []manifests.Change `json:"changes,omitempty"`
 }
 
 type sarifMessage struct {
@@ -59,26 +66,40 @@ type sarifRule struct {
 func newSARIF(w io.Writer, o Options) Writer { return &sarif{w: w, version: o.Version} }
 
 func (s *sarif) Write(r *manifests.Result) error {
+	if isNews(r) && r.State != manifests.Refused {
+		f := manifests.Finding{Reason: "State", Line: r.Line, Column: r.Column, Message: string(r.State)}
+		s.add(r, &f, "informational", "none")
+	}
 	for i := range r.Findings {
-		f := &r.Findings[i]
-		if f.Severity == manifests.Note {
-			continue
+		if f := &r.Findings[i]; f.Severity > manifests.Note {
+			s.add(r, f, "", f.Severity.String())
 		}
-		if !slices.Contains(s.rules, f.Reason) {
-			s.rules = append(s.rules, f.Reason)
-		}
-		at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{filepath.ToSlash(sourceOf(r))}}}
-		if f.Line > 0 && sourceOf(r) == r.File {
-			at.Physical.Region = &sarifRegion{f.Line, max(1, f.Column)}
-		}
-		name := describe(r)
-		if name != "" {
-			at.Logical = []sarifLogical{{name, "resource"}}
-			name += ": "
-		}
-		s.results = append(s.results, sarifResult{f.Reason, f.Severity.String(), sarifMessage{name + f.Message + forReleases(f)}, []sarifLocation{at}})
 	}
 	return nil
+}
+
+// add adds a result of a kind and a level of SARIF.
+func (s *sarif) add(r *manifests.Result, f *manifests.Finding, kind, level string) {
+	if !slices.Contains(s.rules, f.Reason) {
+		s.rules = append(s.rules, f.Reason)
+	}
+	at := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{filepath.ToSlash(sourceOf(r))}}}
+	if f.Line > 0 && sourceOf(r) == r.File {
+		at.Physical.Region = &sarifRegion{f.Line, max(1, f.Column)}
+	}
+	name := describe(r)
+	if name != "" {
+		at.Logical = []sarifLogical{{name, "resource"}}
+		name += ": "
+	}
+	out := sarifResult{f.Reason, kind, level, sarifMessage{name + f.Message + forReleases(f)}, []sarifLocation{at}, nil}
+	if r.State != "" {
+		out.Properties = &sarifProperties{State: r.State}
+		if len(r.Answers) > 0 {
+			out.Properties.Changes = r.Answers[0].Changes
+		}
+	}
+	s.results = append(s.results, out)
 }
 
 func (s *sarif) Close(End) error {

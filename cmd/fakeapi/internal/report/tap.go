@@ -35,6 +35,14 @@ func (t *tap) Write(r *manifests.Result) error {
 	// A # begins a directive.
 	name := strings.ReplaceAll(printable.Line(fmt.Sprintf("%s:%d %s", sourceOf(r), r.Line, describe(r))), "#", `\#`)
 	fmt.Fprintf(&b, "%s %d - %s%s\n", status, t.n, strings.TrimSpace(name), directive)
+	if r.State != "" {
+		fmt.Fprintf(&b, "# state: %s\n", r.State)
+	}
+	for _, c := range changesOf(r) {
+		for _, line := range c.lines {
+			fmt.Fprintf(&b, "#   %s%s\n", printable.Line(line), inRelease(c.release))
+		}
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		message := strings.ReplaceAll(printable.Text(f.Message+forReleases(f)), "\n", "\n#   ")

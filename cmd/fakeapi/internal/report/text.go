@@ -55,7 +55,9 @@ func (t *text) color(color, s string) string {
 }
 
 func (t *text) Write(r *manifests.Result) error {
-	t.countKind(r)
+	if !r.FromBase {
+		t.countKind(r)
+	}
 	if r.Outcome == manifests.NoObject {
 		t.others = append(t.others, r.File)
 	}
@@ -71,11 +73,29 @@ func (t *text) Write(r *manifests.Result) error {
 // result prints the findings of a result.
 func (t *text) result(r *manifests.Result) {
 	t.head(r)
-	if len(r.Findings) == 0 {
+	switch {
+	case r.State != "":
+		t.state(r)
+	case len(r.Findings) == 0:
 		fmt.Fprintf(t.w, "  %s  %s  %s\n", at(r.Line, r.Column), t.color(green, string(r.Outcome)), printable.Line(describe(r)))
 	}
 	for i := range r.Findings {
 		t.finding(r, &r.Findings[i])
+	}
+}
+
+var stateColors = map[manifests.State]string{
+	manifests.Refused: red, manifests.Gone: red, manifests.Created: green, manifests.Changed: yellow, manifests.Unchanged: cyan, manifests.Kept: cyan,
+}
+
+// state prints what becomes of an object in the base.
+func (t *text) state(r *manifests.Result) {
+	fmt.Fprintf(t.w, "  %s  %s  %s\n", at(r.Line, r.Column), t.color(stateColors[r.State], string(r.State)), printable.Line(describe(r)))
+	for _, c := range changesOf(r) {
+		if c.release != "" {
+			fmt.Fprintf(t.w, "      [%s]\n", c.release)
+		}
+		t.lines(c.lines)
 	}
 }
 
@@ -108,6 +128,9 @@ var severityColors = map[manifests.Severity]string{manifests.Error: red, manifes
 // finding prints a finding, and its line with a caret.
 func (t *text) finding(r *manifests.Result, f *manifests.Finding) {
 	subject := describe(r)
+	if r.State != "" { // the line before has it
+		subject = ""
+	}
 	if subject != "" {
 		subject = printable.Line(subject) + ": "
 	}
@@ -188,6 +211,14 @@ func Line(e End) string {
 	add := func(n int, one, many string) {
 		if n > 0 {
 			parts = append(parts, count(n, one, many))
+		}
+	}
+	if s.States != nil {
+		parts = nil
+		for _, state := range []manifests.State{manifests.Created, manifests.Changed, manifests.Unchanged, manifests.Refused, manifests.Gone, manifests.Kept} {
+			if n := s.States[state]; n > 0 || state != manifests.Gone && state != manifests.Kept {
+				parts = append(parts, fmt.Sprintf("%d %s", n, state))
+			}
 		}
 	}
 	add(s.Missing, "of a kind without a definition", "of kinds without a definition")
