@@ -13,6 +13,10 @@
 // first fault of a map may hide others. So parts are compared without their order, and an object
 // whose answers differ is sent again, up to ten times.
 //
+// With -base DIR, the objects of DIR are stored in both before, and the states and the changes of the
+// objects are compared too: as updates, the same objects with -mutations try the rules for updates of
+// their kinds. DIR must not have quotas: nothing computes them there.
+//
 // Each kind of difference is printed once, with the object. The exit status is 1 if there are any.
 package main
 
@@ -39,6 +43,7 @@ func main() {
 	flag.StringVar(&o.real, "real", "", "`URL` of the real kube-apiserver")
 	flag.StringVar(&o.token, "token", "admintoken", "bearer `token` of an administrator of the real one")
 	flag.StringVar(&o.release, "release", "", "Kubernetes `release` of the real one; the newest one by default")
+	flag.StringVar(&o.base, "base", "", "`folder` of the objects that are stored before")
 	flag.IntVar(&o.mutations, "mutations", 0, "variants of each object")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the variants")
 	flag.IntVar(&o.parallel, "parallel", 8, "requests at the same time")
@@ -62,6 +67,7 @@ func main() {
 
 type options struct {
 	real, token, release string
+	base                 string
 	mutations, parallel  int
 	seed                 uint64
 	patience             time.Duration
@@ -74,11 +80,17 @@ func (o *options) run(ctx context.Context, paths []string) (different int, err e
 		return 0, err
 	}
 	objects = append(objects, variants(objects, o.mutations, o.seed)...)
-	ours, err := o.ours(ctx, objects)
+	var base []*object
+	if o.base != "" {
+		if base, err = read([]string{o.base}); err != nil {
+			return 0, err
+		}
+	}
+	ours, err := o.ours(ctx, base, objects)
 	if err != nil {
 		return 0, err
 	}
-	theirs, err := o.theirs(ctx, objects, ours)
+	theirs, err := o.theirs(ctx, base, objects, ours)
 	if err != nil {
 		return 0, err
 	}
@@ -112,29 +124,33 @@ func (o *options) run(ctx context.Context, paths []string) (different int, err e
 }
 
 // ours returns what package manifests answers.
-func (o *options) ours(ctx context.Context, objects []*object) ([]answer, error) {
-	dir, err := os.MkdirTemp("", "manifests")
+func (o *options) ours(ctx context.Context, base, objects []*object) ([]answer, error) {
+	dir, err := writeObjects(objects)
+	defer os.RemoveAll(dir)
 	if err != nil {
 		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	name := func(i int) string { return filepath.Join(dir, fmt.Sprintf("%06d.json", i)) }
-	for i, object := range objects {
-		if err := os.WriteFile(name(i), object.body, 0o600); err != nil {
-			return nil, err
-		}
 	}
 	c := manifests.Config{Options: []fakeapi.Option{
 		fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ServiceAccount"}}),
 		fakeapi.WithRelease(o.release),
 	}}
+	if base != nil {
+		c.Base, err = writeObjects(base)
+		defer os.RemoveAll(c.Base)
+		if err != nil {
+			return nil, err
+		}
+	}
 	answers := make([]answer, len(objects))
 	for r, err := range manifests.Validate(ctx, c, dir) {
 		if err != nil {
 			return nil, err
 		}
+		if r.FromBase {
+			continue
+		}
 		var i int
-		if _, err := fmt.Sscanf(filepath.Base(r.File), "%06d.json", &i); err != nil {
+		if _, err := fmt.Sscanf(filepath.Base(r.File), fileName, &i); err != nil {
 			return nil, err
 		}
 		switch {
@@ -143,6 +159,9 @@ func (o *options) ours(ctx context.Context, objects []*object) ([]answer, error)
 		case len(r.Answers) == 1:
 			a := r.Answers[0]
 			answers[i] = answer{code: a.Code, reason: a.Reason, message: a.Message, warnings: a.Warnings}
+			if base != nil && answers[i].accepted() {
+				answers[i].state, answers[i].changes = a.State, objects[i].changes(a.Changes)
+			}
 		default:
 			return nil, fmt.Errorf("%s: %s: %+v", objects[i].origin, r.Outcome, r.Findings)
 		}
@@ -155,6 +174,9 @@ type answer struct {
 	code            int
 	reason, message string
 	warnings        []string
+
+	state   manifests.State // of an object that is accepted, with a base
+	changes string
 }
 
 // missingKind is the answer for an object whose kind no server has.
@@ -179,14 +201,24 @@ func compare(theirs, ours answer) string {
 		differ("message", theirs.message, ours.message)
 	}
 	differ("warnings", theirs.warnings, ours.warnings)
+	differ("state", theirs.state, ours.state)
+	differ("changes", normalized(theirs.changes), normalized(ours.changes))
 	return out.String()
 }
 
-var uids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+var (
+	uids  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	addrs = regexp.MustCompile(`10\.0\.0\.\d+`)
+)
 
-// parts returns the sorted errors of which a message consists, without UIDs that a server has made.
+// normalized returns a text without the UIDs and the addresses that a server has made.
+func normalized(text string) string {
+	return addrs.ReplaceAllString(uids.ReplaceAllString(text, "<uid>"), "<ip>")
+}
+
+// parts returns the sorted errors of which a message consists.
 func parts(message string) []string {
-	out := strings.FieldsFunc(uids.ReplaceAllString(message, "<uid>"), func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
+	out := strings.FieldsFunc(normalized(message), func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}

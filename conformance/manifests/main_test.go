@@ -31,3 +31,14 @@ func TestCompareFindsDifferences(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotZero(t, different)
 }
+
+// With a base, the states and the changes are compared too.
+func TestCompareUpdates(t *testing.T) {
+	srv := fakeapi.Start(t,
+		fakeapi.WithToken("admintoken", fakeapi.User{Name: "admin", Groups: []string{"system:masters"}}), fakeapi.WithRBAC(),
+		fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ServiceAccount"}}))
+	o := options{real: srv.URL, token: "admintoken", base: "testdata/update/before", parallel: 4, patience: time.Nanosecond}
+	different, err := o.run(t.Context(), []string{"testdata/update/after"})
+	require.NoError(t, err)
+	assert.Zero(t, different)
+}

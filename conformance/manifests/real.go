@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -34,6 +35,7 @@ type realServer struct {
 	url, token string
 	client     *http.Client
 	resources  map[string]map[string]resource // by apiVersion and kind
+	before     map[string]map[string]any      // the objects of the base by their paths; nil without one
 }
 
 // A resource is what the server serves of a kind.
@@ -47,7 +49,7 @@ type resource struct {
 const attempts = 10
 
 // theirs returns what the real server answers: the answer that is like ours if there is one.
-func (o *options) theirs(ctx context.Context, objects []*object, ours []answer) ([]answer, error) {
+func (o *options) theirs(ctx context.Context, base, objects []*object, ours []answer) ([]answer, error) {
 	s := &realServer{url: o.real, token: o.token, client: &http.Client{Transport: &http.Transport{
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true},
 		MaxIdleConnsPerHost: o.parallel,
@@ -55,6 +57,12 @@ func (o *options) theirs(ctx context.Context, objects []*object, ours []answer) 
 	defer s.client.CloseIdleConnections()
 	answers := make([]answer, len(objects))
 	s.resources = map[string]map[string]resource{}
+	if base != nil {
+		if err := s.storeBase(ctx, o, base, objects); err != nil {
+			return nil, err
+		}
+		clear(s.resources)
+	}
 	for _, kind := range effective {
 		for i, object := range objects {
 			if object.kind != kind {
@@ -151,19 +159,12 @@ func (s *realServer) createNamespace(ctx context.Context, o *object) error {
 
 // apply sends an object as kubectl apply --server-side does.
 func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer, error) {
-	r, ok := s.resources[o.apiVersion][o.kind]
-	if !ok {
+	if _, ok := s.resources[o.apiVersion][o.kind]; !ok {
 		return missingKind, nil
 	}
-	path := route.VersionPath(o.apiVersion)
-	if r.Namespaced {
-		namespace := o.namespace
-		if namespace == "" {
-			namespace = "default"
-		}
-		path += "/namespaces/" + namespace
-	}
-	path += "/" + r.Name + "/" + o.name + "?fieldManager=kubectl&fieldValidation=Strict&force=false"
+	path := s.path(o)
+	before := s.before[path]
+	path += "?fieldManager=kubectl&fieldValidation=Strict&force=false"
 	if dryRun {
 		path += "&dryRun=All"
 	}
@@ -178,8 +179,20 @@ func (s *realServer) apply(ctx context.Context, o *object, dryRun bool) (answer,
 			return answer{}, fmt.Errorf("%s: %w: %s", o.origin, err, body)
 		}
 		a.reason, a.message = status.Reason, status.Message
+	} else if s.before != nil {
+		a.state, a.changes, err = o.update(before, body)
 	}
-	return a, nil
+	return a, err
+}
+
+// path returns the path of an object, of a kind that the server has.
+func (s *realServer) path(o *object) string {
+	r := s.resources[o.apiVersion][o.kind]
+	path := route.VersionPath(o.apiVersion)
+	if r.Namespaced {
+		path += "/namespaces/" + cmp.Or(o.namespace, "default")
+	}
+	return path + "/" + r.Name + "/" + o.name
 }
 
 // warningsOf returns the texts of the headers.
