@@ -209,11 +209,12 @@ func compare(theirs, ours answer) string {
 var (
 	uids  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	addrs = regexp.MustCompile(`10\.0\.0\.\d+`)
+	ports = regexp.MustCompile(`(nodePort"[^}]*?):\d+`)
 )
 
-// normalized returns a text without the UIDs and the addresses that a server has made.
+// normalized returns a text without the UIDs, the addresses and the ports that a server has made.
 func normalized(text string) string {
-	return addrs.ReplaceAllString(uids.ReplaceAllString(text, "<uid>"), "<ip>")
+	return ports.ReplaceAllString(addrs.ReplaceAllString(uids.ReplaceAllString(text, "<uid>"), "<ip>"), "$1:<port>")
 }
 
 // parts returns the sorted errors of which a message consists.

@@ -21,6 +21,11 @@
 // Then it answers for all others without storing them, as the dry run of a server-side apply.
 // Memory does not grow with the number of the objects. Results have the order of the input.
 //
+// # Updates
+//
+// With Config.Base the server first stores other objects, as a cluster has them, and answers what
+// the input does to each: Result.State and Answer.Changes.
+//
 // # Limits
 //
 // A file, and the standard input, may have 256 MiB. A document may have 16 MiB, and an object 3 MiB,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing/fstest"
 
 	"github.com/kubefake/kubefake/fakeapi/manifests"
 )
@@ -28,4 +29,36 @@ metadata:
 		}
 	}
 	// Output: shop/templates/config.yaml: line 6: metadata.name
+}
+
+// A test of a chart says what an upgrade does to the objects of the version before.
+func ExampleValidate_base() {
+	before := `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: "web:1"}]}
+`
+	c := manifests.Config{
+		Files: fstest.MapFS{"before.yaml": {Data: []byte(before)}},
+		Base:  "before.yaml",
+		Stdin: strings.NewReader(strings.ReplaceAll(before, "web:1", "web:2")),
+	}
+	for r, err := range manifests.Validate(context.Background(), c, "-") {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(r.State, r.Kind, r.Name)
+		for _, change := range r.Answers[0].Changes {
+			fmt.Println(change.Path, change.Old, change.New)
+		}
+	}
+	// Output:
+	// changed Deployment web
+	// spec.template.spec.containers[name=web].image web:1 web:2
 }
