@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 )
 
@@ -26,7 +27,7 @@ func TestWithTLS(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS())
 	assert.Regexp(t, `^https://127\.0\.0\.1:\d+$`, srv.URL)
 	assert.Contains(t, string(srv.CAData), "BEGIN CERTIFICATE")
-	code, _ := do(t, srv, "GET", "/readyz", "")
+	code, _ := apitest.Do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
 	_, err := http.Get(srv.URL + "/readyz")
 	assert.ErrorContains(t, err, "certificate", "clients without the CA do not trust the certificate")
@@ -43,7 +44,7 @@ func TestCertDir(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, written, again)
 	for _, srv := range []*fakeapi.Server{first, second} {
-		code, _ := do(t, srv, "GET", "/readyz", "")
+		code, _ := apitest.Do(t, srv, "GET", "/readyz", "")
 		assert.Equal(t, http.StatusOK, code)
 	}
 }
@@ -60,7 +61,7 @@ func TestWithAddress(t *testing.T) {
 
 func TestWithInMemory(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	code, _ := do(t, srv, "GET", "/readyz", "")
+	code, _ := apitest.Do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Nil(t, srv.CAData)
 	_, err := (&http.Client{}).Get(srv.URL + "/readyz")
@@ -105,7 +106,7 @@ func TestUsers(t *testing.T) {
 	ask := func(t *testing.T, srv *fakeapi.Server, token, path string) (int, fakeapi.Object) {
 		client := *srv.Client()
 		client.Transport = bearer{token, client.Transport}
-		return doWith(t, &client, "GET", srv.URL+path, "")
+		return apitest.DoWith(t, &client, "GET", srv.URL+path, "")
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestWithRelease(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.release+tt.path, func(t *testing.T) {
-			code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release)), "GET", tt.path, "")
+			code, _ := apitest.Do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(tt.release)), "GET", tt.path, "")
 			assert.Equal(t, tt.code, code)
 		})
 	}
@@ -193,8 +194,8 @@ func TestWithRelease(t *testing.T) {
 // Two servers with the same seed make the same UIDs and names.
 func TestWithSeed(t *testing.T) {
 	create := func(seed uint64) fakeapi.Object {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithManualClock(epoch))
-		_, o := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"a-"}}`)
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(seed), fakeapi.WithManualClock(apitest.Epoch))
+		_, o := apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"a-"}}`)
 		return o
 	}
 	assert.Equal(t, create(1), create(1))
@@ -203,9 +204,9 @@ func TestWithSeed(t *testing.T) {
 }
 
 func TestWithoutControl(t *testing.T) {
-	code, _ := do(t, fakeapi.Start(t, fakeapi.WithInMemory()), "GET", "/debug/fakeapi/clock", "")
+	code, _ := apitest.Do(t, fakeapi.Start(t, fakeapi.WithInMemory()), "GET", "/debug/fakeapi/clock", "")
 	assert.Equal(t, 200, code)
-	code, _ = do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithoutControl()), "GET", "/debug/fakeapi/clock", "")
+	code, _ = apitest.Do(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithoutControl()), "GET", "/debug/fakeapi/clock", "")
 	assert.Equal(t, 404, code)
 }
 

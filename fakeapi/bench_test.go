@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // firstStart is an environment variable. With it, this program starts a server,
@@ -101,7 +102,7 @@ func BenchmarkGet(b *testing.B) {
 
 // BenchmarkGetConnection gets an object over a connection, with net/http's client.
 func BenchmarkGetConnection(b *testing.B) {
-	srv, err := fakeapi.New(fakeapi.WithObjects(configMap("cm", "value")))
+	srv, err := fakeapi.New(fakeapi.WithObjects(apitest.ConfigMap("cm", "value")))
 	require.NoError(b, err)
 	b.Cleanup(srv.Close)
 	for b.Loop() {
@@ -114,7 +115,7 @@ func BenchmarkGetConnection(b *testing.B) {
 func BenchmarkGetRBAC(b *testing.B) {
 	for _, n := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("others=%d", n), func(b *testing.B) {
-			objects := []any{configMap("cm", "value"),
+			objects := []any{apitest.ConfigMap("cm", "value"),
 				`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"alice","namespace":"default"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`}
 			for i := range n {
 				objects = append(objects, fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"other-%d"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"other-%[1]d"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"}}`, i))
@@ -138,7 +139,7 @@ func BenchmarkGetRBAC(b *testing.B) {
 // BenchmarkGetTCP gets an object through net/http. Its client costs little: it has one
 // connection, sends the same bytes each time, and reads no header but Content-Length.
 func BenchmarkGetTCP(b *testing.B) {
-	srv, err := fakeapi.New(fakeapi.WithObjects(configMap("cm", "value")))
+	srv, err := fakeapi.New(fakeapi.WithObjects(apitest.ConfigMap("cm", "value")))
 	require.NoError(b, err)
 	b.Cleanup(srv.Close)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
@@ -324,7 +325,7 @@ func BenchmarkUpdate(b *testing.B) {
 	for _, bench := range []struct{ name, path, object, status string }{
 		{"pod", pods, pod, ""},
 		{"pod status", pods, pod, podStatus},
-		{"custom status", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1}}`,
+		{"custom status", apitest.WidgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":1}}`,
 			`{"conditions":[{"type":"Ready","status":"True","reason":"Up","message":"text-0"}]}`},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
@@ -360,7 +361,7 @@ func filled(b *testing.B, n int) *fakeapi.Server {
 	b.Helper()
 	var objects []any
 	for i := range n {
-		objects = append(objects, configMap(fmt.Sprintf("cm-%d", i), "value"))
+		objects = append(objects, apitest.ConfigMap(fmt.Sprintf("cm-%d", i), "value"))
 	}
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithObjects(objects...))
 	require.NoError(b, err)

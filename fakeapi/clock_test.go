@@ -15,27 +15,26 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
-var epoch = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-
 func TestManualClock(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch))
 	created := func(name string) any {
-		o, err := srv.Store(configMap(name, ""))
+		o, err := srv.Store(apitest.ConfigMap(name, ""))
 		require.NoError(t, err)
 		return o["metadata"].(map[string]any)["creationTimestamp"]
 	}
 	assert.Equal(t, "2030-01-02T03:04:05Z", created("a"))
 	srv.Clock().Advance(90 * time.Minute)
 	assert.Equal(t, "2030-01-02T04:34:05Z", created("b"))
-	assert.Equal(t, epoch.Add(90*time.Minute), srv.Clock().Now())
+	assert.Equal(t, apitest.Epoch.Add(90*time.Minute), srv.Clock().Now())
 	assert.ErrorIs(t, srv.Clock().Advance(-1), fakeapi.ErrNegativeDuration)
 
 	fork := srv.Fork(t)
 	fork.Clock().Advance(time.Hour)
-	assert.Equal(t, epoch.Add(90*time.Minute), srv.Clock().Now(), "the clock of a fork is independent")
-	assert.Equal(t, epoch.Add(150*time.Minute), fork.Clock().Now())
+	assert.Equal(t, apitest.Epoch.Add(90*time.Minute), srv.Clock().Now(), "the clock of a fork is independent")
+	assert.Equal(t, apitest.Epoch.Add(150*time.Minute), fork.Clock().Now())
 }
 
 func TestAdvanceRunsControllersInSteps(t *testing.T) {
@@ -54,12 +53,12 @@ func TestAdvanceRunsControllersInSteps(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithControllers("cronjob-controller"))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithControllers("cronjob-controller"))
 			require.NoError(t, srv.SetLag("cronjobs.batch", fakeapi.Lag{By: tt.lag}))
 			_, err := srv.Store(cronJob)
 			require.NoError(t, err)
 			require.NoError(t, srv.Clock().Advance(tt.advance))
-			assert.Equal(t, epoch.Add(tt.advance), srv.Clock().Now())
+			assert.Equal(t, apitest.Epoch.Add(tt.advance), srv.Clock().Now())
 			jobs, err := srv.List("jobs.batch", "")
 			require.NoError(t, err)
 			var created []any
@@ -79,7 +78,7 @@ func TestRunningClockAdvances(t *testing.T) {
 
 // A watch ends after timeoutSeconds on the server's clock.
 func TestWatchTimeout(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	w := watch(t, srv, "timeoutSeconds=60")
 	w.expect("ADDED") // the watch is under way
 	srv.Clock().Advance(time.Minute)
@@ -97,7 +96,7 @@ func TestClockInBubble(t *testing.T) {
 		name    string
 		options []fakeapi.Option
 	}{
-		{"manual", []fakeapi.Option{fakeapi.WithManualClock(epoch)}},
+		{"manual", []fakeapi.Option{fakeapi.WithManualClock(apitest.Epoch)}},
 		{"running", nil},
 	}
 	for _, tt := range tests {
@@ -105,14 +104,14 @@ func TestClockInBubble(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, append(tt.options, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Age: time.Hour}))...)
 				old := srv.Revision()
-				put(t, srv, configMap("a", "1"))
+				apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 				w := watch(t, srv, "fieldSelector=metadata.name%3Da&allowWatchBookmarks=1&timeoutSeconds=150")
 				w.expect("ADDED")
 				end := w.expect("BOOKMARK")
 				assert.Equal(t, map[string]any{"k8s.io/initial-events-end": "true"}, end["metadata"].(map[string]any)["annotations"])
 				synctest.Wait()
 
-				put(t, srv, configMap("b", "1")) // not selected
+				apitest.Put(t, srv, apitest.ConfigMap("b", "1")) // not selected
 				srv.Clock().Advance(time.Minute)
 				bookmark := w.expect("BOOKMARK")
 				assert.Greater(t, bookmark.ResourceVersion(), end.ResourceVersion(), "both have the same length, so text can be compared")
@@ -128,7 +127,7 @@ func TestClockInBubble(t *testing.T) {
 				_, err := srv.List("configmaps", "", fakeapi.AtRevision(old))
 				require.NoError(t, err)
 				srv.Clock().Advance(2 * time.Hour)
-				put(t, srv, configMap("a", "2"))
+				apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 				_, err = srv.List("configmaps", "", fakeapi.AtRevision(old))
 				assert.Error(t, err, "the history is too old")
 			})
@@ -144,7 +143,7 @@ func TestEventsExpire(t *testing.T) {
 			"involvedObject": map[string]any{"namespace": "default", "name": "p"}, "message": note,
 		}
 	}
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(event("once", "")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(event("once", "")))
 	names := func(srv *fakeapi.Server) []string {
 		events, err := srv.List("events", "")
 		require.NoError(t, err)
@@ -156,14 +155,14 @@ func TestEventsExpire(t *testing.T) {
 	}
 	snapshot := srv.Snapshot()
 	srv.Clock().Advance(30 * time.Minute)
-	put(t, srv, event("again", ""))
-	code, _ := do(t, srv, "POST", "/apis/events.k8s.io/v1/namespaces/default/events", `{"metadata":{"name":"new"},"eventTime":"2030-01-02T03:34:05.000000Z",
+	apitest.Put(t, srv, event("again", ""))
+	code, _ := apitest.Do(t, srv, "POST", "/apis/events.k8s.io/v1/namespaces/default/events", `{"metadata":{"name":"new"},"eventTime":"2030-01-02T03:34:05.000000Z",
 		"reportingController":"example.com/c","reportingInstance":"c-1","action":"a","reason":"r","type":"Normal","regarding":{"namespace":"default","name":"p"}}`)
 	require.Equal(t, 201, code)
 	fork := srv.Fork(t)
 
 	srv.Clock().Advance(29 * time.Minute)
-	put(t, srv, event("again", "changed"))
+	apitest.Put(t, srv, event("again", "changed"))
 	assert.Equal(t, []string{"again", "new", "once"}, names(srv))
 	srv.Clock().Advance(time.Minute)
 	assert.Equal(t, []string{"again", "new"}, names(srv))
@@ -185,7 +184,7 @@ func TestEventsExpire(t *testing.T) {
 	fork.Clock().Advance(30 * time.Minute)
 	assert.Empty(t, names(fork))
 
-	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}), fakeapi.WithObjects(event("once", "")))
+	short := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}), fakeapi.WithObjects(event("once", "")))
 	w, err := http.NewRequestWithContext(t.Context(), "GET", short.URL+"/api/v1/events?watch=1&resourceVersion="+fmt.Sprint(short.Revision()), nil)
 	require.NoError(t, err)
 	resp, err := short.Client().Do(w)
@@ -203,7 +202,7 @@ func TestTenMinutes(t *testing.T) { synctest.Test(t, tenMinutes) }
 // its end.
 func TestBookmarksWithoutWatchCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch))
 		url := fmt.Sprintf("%s/api/v1/events?watch=1&allowWatchBookmarks=1&timeoutSeconds=900&resourceVersion=%d", srv.URL, srv.Revision())
 		resp, err := srv.Client().Get(url)
 		require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 const forks = "/debug/fakeapi/forks"
@@ -23,13 +24,13 @@ const forks = "/debug/fakeapi/forks"
 // forkOver starts a fork over the control endpoint of the server at a URL.
 func forkOver(t *testing.T, client *http.Client, server string) (id, forkURL string) {
 	t.Helper()
-	code, f := doWith(t, client, "POST", server+forks, "")
+	code, f := apitest.DoWith(t, client, "POST", server+forks, "")
 	require.Equal(t, http.StatusOK, code, f)
 	return f["id"].(string), f["url"].(string)
 }
 
 func TestControlForks(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	client := srv.Client()
 	const path = "/api/v1/namespaces/default/configmaps/a"
 
@@ -37,20 +38,20 @@ func TestControlForks(t *testing.T) {
 	_, second := forkOver(t, client, srv.URL)
 	_, nested := forkOver(t, client, first)
 	for _, u := range []string{first, second, nested} {
-		code, _ := doWith(t, client, "GET", u+path, "")
+		code, _ := apitest.DoWith(t, client, "GET", u+path, "")
 		assert.Equal(t, http.StatusOK, code, "%s has the objects", u)
 	}
-	code, _ := doWith(t, client, "DELETE", first+path, "")
+	code, _ := apitest.DoWith(t, client, "DELETE", first+path, "")
 	require.Equal(t, http.StatusOK, code)
-	code, _ = doWith(t, client, "GET", second+path, "")
+	code, _ = apitest.DoWith(t, client, "GET", second+path, "")
 	assert.Equal(t, http.StatusOK, code, "a fork is independent")
 
-	_, list := do(t, srv, "GET", forks, "")
+	_, list := apitest.Do(t, srv, "GET", forks, "")
 	assert.Len(t, list["forks"], 2, "a fork of a fork is not listed")
-	code, answer := do(t, srv, "DELETE", forks+"?id="+id+"&id=9", "")
+	code, answer := apitest.Do(t, srv, "DELETE", forks+"?id="+id+"&id=9", "")
 	assert.Equal(t, http.StatusNotFound, code)
 	assert.Equal(t, `there is no fork "9"`, answer["message"])
-	code, ended := do(t, srv, "DELETE", forks+"?id="+id, "")
+	code, ended := apitest.Do(t, srv, "DELETE", forks+"?id="+id, "")
 	assert.Equal(t, http.StatusOK, code)
 	assert.Len(t, ended["forks"], 1)
 	for _, u := range []string{first, nested} {
@@ -72,11 +73,11 @@ func TestControlForksLimit(t *testing.T) {
 		forkOver(t, client, first)
 	}
 	for _, u := range []string{srv.URL, first} {
-		code, answer := doWith(t, client, "POST", u+forks, "")
+		code, answer := apitest.DoWith(t, client, "POST", u+forks, "")
 		assert.Equal(t, http.StatusTooManyRequests, code)
 		assert.Contains(t, answer["message"], "the server has 128 forks, which is the limit")
 	}
-	code, _ := doWith(t, client, "DELETE", first+forks, "")
+	code, _ := apitest.DoWith(t, client, "DELETE", first+forks, "")
 	require.Equal(t, http.StatusOK, code)
 	forkOver(t, client, srv.URL)
 }
@@ -118,26 +119,26 @@ func TestControlForksClose(t *testing.T) {
 func TestControlKubeconfig(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithRBAC())
 	const path = "/debug/fakeapi/kubeconfig"
-	code, answer := do(t, srv, "POST", path, `{"name": "alice", "groups": ["developers"]}`)
+	code, answer := apitest.Do(t, srv, "POST", path, `{"name": "alice", "groups": ["developers"]}`)
 	require.Equal(t, http.StatusOK, code)
 	config, err := srv.Credentials(fakeapi.User{Name: "alice", Groups: []string{"developers"}}).Kubeconfig()
 	require.NoError(t, err)
 	assert.Equal(t, string(config), answer["kubeconfig"])
 	assert.Equal(t, srv.Credentials(fakeapi.User{Name: "alice", Groups: []string{"developers"}}).BearerToken, answer["token"])
-	_, answer = do(t, srv, "POST", path, "")
+	_, answer = apitest.Do(t, srv, "POST", path, "")
 	assert.Equal(t, string(srv.Kubeconfig()), answer["kubeconfig"])
 
-	code, answer = do(t, srv, "POST", path, `{"groups": ["developers"]}`)
+	code, answer = apitest.Do(t, srv, "POST", path, `{"groups": ["developers"]}`)
 	assert.Equal(t, http.StatusBadRequest, code, answer)
-	code, answer = do(t, fakeapi.Start(t), "POST", path, `{"name": "alice"}`)
+	code, answer = apitest.Do(t, fakeapi.Start(t), "POST", path, `{"name": "alice"}`)
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, answer["message"], "needs WithTLS or --tls")
 }
 
 func TestControlWebhooks(t *testing.T) {
-	srv := fakeapi.Start(t, hooked())
+	srv := fakeapi.Start(t, apitest.Hooked())
 	const path = "/debug/fakeapi/webhooks"
-	code, answer := do(t, srv, "POST", path, `{"services": ["shop/extra"], "convert": ["toys.example.com"]}`)
+	code, answer := apitest.Do(t, srv, "POST", path, `{"services": ["shop/extra"], "convert": ["toys.example.com"]}`)
 	require.Equal(t, http.StatusOK, code, answer)
 	pair, err := tls.X509KeyPair([]byte(answer["certificate"].(string)), []byte(answer["key"].(string)))
 	require.NoError(t, err)
@@ -147,13 +148,13 @@ func TestControlWebhooks(t *testing.T) {
 
 	l, err := tls.Listen("tcp", fmt.Sprintf("%s:%v", answer["host"], answer["port"]), &tls.Config{Certificates: []tls.Certificate{pair}})
 	require.NoError(t, err)
-	hooks := &http.Server{Handler: http.HandlerFunc(admit)}
+	hooks := &http.Server{Handler: http.HandlerFunc(apitest.Admit)}
 	go hooks.Serve(l)
 	defer hooks.Close()
-	checkHooks(t, srv)
+	apitest.CheckHooks(t, srv)
 
 	for body, want := range map[string]int{`{"services": ["x"]}`: http.StatusBadRequest, `{"convert": ["widgets.example.com"]}`: http.StatusNotFound} {
-		code, answer := do(t, srv, "POST", path, body)
+		code, answer := apitest.Do(t, srv, "POST", path, body)
 		assert.Equal(t, want, code, answer)
 	}
 }
@@ -162,7 +163,7 @@ func TestControlWebhooks(t *testing.T) {
 func TestControlWithoutHost(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, path := range []string{"forks", "kubeconfig", "webhooks"} {
-		code, answer := do(t, srv, "POST", "/debug/fakeapi/"+path, "")
+		code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/"+path, "")
 		assert.Equal(t, http.StatusServiceUnavailable, code)
 		assert.Equal(t, "the server has no listener of its own", answer["message"])
 	}
@@ -175,21 +176,21 @@ func TestControlReplicas(t *testing.T) {
 		options []fakeapi.Option
 	}{{"with a listener", nil}, {"in memory", []fakeapi.Option{fakeapi.WithInMemory()}}} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, append(row.options, fakeapi.WithObjects(configMap("a", "1")))...)
+			srv := fakeapi.Start(t, append(row.options, fakeapi.WithObjects(apitest.ConfigMap("a", "1")))...)
 			manager, other := agent{srv, "manager/1.0", t.Context()}, agent{srv, "other", t.Context()}
-			code, replica := do(t, srv, "POST", "/debug/fakeapi/replicas", "")
+			code, replica := apitest.Do(t, srv, "POST", "/debug/fakeapi/replicas", "")
 			require.Equal(t, http.StatusOK, code, replica)
 			assert.Equal(t, "2", replica["id"])
 			assert.Equal(t, !srv.InMemory(), replica["kubeconfig"] != nil)
-			_, list := do(t, srv, "GET", "/debug/fakeapi/replicas", "")
+			_, list := apitest.Do(t, srv, "GET", "/debug/fakeapi/replicas", "")
 			assert.Len(t, list["replicas"], 2)
 
 			move := func(to string) {
-				code, answer := do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"`+to+`"}`)
+				code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"`+to+`"}`)
 				require.Equal(t, http.StatusOK, code, answer)
 			}
 			sees := func(a agent) bool { return a.do("GET", configMaps+"/b?resourceVersion=0", "") == http.StatusOK }
-			code, answer := do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
+			code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
 			require.Equal(t, http.StatusOK, code, answer)
 			require.Equal(t, http.StatusCreated, other.create("b"))
 			assert.True(t, sees(manager), "it has not moved")
@@ -200,12 +201,12 @@ func TestControlReplicas(t *testing.T) {
 			move("1")
 			assert.True(t, sees(manager))
 
-			code, answer = do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"3"}`)
+			code, answer = apitest.Do(t, srv, "POST", "/debug/fakeapi/failover", `{"userAgent":"manager/*","replica":"3"}`)
 			assert.Equal(t, http.StatusNotFound, code)
 			assert.Equal(t, `there is no replica "3"`, answer["message"])
-			code, _ = do(t, srv, "POST", "/debug/fakeapi/lag?replica=3", `{"frozen":true}`)
+			code, _ = apitest.Do(t, srv, "POST", "/debug/fakeapi/lag?replica=3", `{"frozen":true}`)
 			assert.Equal(t, http.StatusNotFound, code)
-			code, _ = do(t, srv, "POST", "/debug/fakeapi/failover", `{"replica":"2"}`)
+			code, _ = apitest.Do(t, srv, "POST", "/debug/fakeapi/failover", `{"replica":"2"}`)
 			assert.Equal(t, http.StatusBadRequest, code)
 		})
 	}
@@ -247,10 +248,10 @@ func TestControlReplicasClose(t *testing.T) {
 func TestControlFailoverAtPoint(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	manager := agent{srv, "manager/1.0", t.Context()}
-	code, answer := do(t, srv, "POST", "/debug/fakeapi/replicas", "")
+	code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/replicas", "")
 	require.Equal(t, http.StatusOK, code, answer)
-	_, _ = do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
-	code, answer = do(t, srv, "POST", "/debug/fakeapi/faults",
+	_, _ = apitest.Do(t, srv, "POST", "/debug/fakeapi/lag?replica=2", `{"frozen":true}`)
+	code, answer = apitest.Do(t, srv, "POST", "/debug/fakeapi/faults",
 		`{"verb":"create","userAgent":"manager/*","times":1,"at":"afterCommit","do":[{"failover":{"userAgent":"manager/*","replica":"2"}}]}`)
 	require.Equal(t, http.StatusOK, code, answer)
 	assert.Zero(t, manager.create("a"), "its connection breaks")

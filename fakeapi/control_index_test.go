@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // index returns the index of the control endpoint in a media type.
@@ -70,7 +71,7 @@ func TestControlIndex(t *testing.T) {
 		{"unknown field", "POST", "/debug/fakeapi/compact", `{"watch":true}`, 400, `the body cannot be decoded: json: unknown field "watch"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, answer := do(t, srv, row.method, row.path, row.body)
+			code, answer := apitest.Do(t, srv, row.method, row.path, row.body)
 			assert.Equal(t, row.code, code)
 			assert.Equal(t, row.message, answer["message"])
 		})
@@ -93,14 +94,14 @@ func TestControlIndexExamples(t *testing.T) {
 		case method == "":
 			method = "POST"
 		}
-		code, answer := do(t, srv, method, m[2], m[3])
+		code, answer := apitest.Do(t, srv, method, m[2], m[3])
 		assert.Equal(t, http.StatusOK, code, "%s %s: %v", method, m[2], answer)
 	}
 }
 
 // The story is JSON, a page for browsers, and text for a client that accepts it by name.
 func TestControlStoryTypes(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	for accept, want := range map[string]string{"*/*": `{"format":1,`, "text/html,*/*": "<!doctype html>", "text/plain": "the test store configmaps default/a"} {
 		_, body := index(t, srv, "/debug/fakeapi/story", accept)
 		assert.Contains(t, body, want, accept)

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestControlObjects(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	before := srv.Revision()
-	code, body := do(t, srv, "POST", "/debug/fakeapi/objects", `{"store":[
+	code, body := apitest.Do(t, srv, "POST", "/debug/fakeapi/objects", `{"store":[
 		{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"a"}},
 		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a","finalizers":["example.com/a"]},"status":{"phase":"Running"}},
 		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
@@ -22,7 +23,7 @@ func TestControlObjects(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"phase": "Running"}, pod["status"])
 
-	code, body = do(t, srv, "POST", "/debug/fakeapi/objects", `{"remove":[
+	code, body = apitest.Do(t, srv, "POST", "/debug/fakeapi/objects", `{"remove":[
 		{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"a"}},
 		{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c"}}]}`)
 	require.Equal(t, 200, code)
@@ -45,7 +46,7 @@ func TestControlObjects(t *testing.T) {
 		{"invalid JSON", `nonsense`, 400, `invalid character`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, body := do(t, srv, "POST", "/debug/fakeapi/objects", row.body)
+			code, body := apitest.Do(t, srv, "POST", "/debug/fakeapi/objects", row.body)
 			assert.Equal(t, row.code, code)
 			assert.Contains(t, body["message"], row.message)
 		})

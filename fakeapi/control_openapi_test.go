@@ -18,12 +18,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // openAPI returns the OpenAPI document of the control endpoint.
 func openAPI(t *testing.T, srv *fakeapi.Server) map[string]any {
 	t.Helper()
-	code, document := do(t, srv, "GET", "/debug/fakeapi/openapi", "")
+	code, document := apitest.Do(t, srv, "GET", "/debug/fakeapi/openapi", "")
 	require.Equal(t, http.StatusOK, code)
 	return document
 }
@@ -93,7 +94,7 @@ func conforms(document map[string]any, schema map[string]any, v any, path string
 
 // Every request of the OpenAPI document works, and its answer is as described.
 func TestControlOpenAPI(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")),
+	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")),
 		fakeapi.WithProcess("manager", func(os.Signal) error { return nil }))
 	document := openAPI(t, srv)
 	call := func(method, path, query, body string) (int, any) {
@@ -163,11 +164,11 @@ func TestControlOpenAPI(t *testing.T) {
 func TestControlUnknownField(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for path, body := range map[string]string{"lag": `{"resorce": "pods", "by": "3s"}`, "compact": `{"watch": true}`, "faults": `{"verbs": "get", "code": 500}`} {
-		code, answer := do(t, srv, "POST", "/debug/fakeapi/"+path, body)
+		code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/"+path, body)
 		assert.Equal(t, http.StatusBadRequest, code, path)
 		assert.Contains(t, answer["message"], "unknown field", path)
 	}
-	code, answer := do(t, srv, "POST", "/debug/fakeapi/compact", "{} {}")
+	code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/compact", "{} {}")
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Equal(t, "the body has more than one JSON value", answer["message"])
 }

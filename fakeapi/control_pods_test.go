@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestControlPods(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)), fakeapi.WithControllers("kubelet"))
 	const path = "/debug/fakeapi/pods"
-	code, answer := do(t, srv, "POST", path, `{"selector":"app=web","namespace":"default","do":"complete","exitCode":3,"log":"out of memory"}`)
+	code, answer := apitest.Do(t, srv, "POST", path, `{"selector":"app=web","namespace":"default","do":"complete","exitCode":3,"log":"out of memory"}`)
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	_, err := srv.Store(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}},
 		spec: {nodeName: node-1, restartPolicy: Never, containers: [{name: c, image: web}]}, status: {phase: Pending}}`)
@@ -47,7 +48,7 @@ func TestControlPods(t *testing.T) {
 		{"node", "/debug/fakeapi/nodes", `{"stopped":true}`, "name: the name of a Node is missing"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, answer := do(t, srv, "POST", row.path, row.body)
+			code, answer := apitest.Do(t, srv, "POST", row.path, row.body)
 			assert.Equal(t, http.StatusBadRequest, code)
 			assert.Contains(t, answer["message"], row.message)
 		})
@@ -60,14 +61,14 @@ func TestControlStatus(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 2,
 		selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}}}`))
 	const path = "/debug/fakeapi/status"
-	code, answer := do(t, srv, "POST", path, `{"resource":"deployments.apps","namespace":"default","name":"web","ready":true,"status":{"collisionCount":1}}`)
+	code, answer := apitest.Do(t, srv, "POST", path, `{"resource":"deployments.apps","namespace":"default","name":"web","ready":true,"status":{"collisionCount":1}}`)
 	require.Equal(t, http.StatusOK, code, "%v", answer)
 	assert.EqualValues(t, srv.Revision(), answer["revision"])
 	o, err := srv.Get("deployments.apps", "default", "web")
 	require.NoError(t, err)
 	assert.Subset(t, o["status"], map[string]any{"availableReplicas": int64(2), "collisionCount": int64(1)})
 
-	code, answer = do(t, srv, "POST", path, `{"resource":"deployments.apps","name":"web","status":{"collisionCount":2}}`)
+	code, answer = apitest.Do(t, srv, "POST", path, `{"resource":"deployments.apps","name":"web","status":{"collisionCount":2}}`)
 	require.Equal(t, http.StatusOK, code, "the default namespace: %v", answer)
 	o, err = srv.Get("deployments.apps", "default", "web")
 	require.NoError(t, err)
@@ -83,7 +84,7 @@ func TestControlStatus(t *testing.T) {
 		{"no status of a ready one", `{"resource":"namespaces","name":"default","ready":true}`, http.StatusBadRequest},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, answer := do(t, srv, "POST", path, row.body)
+			code, answer := apitest.Do(t, srv, "POST", path, row.body)
 			assert.Equal(t, row.code, code, "%v", answer)
 		})
 	}

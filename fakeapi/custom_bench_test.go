@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // BenchmarkDefine creates a CustomResourceDefinition of 200 fields, waits until its
@@ -20,7 +21,7 @@ func BenchmarkDefine(b *testing.B) {
 	for i := range 200 {
 		fields = append(fields, fmt.Sprintf(`"f%d":{"type":"string","maxLength":20,"description":"what f%d is for"}`, i, i))
 	}
-	definition := widgets("v1", strings.Join(fields, ","))
+	definition := apitest.Widgets("v1", strings.Join(fields, ","))
 	srv := fakeapi.Start(b)
 	for b.Loop() {
 		_, err := srv.Store(definition)
@@ -41,7 +42,7 @@ func gadgets(i int) (definition, name string) {
 	name = plural + "." + group
 	return strings.NewReplacer("widgets.example.com", name, `"group":"example.com"`, fmt.Sprintf(`"group":%q`, group),
 		`"plural":"widgets","kind":"Widget","shortNames":["wd"]`, fmt.Sprintf(`"plural":%q,"kind":"Gadget%d"`, plural, i)).
-		Replace(widgets("v1", `"size":{"type":"integer"}`)), name
+		Replace(apitest.Widgets("v1", `"size":{"type":"integer"}`)), name
 }
 
 // putGadgets stores n definitions, and returns the next one.
@@ -91,7 +92,7 @@ func BenchmarkDefineAmong(b *testing.B) {
 			next, name := putGadgets(b, srv, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				request(b, srv, "POST", definitionsPath, next)
+				request(b, srv, "POST", apitest.DefinitionsPath, next)
 				require.NoError(b, srv.Remove("customresourcedefinitions", "", name))
 			}
 		})
@@ -113,11 +114,11 @@ func BenchmarkCreateCustom(b *testing.B) {
 				values = append(values, fmt.Sprintf(`"f%d":"value %d"`, i, i))
 			}
 			srv := filled(b, 0)
-			_, err := srv.Store(widgets("v1", strings.Join(properties, ",")))
+			_, err := srv.Store(apitest.Widgets("v1", strings.Join(properties, ",")))
 			require.NoError(b, err)
 			body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w-%d"},"spec":{` + strings.Join(values, ",") + `}}`
 			for i := 0; b.Loop(); i++ {
-				request(b, srv, "POST", widgetsPath, fmt.Sprintf(body, i))
+				request(b, srv, "POST", apitest.WidgetsPath, fmt.Sprintf(body, i))
 			}
 		})
 	}
@@ -125,7 +126,7 @@ func BenchmarkCreateCustom(b *testing.B) {
 
 // widgetsWithConditions is widgets with conditions in the status.
 func widgetsWithConditions(properties string) string {
-	return strings.Replace(widgets("v1", properties), `"status":{"type":"object"}`, `"status":{"type":"object","properties":{
+	return strings.Replace(apitest.Widgets("v1", properties), `"status":{"type":"object"}`, `"status":{"type":"object","properties":{
 		"conditions":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["type"],"items":{
 			"type":"object","required":["type","status"],"properties":{
 				"type":{"type":"string","maxLength":316},"status":{"type":"string","enum":["True","False","Unknown"]},
@@ -151,9 +152,9 @@ func BenchmarkChangeCustom(b *testing.B) {
 			srv := filled(b, 0)
 			_, err := srv.Store(widgetsWithConditions(strings.Join(properties, ",")))
 			require.NoError(b, err)
-			request(b, srv, "APPLY", widgetsPath+"/a?fieldManager=other", head+strings.Join(values[1:], ",")+"}}")
+			request(b, srv, "APPLY", apitest.WidgetsPath+"/a?fieldManager=other", head+strings.Join(values[1:], ",")+"}}")
 			for i := 0; b.Loop(); i++ {
-				request(b, srv, bench.method, widgetsPath+bench.path, fmt.Sprintf(bench.body, i))
+				request(b, srv, bench.method, apitest.WidgetsPath+bench.path, fmt.Sprintf(bench.body, i))
 			}
 		})
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // Every error that a method documents can be found by errors.Is.
 func TestErrors(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	old := srv.Revision()
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	srv.Compact(0)
 	get := func(revision int64) error {
 		_, err := srv.Get("configmaps", "default", "a", fakeapi.AtRevision(revision))

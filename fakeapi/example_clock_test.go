@@ -6,13 +6,14 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // Ten minutes on a manual clock: a watch cache that lags by two minutes, Events that
 // expire after five, and history that is kept for seven.
 func ExampleClock_Advance() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 9, 0, 0, 0, time.UTC)),
-		fakeapi.WithAPIServer(apiserver.Config{EventTTL: 5 * time.Minute}), fakeapi.WithHistory(fakeapi.History{Age: 7 * time.Minute}), fakeapi.WithObjects(configMap("a", "old")))
+		fakeapi.WithAPIServer(apiserver.Config{EventTTL: 5 * time.Minute}), fakeapi.WithHistory(fakeapi.History{Age: 7 * time.Minute}), fakeapi.WithObjects(apitest.ConfigMap("a", "old")))
 	if err != nil {
 		panic(err)
 	}
@@ -21,7 +22,7 @@ func ExampleClock_Advance() {
 		panic(err)
 	}
 	before := srv.Revision()
-	srv.Store(configMap("a", "new"))
+	srv.Store(apitest.ConfigMap("a", "new"))
 	srv.Store(`{apiVersion: v1, kind: Event, metadata: {name: e}, involvedObject: {namespace: default}}`)
 	for range 10 {
 		srv.Clock().Advance(time.Minute)

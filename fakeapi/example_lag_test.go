@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // A controller that reads from an informer does not see its own write at once.
@@ -22,7 +23,7 @@ func ExampleServer_SetLag() {
 	if err := srv.SetLag("configmaps", fakeapi.Lag{By: 3 * time.Second}); err != nil {
 		panic(err)
 	}
-	srv.Store(configMap("a", "1"))
+	srv.Store(apitest.ConfigMap("a", "1"))
 	for _, wait := range []time.Duration{0, 2 * time.Second, time.Second} {
 		srv.Clock().Advance(wait)
 		fmt.Println(ask(srv, "a", "?resourceVersion=0"), "|", ask(srv, "a", ""))
@@ -41,7 +42,7 @@ func ExampleServer_SetLag_revisions() {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
-		srv.Store(configMap("a", value))
+		srv.Store(apitest.ConfigMap("a", value))
 		fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 	}
 	// Output:
@@ -52,12 +53,12 @@ func ExampleServer_SetLag_revisions() {
 
 // The end of a lag shows the writes made meanwhile.
 func ExampleServer_SetLag_frozen() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	if err := srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}); err != nil {
 		panic(err)
 	}
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 
 	if err := srv.SetLag("configmaps", fakeapi.Lag{}); err != nil {
@@ -70,13 +71,13 @@ func ExampleServer_SetLag_frozen() {
 }
 
 func ExampleServer_SetLag_until() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	if err := srv.SetLag("configmaps", fakeapi.Lag{Until: srv.Revision() + 1}); err != nil {
 		panic(err)
 	}
 	for _, value := range []string{"2", "3"} {
-		srv.Store(configMap("a", value))
+		srv.Store(apitest.ConfigMap("a", value))
 	}
 	fmt.Println(ask(srv, "a", "?resourceVersion=0"))
 	// Output: 2
@@ -89,7 +90,7 @@ func ExampleServer_CachedRevision() {
 		panic(err)
 	}
 	for _, value := range []string{"1", "2", "3"} {
-		srv.Store(configMap("a", value))
+		srv.Store(apitest.ConfigMap("a", value))
 	}
 	cached, err := srv.CachedRevision("configmaps")
 	fmt.Println(srv.Revision()-cached, err)
@@ -98,7 +99,7 @@ func ExampleServer_CachedRevision() {
 
 // A compaction does not end a watch that has received everything. The fault does.
 func ExampleServer_Compact_watches() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?watch=1&resourceVersion=%d", srv.URL, srv.Revision()))
 	if err != nil {
@@ -120,13 +121,13 @@ func ExampleServer_Compact_watches() {
 
 func ExampleWithAPIServer() {
 	srv, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)),
-		fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 10 * time.Second}), fakeapi.WithObjects(configMap("a", "1")))
+		fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 10 * time.Second}), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	if err != nil {
 		panic(err)
 	}
 	defer srv.Close()
 	old := srv.Revision()
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 	for range 2 {
 		_, err := srv.List("configmaps", "", fakeapi.AtRevision(old))
 		fmt.Println(err == nil)

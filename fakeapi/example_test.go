@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // In a test, pass its *testing.T.
@@ -208,10 +209,10 @@ func ExampleServer_Fork() {
 	t := &recorder{}
 	defer t.end()
 
-	world := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	world := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	for _, value := range []string{"2", "3"} { // a subtest each
 		srv := world.Fork(t)
-		srv.Store(configMap("a", value))
+		srv.Store(apitest.ConfigMap("a", value))
 		fmt.Println(contents(srv))
 	}
 	fmt.Println(contents(world))
@@ -237,10 +238,10 @@ func ExampleServer_Store() {
 }
 
 func ExampleServer_List() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	before := srv.Revision()
-	srv.Store(configMap("b", "2"))
+	srv.Store(apitest.ConfigMap("b", "2"))
 	srv.Remove("configmaps", "default", "a")
 
 	now, _ := srv.List("configmaps", "default")
@@ -250,10 +251,10 @@ func ExampleServer_List() {
 }
 
 func ExampleServer_Compact() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	old := srv.Revision()
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 	srv.Compact(0)
 
 	resp, err := srv.Client().Get(fmt.Sprintf("%s/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.URL, old))
@@ -266,10 +267,10 @@ func ExampleServer_Compact() {
 }
 
 func ExampleServer_Snapshot() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	snapshot := srv.Snapshot()
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 	if err := srv.Restore(snapshot); err != nil {
 		panic(err)
 	}
@@ -278,7 +279,7 @@ func ExampleServer_Snapshot() {
 }
 
 func ExampleServer_Reset() {
-	srv := example(configMap("a", "1"))
+	srv := example(apitest.ConfigMap("a", "1"))
 	defer srv.Close()
 	if err := srv.Reset(); err != nil {
 		panic(err)
@@ -291,8 +292,8 @@ func ExampleServer_Writes() {
 	srv := example()
 	defer srv.Close()
 	from := srv.Revision() + 1
-	srv.Store(configMap("a", "1"))
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "1"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 	for _, write := range srv.Writes(from) {
 		for _, change := range write.Changes {
 			fmt.Println(change)
@@ -306,8 +307,8 @@ func ExampleServer_Writes() {
 func ExampleServer_Story() {
 	srv := example()
 	defer srv.Close()
-	srv.Store(configMap("a", "1"))
-	srv.Store(configMap("a", "2"))
+	srv.Store(apitest.ConfigMap("a", "1"))
+	srv.Store(apitest.ConfigMap("a", "2"))
 
 	for line := range strings.Lines(srv.Story()) {
 		_, what, _ := strings.Cut(line, "the test ") // behind the time and the revision
@@ -350,7 +351,7 @@ func ExampleClock() {
 	}
 	defer srv.Close()
 	srv.Clock().Advance(36 * time.Hour)
-	a, _ := srv.Store(configMap("a", "1"))
+	a, _ := srv.Store(apitest.ConfigMap("a", "1"))
 	fmt.Println(a["metadata"].(map[string]any)["creationTimestamp"])
 	// Output: 2030-01-02T12:00:00Z
 }

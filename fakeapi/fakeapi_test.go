@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
-	"github.com/kubefake/kubefake/fakeapi/faults"
 )
 
 // A recorder is a TB that records its calls.
@@ -48,41 +46,6 @@ func (r *recorder) end() {
 
 var _ fakeapi.TB = (*recorder)(nil)
 
-// configMap returns a ConfigMap in the namespace default.
-func configMap(name, value string) fakeapi.Object {
-	return fakeapi.Object{
-		"apiVersion": "v1",
-		"kind":       "ConfigMap",
-		"metadata":   map[string]any{"name": name, "namespace": "default"},
-		"data":       map[string]any{"key": value},
-	}
-}
-
-// put puts valid objects.
-func put(t testing.TB, srv *fakeapi.Server, objects ...fakeapi.Object) {
-	t.Helper()
-	for _, o := range objects {
-		_, err := srv.Store(o)
-		require.NoError(t, err)
-	}
-}
-
-// replicaOf starts a replica of a server.
-func replicaOf(t testing.TB, srv *fakeapi.Server) *fakeapi.Server {
-	t.Helper()
-	r, err := srv.NewReplica()
-	require.NoError(t, err)
-	return r
-}
-
-// inject injects valid faults.
-func inject(t testing.TB, srv *fakeapi.Server, faults ...faults.Fault) *faults.Injection {
-	t.Helper()
-	i, err := srv.Inject(faults...)
-	require.NoError(t, err)
-	return i
-}
-
 // values returns the values of the ConfigMaps in the namespace default, by name.
 func values(t testing.TB, srv *fakeapi.Server, options ...fakeapi.ReadOption) map[string]any {
 	t.Helper()
@@ -110,39 +73,6 @@ func read(srv *fakeapi.Server, options ...fakeapi.ReadOption) (map[string]any, e
 		out[o.Name()] = o["data"].(map[string]any)["key"]
 	}
 	return out, nil
-}
-
-// do makes a request with a JSON body, a merge patch for PATCH, and returns the
-// status code and the decoded body.
-func do(t testing.TB, srv *fakeapi.Server, method, path, body string) (int, fakeapi.Object) {
-	t.Helper()
-	return doWith(t, srv.Client(), method, srv.URL+path, body)
-}
-
-func doWith(t testing.TB, client *http.Client, method, url, body string) (int, fakeapi.Object) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	require.NoError(t, err)
-	switch {
-	case method == http.MethodPatch:
-		req.Header.Set("Content-Type", "application/merge-patch+json")
-	case body != "":
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := client.Do(req)
-	require.NoError(t, err)
-	return resp.StatusCode, answer(t, resp)
-}
-
-// answer decodes the body of a response; nil if it is not JSON.
-func answer(t testing.TB, resp *http.Response) fakeapi.Object {
-	t.Helper()
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	var out fakeapi.Object
-	_ = json.Unmarshal(b, &out)
-	return out
 }
 
 // A stream is the response to a watch.
@@ -189,11 +119,4 @@ func (s *stream) expect(kind string) fakeapi.Object {
 	require.True(s.t, ok, "the stream has ended")
 	require.Equal(s.t, kind, e.Type, "%v", e.Object)
 	return e.Object
-}
-
-// eventually waits until a condition is true.
-func eventually(condition func() bool) {
-	for !condition() {
-		runtime.Gosched()
-	}
 }

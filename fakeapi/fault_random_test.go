@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // randomFault returns a random fault of ConfigMaps. It can be invalid.
@@ -62,7 +63,7 @@ func TestRandomFaults(t *testing.T) {
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 			client := &http.Client{Transport: srv.Transport(), Timeout: time.Minute}
 			for range 40 {
 				if r.IntN(3) == 0 {
@@ -77,11 +78,11 @@ func TestRandomFaults(t *testing.T) {
 				hits += f.Hits()
 				f.Remove()
 			}
-			code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
+			code, _ := apitest.Do(t, srv, "GET", apitest.ConfigMapsPath+"/a", "")
 			require.Equal(t, http.StatusOK, code, "seed %d", seed)
 			w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
 			w.expect("ADDED")
-			put(t, srv, configMap("a", "new"))
+			apitest.Put(t, srv, apitest.ConfigMap("a", "new"))
 			require.Equal(t, map[string]any{"key": "new"}, w.expect("MODIFIED")["data"], "seed %d", seed)
 			w.body.Close()
 		})
@@ -93,7 +94,7 @@ func TestRandomFaults(t *testing.T) {
 // up to a minute.
 func askAny(client *http.Client, url string, r *rand.Rand) {
 	do := func(method, path, body string) {
-		req, err := http.NewRequest(method, url+configMapsPath+path, strings.NewReader(body))
+		req, err := http.NewRequest(method, url+apitest.ConfigMapsPath+path, strings.NewReader(body))
 		if err != nil {
 			panic(err)
 		}

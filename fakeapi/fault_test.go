@@ -19,13 +19,14 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestConflictOnce(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
-	conflict := inject(t, srv, faults.ConflictOnce("configmaps"))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
+	conflict := apitest.Inject(t, srv, faults.ConflictOnce("configmaps"))
 	update := func() (int, fakeapi.Object) {
-		return do(t, srv, "PUT", configMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"value":"2"}}`)
+		return apitest.Do(t, srv, "PUT", apitest.ConfigMapsPath+"/a", `{"metadata":{"name":"a"},"data":{"value":"2"}}`)
 	}
 	code, answer := update()
 	assert.Equal(t, http.StatusConflict, code)
@@ -57,13 +58,13 @@ func TestFaultOfUnknownResource(t *testing.T) {
 			assert.ErrorContains(t, err, message)
 			_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithFaults(faults.ConflictOnce(row.resource)))
 			require.ErrorIs(t, err, faults.ErrInvalid)
-			code, answer := do(t, srv, "POST", "/debug/fakeapi/faults", `{"resource":"`+row.resource+`","code":409}`)
+			code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/faults", `{"resource":"`+row.resource+`","code":409}`)
 			assert.Equal(t, http.StatusBadRequest, code)
 			assert.Contains(t, answer["message"], message)
 		})
 	}
 	for _, resource := range []string{"pods", "tokenreviews", "pods/status", "events.", "*", "dep*"} {
-		assert.NotContains(t, inject(t, srv, faults.ConflictOnce(resource)).String(), "no resource")
+		assert.NotContains(t, apitest.Inject(t, srv, faults.ConflictOnce(resource)).String(), "no resource")
 	}
 	_, err := srv.Get("deployment.apps", "default", "a")
 	assert.EqualError(t, err, "not found: resource deployment.apps; did you mean deployments.apps?")
@@ -72,10 +73,10 @@ func TestFaultOfUnknownResource(t *testing.T) {
 // A fault may be injected before the resource is defined. Until then it has a warning.
 func TestFaultBeforeDefinition(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	early := inject(t, srv, faults.ConflictOnce("widgets"))
-	singular := inject(t, srv, faults.ConflictOnce("widget"))
+	early := apitest.Inject(t, srv, faults.ConflictOnce("widgets"))
+	singular := apitest.Inject(t, srv, faults.ConflictOnce("widget"))
 	assert.Equal(t, "update,patch of widgets: 409, once: hit 0 of 0 (no resource \"widgets\")\n", early.String())
-	code, answer := do(t, srv, "GET", "/debug/fakeapi/faults", "")
+	code, answer := apitest.Do(t, srv, "GET", "/debug/fakeapi/faults", "")
 	require.Equal(t, http.StatusOK, code)
 	assert.Equal(t, `no resource "widgets"`, answer["faults"].([]any)[0].(map[string]any)["warning"])
 
@@ -88,7 +89,7 @@ schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: t
 	_, err = srv.Inject(faults.ConflictOnce("widget"))
 	require.ErrorIs(t, err, faults.ErrInvalid)
 	assert.Len(t, srv.Fork(t).Injections(), 2, "a fork has the faults of its origin")
-	code, _ = do(t, srv, "PATCH", "/apis/x.io/v1/namespaces/default/widgets/a", `{}`)
+	code, _ = apitest.Do(t, srv, "PATCH", "/apis/x.io/v1/namespaces/default/widgets/a", `{}`)
 	assert.Equal(t, http.StatusConflict, code)
 }
 
@@ -97,9 +98,9 @@ func TestLoseResponse(t *testing.T) {
 	for name, option := range map[string]fakeapi.Option{"in memory": fakeapi.WithInMemory(), "TCP": fakeapi.WithAddress("127.0.0.1:0")} {
 		t.Run(name, func(t *testing.T) {
 			srv := fakeapi.Start(t, option)
-			lost := inject(t, srv, faults.LoseResponse("create", "configmaps"))
+			lost := apitest.Inject(t, srv, faults.LoseResponse("create", "configmaps"))
 			create := func() (*http.Response, error) {
-				return srv.Client().Post(srv.URL+configMapsPath, "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
+				return srv.Client().Post(srv.URL+apitest.ConfigMapsPath, "application/json", strings.NewReader(`{"metadata":{"name":"a"}}`))
 			}
 			_, err := create()
 			assert.ErrorIs(t, err, syscall.ECONNRESET)
@@ -117,48 +118,48 @@ func TestLoseResponse(t *testing.T) {
 }
 
 func TestWatchFaults(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	inject(t, srv, faults.ExpireOpenWatches("configmaps"))
+	apitest.Inject(t, srv, faults.ExpireOpenWatches("configmaps"))
 	gone := w.expect("ERROR")
 	assert.Equal(t, "The resourceVersion for the provided watch is too old.", gone["message"])
 	_, more := w.next()
 	assert.False(t, more)
 
-	next := inject(t, srv, faults.ExpireNextWatch("configmaps"))
+	next := apitest.Inject(t, srv, faults.ExpireNextWatch("configmaps"))
 	assert.Equal(t, float64(http.StatusGone), watch(t, srv, "").expect("ERROR")["code"])
 	assert.Equal(t, 1, next.Hits())
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	inject(t, srv, faults.DropWatches("configmaps"))
+	apitest.Inject(t, srv, faults.DropWatches("configmaps"))
 	_, err := io.ReadAll(w.body)
 	assert.ErrorIs(t, err, syscall.ECONNRESET)
 
 	w = watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	paused := inject(t, srv, faults.PauseWatches("configmaps"))
-	put(t, srv, configMap("a", "2"))
+	paused := apitest.Inject(t, srv, faults.PauseWatches("configmaps"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	paused.Remove()
 	assert.Equal(t, map[string]any{"key": "2"}, w.expect("MODIFIED")["data"])
 }
 
 func TestExpireContinue(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
-	inject(t, srv, faults.ExpireContinue("configmaps"))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1"), apitest.ConfigMap("b", "1"), apitest.ConfigMap("c", "1")))
+	apitest.Inject(t, srv, faults.ExpireContinue("configmaps"))
 	token := func(o fakeapi.Object) string {
 		token, _ := o["metadata"].(map[string]any)["continue"].(string)
 		return token
 	}
-	page := configMapsPath + "?limit=1"
-	code, first := do(t, srv, "GET", page, "")
+	page := apitest.ConfigMapsPath + "?limit=1"
+	code, first := apitest.Do(t, srv, "GET", page, "")
 	require.Equal(t, http.StatusOK, code)
-	code, expired := do(t, srv, "GET", page+"&continue="+token(first), "")
+	code, expired := apitest.Do(t, srv, "GET", page+"&continue="+token(first), "")
 	assert.Equal(t, http.StatusGone, code)
 	assert.Equal(t, "Expired", expired["reason"])
-	put(t, srv, configMap("b", "2"))
-	code, rest := do(t, srv, "GET", configMapsPath+"?continue="+token(expired), "")
+	apitest.Put(t, srv, apitest.ConfigMap("b", "2"))
+	code, rest := apitest.Do(t, srv, "GET", apitest.ConfigMapsPath+"?continue="+token(expired), "")
 	require.Equal(t, http.StatusOK, code)
 	items, _ := rest["items"].([]any)
 	require.Len(t, items, 2, "the list continues at its position")
@@ -169,11 +170,11 @@ func TestExpireContinue(t *testing.T) {
 func TestSlowWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
-		slow := inject(t, srv, faults.SlowWatches("configmaps", time.Minute), faults.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
+		slow := apitest.Inject(t, srv, faults.SlowWatches("configmaps", time.Minute), faults.Fault{Verb: "get", Resource: "configmaps", Delay: time.Second})
 		w := watch(t, srv, "fieldSelector=metadata.name%3Da&resourceVersion=0")
 		start := time.Now()
-		put(t, srv, configMap("a", "1"))
-		do(t, srv, "GET", configMapsPath+"/a", "")
+		apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
+		apitest.Do(t, srv, "GET", apitest.ConfigMapsPath+"/a", "")
 		assert.Equal(t, time.Second, time.Since(start))
 		w.expect("ADDED")
 		assert.Equal(t, time.Minute, time.Since(start))
@@ -214,9 +215,9 @@ webhooks:
   clientConfig: {url: "`+hook+`"}
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
 `))
-				fault := inject(t, srv, row.fault)
+				fault := apitest.Inject(t, srv, row.fault)
 				start := time.Now()
-				code, answer := do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+				code, answer := apitest.Do(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"}}`)
 				assert.Equal(t, row.code, code)
 				if row.message != "" {
 					assert.Contains(t, answer["message"], row.message)
@@ -230,9 +231,9 @@ webhooks:
 
 func TestResetRemovesFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	inject(t, srv, faults.Fault{Resource: "*", Code: 500})
+	apitest.Inject(t, srv, faults.Fault{Resource: "*", Code: 500})
 	require.NoError(t, srv.Reset())
-	code, _ := do(t, srv, "GET", configMapsPath, "")
+	code, _ := apitest.Do(t, srv, "GET", apitest.ConfigMapsPath, "")
 	assert.Equal(t, http.StatusOK, code)
 }
 
@@ -240,18 +241,18 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, "")
-		outage := inject(t, srv, faults.Outage(time.Minute)...)
+		outage := apitest.Inject(t, srv, faults.Outage(time.Minute)...)
 		_, err := io.ReadAll(w.body)
 		assert.ErrorIs(t, err, syscall.ECONNRESET)
-		for _, path := range []string{"/healthz", "/apis", configMapsPath} {
+		for _, path := range []string{"/healthz", "/apis", apitest.ConfigMapsPath} {
 			_, err := srv.Client().Get(srv.URL + path)
 			assert.ErrorIs(t, err, syscall.ECONNRESET, path)
 		}
-		code, _ := do(t, srv, "GET", "/debug/fakeapi/faults", "")
+		code, _ := apitest.Do(t, srv, "GET", "/debug/fakeapi/faults", "")
 		assert.Equal(t, http.StatusOK, code, "faults do not hit the control endpoint")
 		assert.Equal(t, 4, outage.Hits())
 		time.Sleep(time.Minute)
-		code, _ = do(t, srv, "GET", configMapsPath, "")
+		code, _ = apitest.Do(t, srv, "GET", apitest.ConfigMapsPath, "")
 		assert.Equal(t, http.StatusOK, code)
 	})
 }
@@ -259,11 +260,11 @@ func TestOutage(t *testing.T) {
 // A fork has the faults of its parent, with counts of its own.
 func TestFaultsOfFork(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	parents := inject(t, srv, faults.TooManyRequests("configmaps", 2, time.Second))
-	do(t, srv, "GET", configMapsPath, "")
+	parents := apitest.Inject(t, srv, faults.TooManyRequests("configmaps", 2, time.Second))
+	apitest.Do(t, srv, "GET", apitest.ConfigMapsPath, "")
 	fork := srv.Fork(t)
 	for _, want := range []int{429, 429, 200} {
-		code, _ := do(t, fork, "GET", configMapsPath, "")
+		code, _ := apitest.Do(t, fork, "GET", apitest.ConfigMapsPath, "")
 		assert.Equal(t, want, code)
 	}
 	assert.Equal(t, 1, parents.Hits())
@@ -289,16 +290,16 @@ spec:
 ---
 {apiVersion: example.com/v1, kind: Widget, metadata: {name: w, namespace: default}}
 `))
-	parents := inject(t, srv, faults.Fault{Webhook: "*", Code: 418})
+	parents := apitest.Inject(t, srv, faults.Fault{Webhook: "*", Code: 418})
 	fork := srv.Fork(t)
 	fork.Injections()[0].Remove()
-	own := inject(t, fork, faults.Fault{Webhook: "*/convert", Code: 503})
-	code, answer := do(t, fork, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
+	own := apitest.Inject(t, fork, faults.Fault{Webhook: "*/convert", Code: 503})
+	code, answer := apitest.Do(t, fork, "GET", "/apis/example.com/v2/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusInternalServerError, code)
 	assert.Contains(t, answer["message"], "the server is currently unable to handle the request")
 	assert.Equal(t, 1, own.Hits())
 	assert.Zero(t, parents.Hits())
-	code, _ = do(t, fork, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
+	code, _ = apitest.Do(t, fork, "GET", "/apis/example.com/v1/namespaces/default/widgets/w", "")
 	assert.Equal(t, http.StatusOK, code)
 }
 
@@ -311,7 +312,7 @@ func TestFaultFiles(t *testing.T) {
 	list, err := faults.ParseFiles(files, "*.yaml", "*.json", "a.*")
 	require.NoError(t, err)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithFaults(list...), fakeapi.WithFaults(faults.Fault{ID: "own", Code: 500, Path: "/readyz"}))
-	code, _ := do(t, srv, "GET", configMapsPath+"/a", "")
+	code, _ := apitest.Do(t, srv, "GET", apitest.ConfigMapsPath+"/a", "")
 	assert.Equal(t, http.StatusGatewayTimeout, code)
 	var ids []string
 	for _, f := range srv.Injections() {
@@ -336,9 +337,9 @@ func TestFaultFiles(t *testing.T) {
 func TestControlFaults(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithSeed(3))
 	const path = "/debug/fakeapi/faults"
-	code, answer := do(t, srv, "POST", path, `[{"id":"late","delay":"1ms","resource":"configmaps"},{"code":409,"verb":"create","times":1}]`)
+	code, answer := apitest.Do(t, srv, "POST", path, `[{"id":"late","delay":"1ms","resource":"configmaps"},{"code":409,"verb":"create","times":1}]`)
 	require.Equal(t, http.StatusOK, code, answer)
-	code, _ = do(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	code, _ = apitest.Do(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, http.StatusConflict, code)
 	late := map[string]any{
 		"fault":   map[string]any{"id": "late", "delay": "1ms", "resource": "configmaps", "seed": float64(3)},
@@ -348,7 +349,7 @@ func TestControlFaults(t *testing.T) {
 		"fault":   map[string]any{"id": "1", "code": float64(409), "verb": "create", "times": float64(1), "seed": float64(3)},
 		"summary": "create of anything: 409, once", "matched": float64(1), "hits": float64(1),
 	}
-	_, answer = do(t, srv, "GET", path, "")
+	_, answer = apitest.Do(t, srv, "GET", path, "")
 	assert.Equal(t, []any{late, conflict}, answer["faults"])
 
 	for _, row := range []struct {
@@ -362,17 +363,17 @@ func TestControlFaults(t *testing.T) {
 		{"method", "PUT", path, "", 405, "the control endpoint has no PUT /debug/fakeapi/faults; use POST or GET or DELETE"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, answer := do(t, srv, row.method, row.path, row.body)
+			code, answer := apitest.Do(t, srv, row.method, row.path, row.body)
 			assert.Equal(t, row.code, code)
 			assert.Equal(t, row.message, answer["message"])
 		})
 	}
 
-	_, answer = do(t, srv, "DELETE", path+"?id=late", "")
+	_, answer = apitest.Do(t, srv, "DELETE", path+"?id=late", "")
 	assert.Equal(t, []any{late}, answer["faults"])
-	_, answer = do(t, srv, "DELETE", path, "")
+	_, answer = apitest.Do(t, srv, "DELETE", path, "")
 	assert.Equal(t, []any{conflict}, answer["faults"])
-	_, answer = do(t, srv, "GET", path, "")
+	_, answer = apitest.Do(t, srv, "GET", path, "")
 	assert.Equal(t, []any{}, answer["faults"])
 }
 
@@ -381,9 +382,9 @@ func TestChaos(t *testing.T) {
 	outcomes := func(seed uint64) (codes []int) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
-			chaos := inject(t, srv, faults.Chaos(seed)...)
+			chaos := apitest.Inject(t, srv, faults.Chaos(seed)...)
 			for range 300 {
-				resp, err := srv.Client().Get(srv.URL + configMapsPath)
+				resp, err := srv.Client().Get(srv.URL + apitest.ConfigMapsPath)
 				code := 0
 				if err == nil {
 					code = resp.StatusCode

@@ -16,12 +16,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // large returns the nth version of a ConfigMap of about 64 KiB.
 func large(name string, n int) fakeapi.Object {
-	return configMap(name, strconv.Itoa(n)+strings.Repeat("x", 64<<10))
+	return apitest.ConfigMap(name, strconv.Itoa(n)+strings.Repeat("x", 64<<10))
 }
 
 // versionOf returns the resourceVersion of an object as a number.
@@ -37,37 +38,37 @@ func versionOf(t testing.TB, o fakeapi.Object) int64 {
 // event.
 func TestHistoryBytes(t *testing.T) {
 	const limit = 1 << 20
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithHistory(fakeapi.History{Bytes: limit}))
-	put(t, srv, large("a", 0), configMap("b", "1"))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithHistory(fakeapi.History{Bytes: limit}))
+	apitest.Put(t, srv, large("a", 0), apitest.ConfigMap("b", "1"))
 	old := srv.Revision()
 	read := fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", old)
 	page := "/api/v1/configmaps?limit=1"
-	_, first := do(t, srv, "GET", page, "")
+	_, first := apitest.Do(t, srv, "GET", page, "")
 	token, _ := first["metadata"].(map[string]any)["continue"].(string)
 	require.NotEmpty(t, token)
 	following := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old))
 
 	for n := range 40 {
-		put(t, srv, large("a", n+1))
+		apitest.Put(t, srv, large("a", n+1))
 		require.LessOrEqual(t, backdoor.Of(srv).HistoryBytes(), int64(limit))
 		require.Equal(t, srv.Revision(), versionOf(t, following.expect("MODIFIED")))
 	}
 	require.Greater(t, backdoor.Of(srv).HistoryBytes(), int64(limit/2))
 
-	code, answer := do(t, srv, "GET", read, "")
+	code, answer := apitest.Do(t, srv, "GET", read, "")
 	assert.Equal(t, http.StatusGone, code)
 	assert.Equal(t, "Expired", answer["reason"])
-	code, answer = do(t, srv, "GET", page+"&continue="+token, "")
+	code, answer = apitest.Do(t, srv, "GET", page+"&continue="+token, "")
 	assert.Equal(t, http.StatusGone, code)
 	assert.Equal(t, "Expired", answer["reason"])
 	gone := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old)).expect("ERROR")
 	assert.Equal(t, float64(http.StatusGone), gone["code"])
 
-	_, recent := do(t, srv, "GET", fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.Revision()-1), "")
+	_, recent := apitest.Do(t, srv, "GET", fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", srv.Revision()-1), "")
 	assert.Equal(t, srv.Revision()-1, versionOf(t, recent))
-	_, metrics := text(t, srv, "/metrics")
-	assert.Equal(t, float64(backdoor.Of(srv).HistoryBytes()), metric(t, metrics, "fakeapi_history_bytes"))
-	assert.Equal(t, float64(limit), metric(t, metrics, "fakeapi_history_limit_bytes"))
+	_, metrics := apitest.GetText(t, srv, "/metrics")
+	assert.Equal(t, float64(backdoor.Of(srv).HistoryBytes()), apitest.Metric(t, metrics, "fakeapi_history_bytes"))
+	assert.Equal(t, float64(limit), apitest.Metric(t, metrics, "fakeapi_history_limit_bytes"))
 
 	srv.Compact(0)
 	assert.Less(t, backdoor.Of(srv).HistoryBytes(), int64(1<<17), "the newest write")
@@ -76,11 +77,11 @@ func TestHistoryBytes(t *testing.T) {
 // The story has a note of each compaction. The same writes make the same compactions.
 func TestHistoryBytesInStory(t *testing.T) {
 	compactions := func() (out []string) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithSeed(1), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithSeed(1), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
 		for n := range 40 {
-			put(t, srv, large("a", n))
+			apitest.Put(t, srv, large("a", n))
 		}
-		_, story := do(t, srv, "GET", "/debug/fakeapi/story", "")
+		_, story := apitest.Do(t, srv, "GET", "/debug/fakeapi/story", "")
 		for _, n := range story["notes"].([]any) {
 			note := n.(map[string]any)
 			out = append(out, fmt.Sprintf("%v: %v", note["kind"], note["text"]))
@@ -100,15 +101,15 @@ func TestJournalBytes(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: 1 << 20}))
 	begin := srv.Revision()
 	for n := range 200 {
-		put(t, srv, large("a", n))
+		apitest.Put(t, srv, large("a", n))
 	}
-	_, story := do(t, srv, "GET", "/debug/fakeapi/story", "")
+	_, story := apitest.Do(t, srv, "GET", "/debug/fakeapi/story", "")
 	revisions := story["revisions"].([]any)
 	first := revisions[0].(map[string]any)["revision"].(float64)
 	assert.Less(t, len(revisions), 100)
 	assert.Equal(t, int64(first), begin+1+int64(story["earlier"].(float64)))
-	_, metrics := text(t, srv, "/metrics")
-	bytes := metric(t, metrics, "fakeapi_journal_bytes")
+	_, metrics := apitest.GetText(t, srv, "/metrics")
+	bytes := apitest.Metric(t, metrics, "fakeapi_journal_bytes")
 	assert.Less(t, bytes, 4.0*(1<<20))
 	assert.Greater(t, bytes, 1.0*(1<<20))
 }
@@ -132,14 +133,14 @@ func TestHistoryBytesSendBookmarks(t *testing.T) {
 		}()
 		plain := watch(t, srv, quiet)
 		for n := range 100 {
-			put(t, srv, large("a", n))
+			apitest.Put(t, srv, large("a", n))
 			synctest.Wait()
 			_, err := srv.List("configmaps", "", fakeapi.AtRevision(reached))
 			require.NoError(t, err, "the revision of the last bookmark is compacted")
 		}
 		assert.Greater(t, bookmarks, 10)
 		assert.Less(t, bookmarks, 50)
-		put(t, srv, configMap("quiet", "1"))
+		apitest.Put(t, srv, apitest.ConfigMap("quiet", "1"))
 		plain.expect("ADDED") // it got no bookmarks and is not ended
 	})
 }
@@ -151,12 +152,12 @@ func TestHistoryBytesAndStuckWatch(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: 4 << 20}))
 		begin := srv.Revision()
 		for n := range 40 {
-			put(t, srv, large("a", n))
+			apitest.Put(t, srv, large("a", n))
 		}
 		stuck := watch(t, srv, fmt.Sprintf("resourceVersion=%d", begin))
 		synctest.Wait()
 		for n := range 60 {
-			put(t, srv, large("a", n))
+			apitest.Put(t, srv, large("a", n))
 		}
 		events := 0
 		e, ok := stuck.next()
@@ -206,12 +207,12 @@ func TestMemory(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithHistory(fakeapi.History{Bytes: history}))
 			for n := range 100 { // a history to keep
-				put(t, srv, large("a", n))
+				apitest.Put(t, srv, large("a", n))
 			}
 			before := heapBytes()
 			opened := row.open(t, srv)
 			for n := range 512 {
-				put(t, srv, large("a", n))
+				apitest.Put(t, srv, large("a", n))
 			}
 			after := heapBytes()
 			runtime.KeepAlive(opened)

@@ -13,30 +13,31 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // After Compact, reads of an old revision fail with 410.
 func TestCompact(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	put(t, srv, configMap("a", "1"), configMap("b", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"), apitest.ConfigMap("b", "1"))
 	old := srv.Revision()
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	list := fmt.Sprintf("/api/v1/configmaps?resourceVersion=%d&resourceVersionMatch=Exact", old)
 	page := "/api/v1/configmaps?limit=1"
-	code, _ := do(t, srv, "GET", list, "")
+	code, _ := apitest.Do(t, srv, "GET", list, "")
 	require.Equal(t, http.StatusOK, code)
-	_, first := do(t, srv, "GET", page, "")
+	_, first := apitest.Do(t, srv, "GET", page, "")
 	token, _ := first["metadata"].(map[string]any)["continue"].(string)
 	require.NotEmpty(t, token)
 
-	put(t, srv, configMap("a", "3"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "3"))
 	srv.Compact(0)
 	srv.Compact(0) // does nothing
 
-	code, answer := do(t, srv, "GET", list, "")
+	code, answer := apitest.Do(t, srv, "GET", list, "")
 	assert.Equal(t, http.StatusGone, code)
 	assert.Equal(t, "Expired", answer["reason"])
-	code, answer = do(t, srv, "GET", page+"&continue="+token, "")
+	code, answer = apitest.Do(t, srv, "GET", page+"&continue="+token, "")
 	assert.Equal(t, http.StatusGone, code)
 	assert.Equal(t, "Expired", answer["reason"])
 	gone := watch(t, srv, fmt.Sprintf("resourceVersion=%d", old)).expect("ERROR")
@@ -44,7 +45,7 @@ func TestCompact(t *testing.T) {
 
 	assert.Equal(t, map[string]any{"a": "3", "b": "1"}, values(t, srv))
 	now := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-	put(t, srv, configMap("a", "4"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "4"))
 	now.expect("MODIFIED")
 }
 
@@ -56,25 +57,25 @@ func TestExpire(t *testing.T) {
 	}{
 		{"from Go", func(srv *fakeapi.Server) int {
 			require.NoError(t, srv.Compact(0))
-			return inject(t, srv, faults.ExpireOpenWatches("*")).Hits()
+			return apitest.Inject(t, srv, faults.ExpireOpenWatches("*")).Hits()
 		}},
 		{"over the control endpoint", func(srv *fakeapi.Server) int {
-			code, _ := do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
+			code, _ := apitest.Do(t, srv, "POST", "/debug/fakeapi/compact", `{"watchCache": true, "watches": true}`)
 			require.Equal(t, http.StatusOK, code)
 			return srv.Injections()[0].Hits()
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1"), configMap("b", "1")))
-			_, first := do(t, srv, "GET", "/api/v1/configmaps?limit=1", "")
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1"), apitest.ConfigMap("b", "1")))
+			_, first := apitest.Do(t, srv, "GET", "/api/v1/configmaps?limit=1", "")
 			token, _ := first["metadata"].(map[string]any)["continue"].(string)
 			w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 			w.expect("ADDED")
-			put(t, srv, configMap("b", "2"))
+			apitest.Put(t, srv, apitest.ConfigMap("b", "2"))
 
 			assert.Equal(t, 1, row.expire(srv))
 			assert.Equal(t, float64(http.StatusGone), w.expect("ERROR")["code"])
-			code, _ := do(t, srv, "GET", "/api/v1/configmaps?limit=1&continue="+token, "")
+			code, _ := apitest.Do(t, srv, "GET", "/api/v1/configmaps?limit=1&continue="+token, "")
 			assert.Equal(t, http.StatusGone, code)
 			watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision())) // the newest revision is readable
 		})
@@ -84,17 +85,17 @@ func TestExpire(t *testing.T) {
 // The schedule removes, once a minute, versions that were replaced more than 30
 // seconds before.
 func TestCompactionSchedule(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 30 * time.Second}))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithAPIServer(apiserver.Config{CompactionInterval: time.Minute, CompactionKeep: 30 * time.Second}))
 	readable := func(srv *fakeapi.Server, rev int64) bool {
 		_, err := srv.List("configmaps", "", fakeapi.AtRevision(rev))
 		return err == nil
 	}
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	first := srv.Revision()
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	second := srv.Revision()
 	srv.Clock().Advance(40 * time.Second)
-	put(t, srv, configMap("a", "3"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "3"))
 	assert.True(t, readable(srv, first), "before the first compaction")
 
 	fork := srv.Fork(t)
@@ -118,19 +119,19 @@ func TestCompactionSchedule(t *testing.T) {
 // Compact does not end a watch that has received everything.
 func TestCompactKeepsWatch(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
 	srv.Compact(0)
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	w.expect("MODIFIED")
 }
 
 func TestSnapshotAndRestore(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("kept", "1"), configMap("changed", "1"), configMap("deleted", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("kept", "1"), apitest.ConfigMap("changed", "1"), apitest.ConfigMap("deleted", "1")))
 	want := values(t, srv)
 	snapshot := srv.Snapshot()
-	put(t, srv, configMap("changed", "2"), configMap("added", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("changed", "2"), apitest.ConfigMap("added", "2"))
 	require.NoError(t, srv.Remove("configmaps", "default", "deleted"))
 	before := srv.Revision()
 	w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", before))
@@ -150,10 +151,10 @@ func TestSnapshotAndRestore(t *testing.T) {
 }
 
 func TestRestoreOfParent(t *testing.T) {
-	parent := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	parent := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	snapshot := parent.Snapshot()
 	fork := parent.Fork(t)
-	put(t, fork, configMap("a", "2"))
+	apitest.Put(t, fork, apitest.ConfigMap("a", "2"))
 	require.NoError(t, fork.Restore(snapshot))
 	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork))
 }
@@ -162,7 +163,7 @@ func TestReset(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	fresh, err := srv.List("namespaces", "")
 	require.NoError(t, err)
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	before := srv.Revision()
 	require.NoError(t, srv.Reset())
 	assert.Empty(t, values(t, srv))
@@ -175,8 +176,8 @@ func TestReset(t *testing.T) {
 func TestWrites(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	from := srv.Revision() + 1
-	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
-	put(t, srv, configMap("a", "2"))
+	apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	require.NoError(t, srv.Remove("configmaps", "default", "a"))
 	log := srv.Writes(from)
 	var lines []string
@@ -194,11 +195,11 @@ func TestWrites(t *testing.T) {
 
 func TestRequests(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	do(t, srv, "GET", "/api/v1/pods?limit=1", "")
-	do(t, srv, "GET", "/api/v1/namespaces/default/pods/a", "")
-	do(t, srv, "GET", "/debug/flags/v", "")
+	apitest.Do(t, srv, "GET", "/api/v1/pods?limit=1", "")
+	apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/pods/a", "")
+	apitest.Do(t, srv, "GET", "/debug/flags/v", "")
 	var log []journal.Request
-	eventually(func() bool { log = srv.Requests(); return len(log) == 3 }) // a request is logged when its handler is done
+	apitest.Eventually(func() bool { log = srv.Requests(); return len(log) == 3 }) // a request is logged when its handler is done
 	assert.Equal(t, "/api/v1/pods?limit=1", log[0].URI)
 	assert.Equal(t, http.StatusOK, log[0].Code)
 	assert.Positive(t, log[0].Bytes)
@@ -211,12 +212,12 @@ func TestRequests(t *testing.T) {
 }
 
 func TestCompactRevision(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	first := srv.Revision()
-	_, err := srv.Store(configMap("a", "2"))
+	_, err := srv.Store(apitest.ConfigMap("a", "2"))
 	require.NoError(t, err)
 	second := srv.Revision()
-	_, err = srv.Store(configMap("a", "3"))
+	_, err = srv.Store(apitest.ConfigMap("a", "3"))
 	require.NoError(t, err)
 
 	require.NoError(t, srv.Compact(second))

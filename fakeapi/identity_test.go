@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // uidOf returns the UID of an object.
@@ -24,7 +25,7 @@ func uidOf(o fakeapi.Object) string { return o["metadata"].(map[string]any)["uid
 // create creates a ConfigMap and returns its UID.
 func create(t *testing.T, srv *fakeapi.Server) string {
 	t.Helper()
-	code, o := do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"c-"}}`)
+	code, o := apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"generateName":"c-"}}`)
 	require.Equal(t, http.StatusCreated, code, o)
 	return uidOf(o)
 }
@@ -63,7 +64,7 @@ func wander(t *testing.T, n int) []string {
 }
 
 func identityOptions() []fakeapi.Option {
-	return []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16")}})}
+	return []fakeapi.Option{fakeapi.WithInMemory(), fakeapi.WithSeed(1), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/16")}})}
 }
 
 // add adds a server, in place of another one if there are many.
@@ -101,17 +102,17 @@ func (w *wanderer) step() {
 		if o, err := s.Get("clusterroles.rbac.authorization.k8s.io", "", "view"); err == nil {
 			w.note(uidOf(o))
 		} else {
-			put(w.t, s, fakeapi.Object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "view"}})
+			apitest.Put(w.t, s, fakeapi.Object{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": map[string]any{"name": "view"}})
 		}
 	case n < 40:
 		w.create(s, "/api/v1/namespaces", "")
 	case n < 100:
 		w.create(s, "/api/v1/namespaces/default/services", `,"spec":{"ports":[{"port":80}]}`)
 	case n < 110:
-		code, o := do(w.t, s, "POST", "/api/v1/namespaces/kube-system/serviceaccounts", `{"metadata":{"generateName":"s-"}}`)
+		code, o := apitest.Do(w.t, s, "POST", "/api/v1/namespaces/kube-system/serviceaccounts", `{"metadata":{"generateName":"s-"}}`)
 		require.Equal(w.t, http.StatusCreated, code, o)
 		w.note(uidOf(o))
-		code, o = do(w.t, s, "POST", "/api/v1/namespaces/kube-system/serviceaccounts/"+o["metadata"].(map[string]any)["name"].(string)+"/token", `{}`)
+		code, o = apitest.Do(w.t, s, "POST", "/api/v1/namespaces/kube-system/serviceaccounts/"+o["metadata"].(map[string]any)["name"].(string)+"/token", `{}`)
 		require.Equal(w.t, http.StatusCreated, code, o)
 		w.note(tokenID(w.t, o))
 	default:
@@ -121,7 +122,7 @@ func (w *wanderer) step() {
 
 // create creates an object with a generated name.
 func (w *wanderer) create(s *fakeapi.Server, path, fields string) {
-	code, o := do(w.t, s, "POST", path, `{"metadata":{"generateName":"o-"}`+fields+`}`)
+	code, o := apitest.Do(w.t, s, "POST", path, `{"metadata":{"generateName":"o-"}`+fields+`}`)
 	require.Equal(w.t, http.StatusCreated, code, o)
 	w.note(uidOf(o))
 }
@@ -171,7 +172,7 @@ func TestIdentities(t *testing.T) {
 func TestIdentitiesOfForks(t *testing.T) {
 	parent := fakeapi.Start(t, identityOptions()...)
 	uids := map[string]bool{}
-	for _, srv := range []*fakeapi.Server{parent, parent.Fork(t), parent.Fork(t), parent.Fork(t).Fork(t), replicaOf(t, parent).Fork(t), replicaOf(t, parent)} {
+	for _, srv := range []*fakeapi.Server{parent, parent.Fork(t), parent.Fork(t), parent.Fork(t).Fork(t), apitest.Replica(t, parent).Fork(t), apitest.Replica(t, parent)} {
 		for range 7 {
 			uids[create(t, srv)] = true
 		}
@@ -211,9 +212,9 @@ func TestIdentitiesOfFixtures(t *testing.T) {
 	for range 3 {
 		srv := fakeapi.Start(t, identityOptions()...)
 		for uid := range uids {
-			o := configMap(uid, "1")
+			o := apitest.ConfigMap(uid, "1")
 			o["metadata"].(map[string]any)["uid"] = uid
-			put(t, srv, o)
+			apitest.Put(t, srv, o)
 		}
 		uid := create(t, srv)
 		assert.NotContains(t, uids, uid)
@@ -226,7 +227,7 @@ func TestIdentitiesOfFixtures(t *testing.T) {
 func TestIdentitiesWithReads(t *testing.T) {
 	first, second := fakeapi.Start(t, identityOptions()...), fakeapi.Start(t, identityOptions()...)
 	ids := map[string]bool{}
-	for _, srv := range []*fakeapi.Server{second, replicaOf(t, second), second.Fork(t)} {
+	for _, srv := range []*fakeapi.Server{second, apitest.Replica(t, second), second.Fork(t)} {
 		resp, err := srv.Client().Get(srv.URL + "/api/v1/configmaps?watch=true")
 		require.NoError(t, err)
 		resp.Body.Close()

@@ -19,13 +19,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // listed lists ConfigMaps and returns their values by name and the version of the
 // list.
 func listed(t *testing.T, srv *fakeapi.Server, query string) (map[string]any, int64) {
 	t.Helper()
-	code, list := do(t, srv, "GET", "/api/v1/namespaces/default/configmaps?"+query, "")
+	code, list := apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/configmaps?"+query, "")
 	require.Equal(t, http.StatusOK, code, list)
 	out := map[string]any{}
 	for _, item := range list["items"].([]any) {
@@ -68,13 +69,13 @@ func TestLag(t *testing.T) {
 		}, "1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 			revisions := map[string]int64{"1": srv.Revision()}
 			open := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
 			require.NoError(t, row.lag(srv))
 			for _, value := range []string{"2", "3"} {
 				srv.Clock().Advance(2 * time.Second)
-				put(t, srv, configMap("a", value))
+				apitest.Put(t, srv, apitest.ConfigMap("a", value))
 				revisions[value] = srv.Revision()
 			}
 			srv.Clock().Advance(time.Second)
@@ -100,9 +101,9 @@ func TestLag(t *testing.T) {
 				assert.Equal(t, revisions[got["a"].(string)], rev, read.name)
 			}
 			const path = "/api/v1/namespaces/default/configmaps/a"
-			_, got := do(t, srv, "GET", path+"?resourceVersion=0", "")
+			_, got := apitest.Do(t, srv, "GET", path+"?resourceVersion=0", "")
 			assert.Equal(t, past["a"], got["data"].(map[string]any)["key"])
-			_, got = do(t, srv, "GET", path, "")
+			_, got = apitest.Do(t, srv, "GET", path, "")
 			assert.Equal(t, "3", got["data"].(map[string]any)["key"])
 			rev, err := srv.CachedRevision("configmaps")
 			require.NoError(t, err)
@@ -144,18 +145,18 @@ func TestLagWaits(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 				time.Sleep(10 * time.Second)
 				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: row.lag}))
 				old, rev := listed(t, srv, "resourceVersion=0")
 				assert.Equal(t, map[string]any{"a": "1"}, old)
-				put(t, srv, configMap("a", "2"))
+				apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 				began := time.Now()
 				req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+path+fmt.Sprintf(row.query, srv.Revision()), nil)
 				require.NoError(t, err)
 				resp, err := srv.Client().Do(req)
 				require.NoError(t, err)
-				got := answer(t, resp)
+				got := apitest.Answer(t, resp)
 				assert.Equal(t, row.code, resp.StatusCode)
 				assert.Equal(t, row.took, time.Since(began))
 				if row.code == http.StatusOK {
@@ -191,10 +192,10 @@ func TestWatchOfLaggingCache(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+				srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 				old := srv.Revision()
-				put(t, srv, configMap("a", "2"))
+				apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 				seen := make(chan string, 10)
 				go func() {
 					defer close(seen)
@@ -220,7 +221,7 @@ func TestWatchOfLaggingCache(t *testing.T) {
 				expect(row.frozen)
 				require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{}))
 				if row.after[0] == "MODIFIED 3" {
-					put(t, srv, configMap("a", "3"))
+					apitest.Put(t, srv, apitest.ConfigMap("a", "3"))
 				}
 				expect(row.after)
 				srv.Close()
@@ -236,7 +237,7 @@ func TestWatchOfPresentTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
-		put(t, srv, configMap("a", "1"))
+		apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 		began := time.Now()
 		failed := watch(t, srv, "").expect("ERROR")
 		assert.Equal(t, float64(http.StatusGatewayTimeout), failed["code"])
@@ -248,7 +249,7 @@ func TestWatchOfPresentTimesOut(t *testing.T) {
 // Bookmarks have the revision of the watch cache, not of the state.
 func TestBookmarksOfLaggingCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d&allowWatchBookmarks=1&timeoutSeconds=3600", srv.Revision()))
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Revisions: 2}))
 		old := srv.Revision()
@@ -264,14 +265,14 @@ func TestBookmarksOfLaggingCache(t *testing.T) {
 
 // A client that updates a stale object gets a conflict.
 func TestLagCausesConflicts(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	const path = "/api/v1/namespaces/default/configmaps/a"
-	_, stale := do(t, srv, "GET", path+"?resourceVersion=0", "")
+	_, stale := apitest.Do(t, srv, "GET", path+"?resourceVersion=0", "")
 	body, err := json.Marshal(stale)
 	require.NoError(t, err)
-	code, failed := do(t, srv, "PUT", path, string(body))
+	code, failed := apitest.Do(t, srv, "PUT", path, string(body))
 	assert.Equal(t, http.StatusConflict, code)
 	assert.Equal(t, "Conflict", failed["reason"])
 	assert.Equal(t, map[string]any{"a": "2"}, values(t, srv))
@@ -280,10 +281,10 @@ func TestLagCausesConflicts(t *testing.T) {
 // A frozen cache keeps its state through a compaction. Its watches end with 410 when
 // it moves on.
 func TestLagAndCompact(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	old := srv.Revision()
-	put(t, srv, configMap("a", "2"), configMap("a", "3"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"), apitest.ConfigMap("a", "3"))
 	srv.Compact(0)
 	got, rev := listed(t, srv, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "1"}, got)
@@ -300,30 +301,30 @@ func TestLagAndCompact(t *testing.T) {
 // A cache keeps its revision until a later one is due.
 func TestLagNeverGoesBack(t *testing.T) {
 	const configMaps = "configmaps"
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	srv.Clock().Advance(time.Minute)
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	shows := func(want string, at time.Duration) {
 		t.Helper()
-		srv.Clock().Advance(epoch.Add(at).Sub(srv.Clock().Now()))
+		srv.Clock().Advance(apitest.Epoch.Add(at).Sub(srv.Clock().Now()))
 		got, _ := listed(t, srv, "resourceVersion=0")
 		assert.Equal(t, map[string]any{"a": want}, got)
 	}
 	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: 10 * time.Second}))
 	shows("2", 61*time.Second)
-	put(t, srv, configMap("a", "3"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "3"))
 	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: 20 * time.Second}))
 	shows("2", 80*time.Second)
 	shows("3", 81*time.Second)
-	put(t, srv, configMap("a", "4"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "4"))
 	require.NoError(t, srv.SetLag(configMaps, fakeapi.Lag{By: time.Second}))
 	shows("4", 82*time.Second)
 }
 
 func TestLagOfFork(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{By: time.Minute}))
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	srv.Clock().Advance(30 * time.Second)
 	fork := srv.Fork(t)
 	fork.Clock().Advance(30 * time.Second)
@@ -335,7 +336,7 @@ func TestLagOfFork(t *testing.T) {
 		assert.Equal(t, map[string]any{"a": row.want}, got)
 	}
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
-	put(t, fork, configMap("a", "3"))
+	apitest.Put(t, fork, apitest.ConfigMap("a", "3"))
 	got, _ := listed(t, fork, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "2"}, got, "the lag of a fork is independent")
 }
@@ -345,7 +346,7 @@ func TestResetEndsLag(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
 	require.NoError(t, srv.Reset())
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	got, _ := listed(t, srv, "resourceVersion=0")
 	assert.Equal(t, map[string]any{"a": "1"}, got)
 }
@@ -354,10 +355,10 @@ func TestResetEndsLag(t *testing.T) {
 func TestLagOfCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{Frozen: true}))
-	_, err := srv.Store(widgets("v1", ""))
+	_, err := srv.Store(apitest.Widgets("v1", ""))
 	require.NoError(t, err)
-	put(t, srv, configMap("a", "1"))
-	code, list := do(t, srv, "GET", "/apis/example.com/v1/widgets?resourceVersion=0", "")
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
+	code, list := apitest.Do(t, srv, "GET", "/apis/example.com/v1/widgets?resourceVersion=0", "")
 	require.Equal(t, http.StatusOK, code)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -374,7 +375,7 @@ func TestLagOfCustomResource(t *testing.T) {
 	assert.Less(t, configMaps, synced)
 	in := bufio.NewReader(resp.Body)
 	require.NoError(t, srv.SetLag("*", fakeapi.Lag{}))
-	_, err = srv.Store(widget)
+	_, err = srv.Store(apitest.Widget)
 	require.NoError(t, err)
 	line, err := in.ReadString('\n')
 	require.NoError(t, err)
@@ -410,7 +411,7 @@ func TestLagErrors(t *testing.T) {
 
 // The control endpoint sets and lists lags.
 func TestControlLag(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	rev := float64(srv.Revision())
 	answered := func(lags ...any) fakeapi.Object {
 		if lags == nil {
@@ -445,7 +446,7 @@ func TestControlLag(t *testing.T) {
 		{"invalid JSON", "POST", "", `frozen`, 400, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			code, got := do(t, srv, row.method, "/debug/fakeapi/lag"+row.query, row.body)
+			code, got := apitest.Do(t, srv, row.method, "/debug/fakeapi/lag"+row.query, row.body)
 			assert.Equal(t, row.code, code, got)
 			if row.want != nil {
 				assert.Equal(t, row.want, got)

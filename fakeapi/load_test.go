@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestThousandServers(t *testing.T) {
@@ -24,9 +25,9 @@ func TestThousandServers(t *testing.T) {
 	}
 	for i, srv := range servers {
 		if i%2 == 0 {
-			put(t, srv, configMap("a", "1"))
+			apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 		}
-		code, _ := do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/a", "")
+		code, _ := apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/a", "")
 		require.Equal(t, map[bool]int{true: 200, false: 404}[i%2 == 0], code)
 	}
 }
@@ -34,7 +35,7 @@ func TestThousandServers(t *testing.T) {
 // The server serves ten thousand short watches, a hundred at a time.
 func TestTenThousandWatches(t *testing.T) {
 	const clients, each = 100, 100
-	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(configMap("a", "1")))
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.ConfigMap("a", "1")))
 	var all sync.WaitGroup
 	failed := make(chan error, clients)
 	for range clients {
@@ -54,7 +55,7 @@ func TestTenThousandWatches(t *testing.T) {
 	}
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 	w.expect("ADDED")
-	put(t, srv, configMap("a", "2"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"))
 	w.expect("MODIFIED")
 }
 
@@ -77,7 +78,7 @@ func watchOnce(ctx context.Context, srv *fakeapi.Server) error {
 
 // A client can close its connection at any point without an effect on the server.
 func TestClientDisconnects(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithObjects(configMap("a", strings.Repeat("x", 1<<20))))
+	srv := fakeapi.Start(t, fakeapi.WithObjects(apitest.ConfigMap("a", strings.Repeat("x", 1<<20))))
 	const create = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 	tests := []struct {
 		name, request string
@@ -106,7 +107,7 @@ func TestClientDisconnects(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, conn.Close())
 			if tt.logged {
-				eventually(func() bool { return len(srv.Requests()) > before }) // the handler has returned
+				apitest.Eventually(func() bool { return len(srv.Requests()) > before }) // the handler has returned
 			}
 		})
 	}
@@ -114,6 +115,6 @@ func TestClientDisconnects(t *testing.T) {
 		assert.Empty(t, r.Panic, r.URI)
 	}
 	assert.Len(t, values(t, srv), 1, "nothing was written")
-	code, _ := do(t, srv, "GET", "/readyz", "")
+	code, _ := apitest.Do(t, srv, "GET", "/readyz", "")
 	assert.Equal(t, http.StatusOK, code)
 }

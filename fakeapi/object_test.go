@@ -13,26 +13,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
 func TestStore(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	made, err := srv.Store(configMap("a", "1"))
+	made, err := srv.Store(apitest.ConfigMap("a", "1"))
 	require.NoError(t, err)
 	assert.Equal(t, "a", made.Name())
 	assert.Equal(t, "default", made.Namespace())
 	assert.NotEmpty(t, made["metadata"].(map[string]any)["uid"])
 	assert.NotEmpty(t, made["metadata"].(map[string]any)["creationTimestamp"])
 
-	changed, err := srv.Store(configMap("a", "2"))
+	changed, err := srv.Store(apitest.ConfigMap("a", "2"))
 	require.NoError(t, err, "Put ignores resourceVersion")
 	assert.NotEqual(t, made.ResourceVersion(), changed.ResourceVersion())
 
 	got, err := srv.Get("configmaps", "default", "a")
 	require.NoError(t, err)
 	assert.Equal(t, changed, got)
-	code, served := do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/a", "")
+	code, served := apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/a", "")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, got.ResourceVersion(), served.ResourceVersion())
 
@@ -78,7 +79,7 @@ func TestGetAndList(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
 		fakeapi.Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "other"}},
 		`{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: other}}`,
-		configMap("b", "2"), configMap("a", "1"),
+		apitest.ConfigMap("b", "2"), apitest.ConfigMap("a", "1"),
 	))
 	names := func(objects []fakeapi.Object, err error) []string {
 		require.NoError(t, err)
@@ -111,15 +112,15 @@ func TestInto(t *testing.T) {
 		Metadata struct{ Name string }
 		Data     map[string]string
 	}
-	require.NoError(t, configMap("a", "1").Into(&out))
+	require.NoError(t, apitest.ConfigMap("a", "1").Into(&out))
 	assert.Equal(t, "a", out.Metadata.Name)
 	assert.Equal(t, map[string]string{"key": "1"}, out.Data)
-	assert.Error(t, configMap("a", "1").Into(new(int)))
+	assert.Error(t, apitest.ConfigMap("a", "1").Into(new(int)))
 }
 
 // Delete ignores finalizers.
 func TestDelete(t *testing.T) {
-	held := configMap("a", "1")
+	held := apitest.ConfigMap("a", "1")
 	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(held))
 	require.NoError(t, srv.Remove("configmaps", "default", "a"))
@@ -130,9 +131,9 @@ func TestDelete(t *testing.T) {
 func TestAtRevision(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	before := srv.Revision()
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	first := srv.Revision()
-	put(t, srv, configMap("a", "2"), configMap("b", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "2"), apitest.ConfigMap("b", "1"))
 	require.NoError(t, srv.Remove("configmaps", "default", "a"))
 
 	assert.Empty(t, values(t, srv, fakeapi.AtRevision(before)))

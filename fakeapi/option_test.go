@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestOptionString(t *testing.T) {
@@ -23,10 +24,10 @@ func TestOptionString(t *testing.T) {
 		`WithSeed(7)`:                             fakeapi.WithSeed(7),
 		`WithPace(2ms)`:                           fakeapi.WithPace(2 * time.Millisecond),
 		`WithControllers("a b")`:                  fakeapi.WithControllers("a b"),
-		`WithManualClock(2030-01-02T03:04:05Z)`:   fakeapi.WithManualClock(epoch),
+		`WithManualClock(2030-01-02T03:04:05Z)`:   fakeapi.WithManualClock(apitest.Epoch),
 		`WithHistory(fakeapi.History{Age: 1m0s})`: fakeapi.WithHistory(fakeapi.History{Age: time.Minute}),
 		`WithToken("...", fakeapi.User{Name: "alice", Groups: {"a", "b"}})`: fakeapi.WithToken("secret", fakeapi.User{Name: "alice", Groups: []string{"a", "b"}}),
-		`WithObjects(string, fakeapi.Object)`:                               fakeapi.WithObjects("{kind: Secret}", configMap("a", "1")),
+		`WithObjects(string, fakeapi.Object)`:                               fakeapi.WithObjects("{kind: Secret}", apitest.ConfigMap("a", "1")),
 		`WithState(*strings.Reader)`:                                        fakeapi.WithState(strings.NewReader("")),
 		`WithCRDs(os.dirFS("config"), "a.yaml", "b.yaml")`:                  fakeapi.WithCRDs(os.DirFS("config"), "a.yaml", "b.yaml"),
 		`WithObjectFiles(fstest.MapFS, "*")`:                                fakeapi.WithObjectFiles(fstest.MapFS{"a": {}}, "*"),

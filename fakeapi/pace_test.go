@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // A deletion that marks a Pod and then removes it waits in between: clients can read the
@@ -36,17 +37,17 @@ func TestPace(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				srv := fakeapi.Start(t, append(row.options, fakeapi.WithInMemory())...)
-				code, _ := do(t, srv, "POST", pods, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+				code, _ := apitest.Do(t, srv, "POST", pods, `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
 				require.Equal(t, http.StatusCreated, code)
 				began, took := time.Now(), make(chan time.Duration)
 				go func() {
-					code, _ := do(t, srv, row.method, row.path, row.body)
+					code, _ := apitest.Do(t, srv, row.method, row.path, row.body)
 					assert.Less(t, code, 300)
 					took <- time.Since(began)
 				}()
 				synctest.Wait()
 				if row.want > 0 {
-					code, pod := do(t, srv, "GET", pods+"/a", "")
+					code, pod := apitest.Do(t, srv, "GET", pods+"/a", "")
 					assert.Equal(t, http.StatusOK, code)
 					assert.NotEmpty(t, pod["metadata"].(map[string]any)["deletionTimestamp"])
 				}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // What a failed test logs has no byte that a terminal acts on, whatever names, data, messages
@@ -66,7 +67,7 @@ func TestLogsArePrintable(t *testing.T) {
 			_, _ = srv.Client().Do(req) // it fails at the end of the test
 		}
 	}()
-	eventually(func() bool { return strings.Contains(srv.Story(), "nodes") })
+	apitest.Eventually(func() bool { return strings.Contains(srv.Story(), "nodes") })
 	soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	texts := map[string]string{

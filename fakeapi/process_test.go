@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // A process records the signals that it gets.
@@ -43,7 +44,7 @@ const signalPath = "/debug/fakeapi/signal"
 func TestSignalAtPoint(t *testing.T) {
 	var manager process
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProcess("manager", manager.send))
-	code, answer := do(t, srv, "POST", "/debug/fakeapi/faults",
+	code, answer := apitest.Do(t, srv, "POST", "/debug/fakeapi/faults",
 		`{"verb":"create","resource":"configmaps","at":"afterCommit","reset":true,"do":[{"signal":{"process":"manager","signal":"SIGKILL"}}]}`)
 	require.Equal(t, http.StatusOK, code, answer)
 	assert.Zero(t, agent{srv, "manager/1.0", t.Context()}.create("a"), "its connection breaks")
@@ -67,12 +68,12 @@ func TestSignalErrors(t *testing.T) {
 		"it has ended": {`{"process":"ended","signal":"SIGTERM"}`, http.StatusServiceUnavailable, "process ended: it has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, answer := do(t, srv, "POST", signalPath, row.body)
+			code, answer := apitest.Do(t, srv, "POST", signalPath, row.body)
 			assert.Equal(t, row.code, code)
 			assert.Contains(t, answer["message"], row.want)
 		})
 	}
-	code, answer := do(t, fakeapi.Start(t, fakeapi.WithInMemory()), "POST", signalPath, `{"process":"manager","signal":"SIGKILL"}`)
+	code, answer := apitest.Do(t, fakeapi.Start(t, fakeapi.WithInMemory()), "POST", signalPath, `{"process":"manager","signal":"SIGKILL"}`)
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, answer["message"], "fakeapi serve --process names them")
 }
@@ -83,7 +84,7 @@ func TestSignalFor(t *testing.T) {
 	stop := func(t *testing.T) (*fakeapi.Server, *process) {
 		manager := &process{}
 		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Unix(0, 0)), fakeapi.WithProcess("manager", manager.send))
-		code, answer := do(t, srv, "POST", signalPath, `{"process":"manager","signal":"SIGSTOP","duration":"15s"}`)
+		code, answer := apitest.Do(t, srv, "POST", signalPath, `{"process":"manager","signal":"SIGSTOP","duration":"15s"}`)
 		require.Equal(t, http.StatusOK, code, answer)
 		return srv, manager
 	}
@@ -97,7 +98,7 @@ func TestSignalFor(t *testing.T) {
 	})
 	t.Run("earlier", func(t *testing.T) {
 		srv, manager := stop(t)
-		code, _ := do(t, srv, "POST", signalPath, `{"process":"manager","signal":"SIGCONT"}`)
+		code, _ := apitest.Do(t, srv, "POST", signalPath, `{"process":"manager","signal":"SIGCONT"}`)
 		require.Equal(t, http.StatusOK, code)
 		require.NoError(t, srv.Clock().Advance(time.Minute))
 		assert.Equal(t, both, manager.signals())

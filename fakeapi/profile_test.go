@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 	"github.com/kubefake/kubefake/internal/profile"
 )
 
@@ -65,7 +66,7 @@ func recordProfile(t *testing.T, srv *fakeapi.Server) (p *profile.Profile, file 
 func TestProfile(t *testing.T) {
 	real := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.35"), fakeapi.WithObjects(cluster),
 		fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: map[string]bool{"autoscaling/v1": false}}), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"WatchList": false}}))
-	_, err := real.Store(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := real.Store(apitest.Widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	p, file := recordProfile(t, real)
 	assert.Equal(t, "v1.35.4", p.Version)
@@ -86,13 +87,13 @@ func TestProfile(t *testing.T) {
 	team, err := srv.Get("namespaces", "", "team")
 	require.NoError(t, err)
 	assert.Equal(t, "restricted", team["metadata"].(map[string]any)["labels"].(map[string]any)["pod-security.kubernetes.io/enforce"])
-	code, _ := respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	code, _ := respond(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, 201, code, "the webhook is not called")
-	code, _ = respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b"},"data":{"large":"x"}}`)
+	code, _ = respond(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"b"},"data":{"large":"x"}}`)
 	assert.Equal(t, 422, code, "the policy decides")
 
 	calling := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfileFile(file), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"ValidatingAdmissionWebhook"}}))
-	code, _ = respond(t, calling, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	code, _ = respond(t, calling, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"}}`)
 	assert.Equal(t, 500, code, "the webhook is called")
 
 	newer := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithProfileFile(file), fakeapi.WithRelease("v1.36"))

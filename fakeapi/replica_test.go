@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // names returns the names in a list that the watch cache answers.
@@ -32,8 +33,8 @@ func (a agent) names(t *testing.T) []string {
 // A replica has the objects of the server, and its own watch caches and faults.
 func TestReplica(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, client agent) {
-		second := replicaOf(t, srv)
-		third := replicaOf(t, second)
+		second := apitest.Replica(t, srv)
+		third := apitest.Replica(t, second)
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
 		require.NoError(t, third.SetLag("configmaps", fakeapi.Lag{By: time.Minute}))
 		injectAll(t, third, faults.Fault{Verb: "create", Code: 503})
@@ -64,7 +65,7 @@ func TestReplica(t *testing.T) {
 // A client that fails over to a staler replica goes back in time.
 func TestFailover(t *testing.T) {
 	inBubble(t, func(t *testing.T, srv *fakeapi.Server, _ agent) {
-		second := replicaOf(t, srv)
+		second := apitest.Replica(t, srv)
 		request := func(name string) *http.Request {
 			r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+configMaps+"?resourceVersion=0", nil)
 			require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // A sighting is an event that a watch has sent.
@@ -68,12 +69,12 @@ func TestWatchesResume(t *testing.T) {
 	)
 	request := func(t *testing.T, srv *fakeapi.Server, method, path, body string) {
 		t.Helper()
-		code, answer := do(t, srv, method, path, body)
+		code, answer := apitest.Do(t, srv, method, path, body)
 		require.Less(t, code, 300, answer)
 	}
 	fill := func(t *testing.T, srv *fakeapi.Server) {
 		for i := range 10 {
-			put(t, srv, configMap(fmt.Sprint("o", i), "1"))
+			apitest.Put(t, srv, apitest.ConfigMap(fmt.Sprint("o", i), "1"))
 		}
 	}
 	same := func(f func(t *testing.T, srv *fakeapi.Server)) func(*testing.T, *fakeapi.Server) *fakeapi.Server {
@@ -97,19 +98,19 @@ func TestWatchesResume(t *testing.T) {
 		})},
 		{name: "Put and Delete", path: configMaps, events: 12, do: same(func(t *testing.T, srv *fakeapi.Server) {
 			fill(t, srv)
-			put(t, srv, configMap("o1", "2"))
+			apitest.Put(t, srv, apitest.ConfigMap("o1", "2"))
 			require.NoError(t, srv.Remove("configmaps", "default", "o1"))
 		})},
 		{name: "Restore", path: configMaps, events: 22 + 12, do: same(func(t *testing.T, srv *fakeapi.Server) {
 			fill(t, srv)
 			snapshot := srv.Snapshot()
 			for _, name := range []string{"o2", "new"} {
-				put(t, srv, configMap(name, "2"))
+				apitest.Put(t, srv, apitest.ConfigMap(name, "2"))
 			}
 			for i := range 10 {
 				require.NoError(t, srv.Remove("configmaps", "default", fmt.Sprint("o", i)))
 			}
-			put(t, srv, configMap("o3", "3"))
+			apitest.Put(t, srv, apitest.ConfigMap("o3", "3"))
 			require.NoError(t, srv.Restore(snapshot))
 		})},
 		{name: "restore of the control endpoint", path: configMaps, events: 30, do: same(func(t *testing.T, srv *fakeapi.Server) {
@@ -153,12 +154,12 @@ func TestWatchesResume(t *testing.T) {
 		})},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}),
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithAPIServer(apiserver.Config{EventTTL: time.Minute}),
 				fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24"), netip.MustParsePrefix("fd00::/112")}}))
 			start := srv.Revision()
 			srv = row.do(t, srv)
-			put(t, srv,
-				configMap(lastName, ""),
+			apitest.Put(t, srv,
+				apitest.ConfigMap(lastName, ""),
 				fakeapi.Object{"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress", "metadata": map[string]any{"name": "192.0." + lastName}},
 				fakeapi.Object{"apiVersion": "v1", "kind": "Event", "metadata": map[string]any{"name": lastName}})
 			all := follow(t, srv, row.path, start)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 var settleSystems = flag.Int("settle.systems", 200, "compare Settle with its model for this number of random systems")
@@ -246,7 +247,7 @@ func sleepUntil(ctx context.Context, at time.Time) bool {
 
 // run watches and reacts until ctx ends. It reads events while it waits.
 func (r *reactor) run(ctx context.Context, srv *fakeapi.Server, agent string) {
-	uri := fmt.Sprintf("%s%s?watch=1&resourceVersion=%d&fieldSelector=metadata.name=o%d", srv.URL, configMapsPath, srv.Revision(), r.watches)
+	uri := fmt.Sprintf("%s%s?watch=1&resourceVersion=%d&fieldSelector=metadata.name=o%d", srv.URL, apitest.ConfigMapsPath, srv.Revision(), r.watches)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, uri, nil)
 	if err != nil {
 		panic(err) // unreachable: the URL is valid

@@ -17,13 +17,14 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // A copier is a controller that watches the ConfigMap "in", and writes the number of its
 // data to the ConfigMap "out" after a delay. It stops at limit.
 func copier(ctx context.Context, t *testing.T, srv *fakeapi.Server, delay time.Duration, limit int) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+configMapsPath+"?watch=1", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+apitest.ConfigMapsPath+"?watch=1", nil)
 	require.NoError(t, err)
 	req.Header.Set("User-Agent", "copier/1.0")
 	resp, err := srv.Client().Do(req)
@@ -45,7 +46,7 @@ func copier(ctx context.Context, t *testing.T, srv *fakeapi.Server, delay time.D
 }
 
 func patch(srv *fakeapi.Server, agent, name, body string) {
-	req, err := http.NewRequest(http.MethodPatch, srv.URL+configMapsPath+"/"+name+"?fieldManager=a", strings.NewReader(body))
+	req, err := http.NewRequest(http.MethodPatch, srv.URL+apitest.ConfigMapsPath+"/"+name+"?fieldManager=a", strings.NewReader(body))
 	if err != nil {
 		panic(err) // unreachable: the URL is valid
 	}
@@ -112,7 +113,7 @@ func TestSettleWaitsForRequests(t *testing.T) {
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
-			do(t, srv, "GET", configMapsPath, "")
+			apitest.Do(t, srv, "GET", apitest.ConfigMapsPath, "")
 		}()
 		defer func() { <-answered }()
 		synctest.Wait()
@@ -120,7 +121,7 @@ func TestSettleWaitsForRequests(t *testing.T) {
 		defer cancel()
 		err := srv.Settle(ctx)
 		require.ErrorIs(t, err, fakeapi.ErrUnsettled)
-		assert.Contains(t, err.Error(), "GET "+configMapsPath+" of Go-http-client/1.1 has no answer yet")
+		assert.Contains(t, err.Error(), "GET "+apitest.ConfigMapsPath+" of Go-http-client/1.1 has no answer yet")
 		require.NoError(t, srv.Settle(t.Context()))
 	})
 }

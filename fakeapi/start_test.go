@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestStart(t *testing.T) {
@@ -31,8 +32,8 @@ func TestStart(t *testing.T) {
 func TestStartLogsFailure(t *testing.T) {
 	tb := &recorder{}
 	srv := fakeapi.Start(tb, fakeapi.WithInMemory())
-	do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
-	do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+	apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"a"}}`)
+	apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/configmaps/b", "")
 	tb.failed = true
 	tb.end()
 	log := tb.log.String()
@@ -79,29 +80,29 @@ func TestFork(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			parent := fakeapi.Start(t, tt.options...)
-			put(t, parent, configMap("a", "1"))
+			apitest.Put(t, parent, apitest.ConfigMap("a", "1"))
 			old := parent.Revision()
-			put(t, parent, configMap("a", "2"))
+			apitest.Put(t, parent, apitest.ConfigMap("a", "2"))
 
 			tb := &recorder{}
 			fork := parent.Fork(tb)
 			assert.Equal(t, parent.Revision(), fork.Revision())
 			assert.Equal(t, map[string]any{"a": "1"}, values(t, fork, fakeapi.AtRevision(old)))
 
-			put(t, parent, configMap("a", "parent"))
-			put(t, fork, configMap("a", "fork"), configMap("b", "fork"))
+			apitest.Put(t, parent, apitest.ConfigMap("a", "parent"))
+			apitest.Put(t, fork, apitest.ConfigMap("a", "fork"), apitest.ConfigMap("b", "fork"))
 			assert.Equal(t, map[string]any{"a": "parent"}, values(t, parent))
 			assert.Equal(t, map[string]any{"a": "fork", "b": "fork"}, values(t, fork))
 
-			code, _ := do(t, fork, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+			code, _ := apitest.Do(t, fork, "GET", "/api/v1/namespaces/default/configmaps/b", "")
 			assert.Equal(t, http.StatusOK, code)
-			code, _ = do(t, parent, "GET", "/api/v1/namespaces/default/configmaps/b", "")
+			code, _ = apitest.Do(t, parent, "GET", "/api/v1/namespaces/default/configmaps/b", "")
 			assert.Equal(t, http.StatusNotFound, code)
 
 			tb.end()
 			_, err := fork.Client().Get(fork.URL + "/readyz")
 			assert.Error(t, err, "the fork is closed when its test ends")
-			code, _ = do(t, parent, "GET", "/readyz", "")
+			code, _ = apitest.Do(t, parent, "GET", "/readyz", "")
 			assert.Equal(t, http.StatusOK, code, "the parent is not closed")
 		})
 	}
@@ -113,8 +114,8 @@ func TestForkWatch(t *testing.T) {
 	fork := parent.Fork(t)
 	query := "resourceVersion=1"
 	ofParent, ofFork := watch(t, parent, query), watch(t, fork, query)
-	put(t, fork, configMap("fork", ""))
-	put(t, parent, configMap("parent", ""))
+	apitest.Put(t, fork, apitest.ConfigMap("fork", ""))
+	apitest.Put(t, parent, apitest.ConfigMap("parent", ""))
 	skipBootstrap := func(s *stream) fakeapi.Object {
 		for {
 			if o := s.expect("ADDED"); o.Namespace() == "default" {
@@ -130,7 +131,7 @@ func TestForkOfClosedServer(t *testing.T) {
 	tb := &recorder{}
 	srv, err := fakeapi.New(fakeapi.WithInMemory())
 	require.NoError(t, err)
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	srv.Close()
 	fork := srv.Fork(tb)
 	assert.Equal(t, map[string]any{"a": "1"}, values(t, fork), "the state of a closed server can be forked")
@@ -152,7 +153,7 @@ func TestCloseLeaksNoGoroutine(t *testing.T) {
 			before := runtime.NumGoroutine()
 			srv, err := fakeapi.New(tt.options...)
 			require.NoError(t, err)
-			do(t, srv, "GET", "/api/v1/pods", "")
+			apitest.Do(t, srv, "GET", "/api/v1/pods", "")
 			var open []*stream
 			for range 5 {
 				open = append(open, watch(t, srv, "resourceVersion=1"))
@@ -162,7 +163,7 @@ func TestCloseLeaksNoGoroutine(t *testing.T) {
 			for _, s := range open {
 				s.body.Close() // the client's part
 			}
-			eventually(func() bool { return runtime.NumGoroutine() <= before })
+			apitest.Eventually(func() bool { return runtime.NumGoroutine() <= before })
 		})
 	}
 }
@@ -175,7 +176,7 @@ func TestCloseEndsWatches(t *testing.T) {
 		}
 		srv, err := fakeapi.New(options...)
 		require.NoError(t, err)
-		put(t, srv, configMap("a", "1"))
+		apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 		w := watch(t, srv, "fieldSelector=metadata.name%3Da")
 		w.expect("ADDED")
 		srv.Close()

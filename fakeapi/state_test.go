@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // writeState returns the state of a server as text.
@@ -30,7 +31,7 @@ func objectsOf(state string) []string { return strings.Split(state, "\n")[1:] }
 
 func TestState(t *testing.T) {
 	first := fakeapi.Start(t, fakeapi.WithInMemory())
-	definition := widgets("v1", `"size":{"type":"integer"}`)
+	definition := apitest.Widgets("v1", `"size":{"type":"integer"}`)
 	for path, body := range map[string]string{
 		"/api/v1/namespaces/default/configmaps":      `{"metadata":{"name":"a","labels":{"l":"v"}},"data":{"n":"<&>"}}`,
 		"/api/v1/namespaces/default/pods":            `{"metadata":{"name":"p","finalizers":["example.com/f"]},"spec":{"containers":[{"name":"c","image":"i:1"}]}}`,
@@ -40,15 +41,15 @@ func TestState(t *testing.T) {
 			"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`,
 		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": definition,
 	} {
-		code, answer := do(t, first, "POST", path, body)
+		code, answer := apitest.Do(t, first, "POST", path, body)
 		require.Equal(t, http.StatusCreated, code, answer)
 	}
 	const widgetsPath, podPath = "/apis/example.com/v1/namespaces/default/widgets", "/api/v1/namespaces/default/pods/p"
-	code, answer := do(t, first, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1}}`)
+	code, answer := apitest.Do(t, first, "POST", widgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1}}`)
 	require.Equal(t, http.StatusCreated, code, answer)
-	code, _ = do(t, first, "DELETE", podPath, "") // waits for the finalizer
+	code, _ = apitest.Do(t, first, "DELETE", podPath, "") // waits for the finalizer
 	require.Equal(t, http.StatusOK, code)
-	code, answer = do(t, first, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", `{"spec":{}}`)
+	code, answer = apitest.Do(t, first, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", `{"spec":{}}`)
 	require.Equal(t, http.StatusCreated, code, answer)
 	token := answer["status"].(map[string]any)["token"].(string)
 	state := writeState(t, first)
@@ -57,38 +58,38 @@ func TestState(t *testing.T) {
 	assert.Equal(t, first.Revision(), second.Revision())
 	assert.Equal(t, objectsOf(state), objectsOf(writeState(t, second)), "the same objects, byte for byte")
 	for _, path := range []string{widgetsPath + "/w", podPath, "/apis/apps/v1/namespaces/default/deployments/d", "/api/v1/namespaces/default/configmaps/a"} {
-		_, want := do(t, first, "GET", path, "")
-		code, got := do(t, second, "GET", path, "")
+		_, want := apitest.Do(t, first, "GET", path, "")
+		code, got := apitest.Do(t, second, "GET", path, "")
 		assert.Equal(t, http.StatusOK, code, path)
 		assert.Equal(t, want, got)
 	}
 
 	t.Run("revisions grow", func(t *testing.T) {
 		srv := second.Fork(t)
-		_, answer := do(t, srv, "PATCH", podPath, `{"metadata":{"finalizers":null}}`)
+		_, answer := apitest.Do(t, srv, "PATCH", podPath, `{"metadata":{"finalizers":null}}`)
 		assert.NotEmpty(t, answer)
 		assert.Equal(t, first.Revision()+1, srv.Revision())
-		code, _ := do(t, srv, "GET", podPath, "")
+		code, _ := apitest.Do(t, srv, "GET", podPath, "")
 		assert.Equal(t, http.StatusNotFound, code)
 	})
 	t.Run("old versions are gone", func(t *testing.T) {
-		code, _ := do(t, second, "GET", "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=5", "")
+		code, _ := apitest.Do(t, second, "GET", "/api/v1/namespaces/default/configmaps?resourceVersionMatch=Exact&resourceVersion=5", "")
 		assert.Equal(t, http.StatusGone, code)
 	})
 	t.Run("node ports stay allocated", func(t *testing.T) {
-		code, answer := do(t, second.Fork(t), "POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"t"},"spec":{"type":"NodePort","ports":[{"port":1,"nodePort":30001}]}}`)
+		code, answer := apitest.Do(t, second.Fork(t), "POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"t"},"spec":{"type":"NodePort","ports":[{"port":1,"nodePort":30001}]}}`)
 		assert.Equal(t, http.StatusUnprocessableEntity, code, answer)
 	})
 	t.Run("tokens", func(t *testing.T) {
-		code, answer := do(t, second, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+token+`"}}`)
+		code, answer := apitest.Do(t, second, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+token+`"}}`)
 		require.Equal(t, http.StatusCreated, code)
 		assert.Equal(t, true, answer["status"].(map[string]any)["authenticated"], answer)
 	})
 	t.Run("the definition goes", func(t *testing.T) {
 		srv := second.Fork(t)
-		code, _ := do(t, srv, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com", "")
+		code, _ := apitest.Do(t, srv, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com", "")
 		assert.Equal(t, http.StatusOK, code)
-		code, _ = do(t, srv, "GET", widgetsPath+"/w", "")
+		code, _ = apitest.Do(t, srv, "GET", widgetsPath+"/w", "")
 		assert.Equal(t, http.StatusNotFound, code)
 	})
 	t.Run("Reset", func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestStateWithoutSystemNamespace(t *testing.T) {
 	assert.NoError(t, err)
 	var uids []string
 	for _, srv := range []*fakeapi.Server{first, second} {
-		_, answer := do(t, srv, "POST", "/api/v1/namespaces", `{"metadata":{"name":"new"}}`)
+		_, answer := apitest.Do(t, srv, "POST", "/api/v1/namespaces", `{"metadata":{"name":"new"}}`)
 		uids = append(uids, answer["metadata"].(map[string]any)["uid"].(string))
 	}
 	assert.NotEqual(t, uids[0], uids[1])
@@ -139,23 +140,23 @@ func TestStateWithChangedRoles(t *testing.T) {
 			if row.changed == "" {
 				method = "DELETE"
 			}
-			code, answer := do(t, first, method, row.change, row.changed)
+			code, answer := apitest.Do(t, first, method, row.change, row.changed)
 			require.Equal(t, http.StatusOK, code, answer)
 			second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(writeState(t, first))))
-			code, answer = do(t, second, "GET", row.change, "")
+			code, answer = apitest.Do(t, second, "GET", row.change, "")
 			require.Equal(t, http.StatusOK, code, answer)
 			assert.Equal(t, row.want, answer[row.field])
 		})
 	}
 	t.Run("a split binding", func(t *testing.T) {
 		first := fakeapi.Start(t, fakeapi.WithInMemory())
-		code, whole := do(t, first, "PATCH", bindings+"/system:discovery", `{"metadata":{"labels":{"a":"b"},"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},
+		code, whole := apitest.Do(t, first, "PATCH", bindings+"/system:discovery", `{"metadata":{"labels":{"a":"b"},"annotations":{"rbac.authorization.kubernetes.io/autoupdate":"false"}},
 			"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}]}`)
 		require.Equal(t, http.StatusOK, code, whole)
-		code, answer := do(t, first, "DELETE", bindings+"/system:public-info-viewer", "")
+		code, answer := apitest.Do(t, first, "DELETE", bindings+"/system:public-info-viewer", "")
 		require.Equal(t, http.StatusOK, code, answer)
 		second := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(strings.NewReader(writeState(t, first))))
-		code, split := do(t, second, "GET", bindings+"/system:public-info-viewer", "")
+		code, split := apitest.Do(t, second, "GET", bindings+"/system:public-info-viewer", "")
 		require.Equal(t, http.StatusOK, code, split)
 		assert.Equal(t, whole["subjects"], split["subjects"])
 		for _, name := range []string{"labels", "annotations"} {
@@ -197,7 +198,7 @@ func TestStateWithSecondServiceRange(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			state := writeState(t, fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{one}})))
 			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: row.ranges}), fakeapi.WithState(strings.NewReader(state)))
-			code, cidr := do(t, srv, "GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "")
+			code, cidr := apitest.Do(t, srv, "GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "")
 			require.Equal(t, http.StatusOK, code)
 			assert.Equal(t, row.want, cidr["spec"].(map[string]any)["cidrs"])
 		})

@@ -23,6 +23,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 // A story has writers, changes, sightings and notes, also of compacted revisions.
@@ -31,17 +32,17 @@ func TestStory(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 	fresh := srv.Revision()
 	w := watch(t, srv, "fieldSelector=metadata.name%3Da")
-	do(t, srv, "POST", configMaps+"?fieldManager=editor", `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
+	apitest.Do(t, srv, "POST", configMaps+"?fieldManager=editor", `{"metadata":{"name":"a"},"data":{"k":"1"}}`)
 	w.expect("ADDED")
-	do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2","l":"new"}}`)
+	apitest.Do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2","l":"new"}}`)
 	w.expect("MODIFIED")
-	do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2"}}`)
-	do(t, srv, "PUT", configMaps+"/a", `{"metadata":{"name":"a","resourceVersion":"1"}}`)
-	do(t, srv, "GET", "/readyz", "")
-	do(t, srv, "POST", "/debug/fakeapi/clock", `{"advance":"90s"}`)
+	apitest.Do(t, srv, "PATCH", configMaps+"/a", `{"data":{"k":"2"}}`)
+	apitest.Do(t, srv, "PUT", configMaps+"/a", `{"metadata":{"name":"a","resourceVersion":"1"}}`)
+	apitest.Do(t, srv, "GET", "/readyz", "")
+	apitest.Do(t, srv, "POST", "/debug/fakeapi/clock", `{"advance":"90s"}`)
 	srv.Compact(0)
-	put(t, srv, configMap("b", "1"))
-	do(t, srv, "GET", configMaps+"?resourceVersion=1&resourceVersionMatch=Exact", "")
+	apitest.Put(t, srv, apitest.ConfigMap("b", "1"))
+	apitest.Do(t, srv, "GET", configMaps+"?resourceVersion=1&resourceVersionMatch=Exact", "")
 
 	want := []string{
 		"+0.000s  r+1 editor create configmaps default/a; seen by Go-http-client",
@@ -54,7 +55,7 @@ func TestStory(t *testing.T) {
 		"+90.000s        410 GET /api/v1/namespaces/default/configmaps?resourceVersion=1&resourceVersionMatch=Exact (Go-http-client): The resourceVersion for the provided list is too old.",
 	}
 	var got []string
-	eventually(func() bool { // a request is noted when its handler is done
+	apitest.Eventually(func() bool { // a request is noted when its handler is done
 		got = nil
 		for line := range strings.Lines(srv.Story()) {
 			got = append(got, strings.TrimSpace(revisions.ReplaceAllStringFunc(line, func(r string) string {
@@ -78,17 +79,17 @@ func TestStoryOfRollout(t *testing.T) {
 		require.NoError(t, srv.Settle(t.Context(), fakeapi.SettleOptions{Ahead: time.Minute}))
 	}
 	settled()
-	do(t, srv, "POST", deployments, `{"metadata":{"name":"shop"},"spec":{"replicas":9,"selector":{"matchLabels":{"app":"shop"}},
+	apitest.Do(t, srv, "POST", deployments, `{"metadata":{"name":"shop"},"spec":{"replicas":9,"selector":{"matchLabels":{"app":"shop"}},
 		"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"app","image":"app:v1"}]}}}}`)
 	settled()
-	do(t, srv, "PATCH", deployments+"/shop", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"app:v2"}]}}}}`)
+	apitest.Do(t, srv, "PATCH", deployments+"/shop", `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"app:v2"}]}}}}`)
 	settled()
-	do(t, srv, "PATCH", deployments+"/shop/scale", `{"spec":{"replicas":1}}`)
-	do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"one"},"spec":{"schedulerName":"mine","containers":[{"name":"c","image":"i"}]}}`)
-	do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/binding", `{"metadata":{"name":"one"},"target":{"kind":"Node","name":"node-1"}}`)
-	do(t, srv, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
-	do(t, srv, "GET", "/favicon.ico", "")
-	do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/eviction", `{"metadata":{"name":"one"}}`)
+	apitest.Do(t, srv, "PATCH", deployments+"/shop/scale", `{"spec":{"replicas":1}}`)
+	apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"one"},"spec":{"schedulerName":"mine","containers":[{"name":"c","image":"i"}]}}`)
+	apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/binding", `{"metadata":{"name":"one"},"target":{"kind":"Node","name":"node-1"}}`)
+	apitest.Do(t, srv, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`)
+	apitest.Do(t, srv, "GET", "/favicon.ico", "")
+	apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/pods/one/eviction", `{"metadata":{"name":"one"}}`)
 	settled()
 
 	var page strings.Builder
@@ -128,11 +129,11 @@ func TestStoryOfRollout(t *testing.T) {
 func TestStoryOfApply(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	for _, row := range []struct{ manager, value string }{{"one", "1"}, {"one", "2"}, {"two", "3"}} { // the last one conflicts
-		askWith(t, srv, "PATCH", configMaps+"/a?fieldManager="+row.manager, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"`+row.value+`"}}`,
+		apitest.DoWithHeaders(t, srv, "PATCH", configMaps+"/a?fieldManager="+row.manager, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"`+row.value+`"}}`,
 			"Content-Type", "application/apply-patch+yaml")
 	}
 	var text strings.Builder
-	eventually(func() bool { // a request is noted when its handler is done
+	apitest.Eventually(func() bool { // a request is noted when its handler is done
 		text.Reset()
 		require.NoError(t, srv.WriteStory(&text))
 		return strings.Contains(text.String(), `"code":409`)
@@ -148,9 +149,9 @@ var revisions = regexp.MustCompile(`\br\d+ *`)
 // The story of a fork begins with the fork.
 func TestStoryOfFork(t *testing.T) {
 	parent := fakeapi.Start(t, fakeapi.WithInMemory())
-	put(t, parent, configMap("a", "1"))
+	apitest.Put(t, parent, apitest.ConfigMap("a", "1"))
 	fork := parent.Fork(t)
-	put(t, fork, configMap("a", "2"))
+	apitest.Put(t, fork, apitest.ConfigMap("a", "2"))
 	assert.Contains(t, fork.Story(), "the test store configmaps default/a: data.key 1 → 2")
 	assert.NotContains(t, parent.Story(), "data.key")
 	assert.Contains(t, parent.Story(), "the test store configmaps default/a")
@@ -161,7 +162,7 @@ func TestStoryOfFork(t *testing.T) {
 // have requests to the endpoint.
 func TestStoryEndpoint(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	put(t, srv, configMap("a", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 	get := func(accept string) (contentType, body string) {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/debug/fakeapi/story", nil)
 		require.NoError(t, err)
@@ -187,8 +188,8 @@ func TestStoryOfSlowWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
-		inject(t, srv, faults.SlowWatches("configmaps", 3*time.Second))
-		put(t, srv, configMap("a", "1"))
+		apitest.Inject(t, srv, faults.SlowWatches("configmaps", 3*time.Second))
+		apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 		time.Sleep(2 * time.Second)
 		assert.Contains(t, srv.Story(), "not seen by Go-http-client's watch of configmaps")
 		w.expect("ADDED")
@@ -204,8 +205,8 @@ func TestStoryOfLag(t *testing.T) {
 		srv := fakeapi.Start(t, fakeapi.WithInMemory())
 		w := watch(t, srv, fmt.Sprintf("resourceVersion=%d", srv.Revision()))
 		require.NoError(t, srv.SetLag("configmaps", fakeapi.Lag{Frozen: true}))
-		put(t, srv, configMap("a", "1"))
-		do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
+		apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
+		apitest.Do(t, srv, "GET", "/api/v1/configmaps?resourceVersion=0", "")
 		synctest.Wait()
 		story := srv.Story()
 		assert.Contains(t, story, "lag: frozen (configmaps)")
@@ -220,7 +221,7 @@ func TestStoryOfLag(t *testing.T) {
 // Restore is one revision with all changes.
 func TestStoryOfRestore(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	put(t, srv, configMap("a", "1"), configMap("b", "1"))
+	apitest.Put(t, srv, apitest.ConfigMap("a", "1"), apitest.ConfigMap("b", "1"))
 	require.NoError(t, srv.Reset())
 	assert.Contains(t, srv.Story(), "the test restore configmaps default/a DELETED and 1 more")
 }
@@ -242,7 +243,7 @@ func TestStoryArtifacts(t *testing.T) {
 		a := &artifactRecorder{dir: t.TempDir()}
 		for range 2 {
 			srv := fakeapi.Start(a, fakeapi.WithInMemory())
-			put(t, srv, configMap("a", "1"))
+			apitest.Put(t, srv, apitest.ConfigMap("a", "1"))
 		}
 		a.failed = failed
 		a.end()
@@ -288,11 +289,11 @@ func TestStoryHidesSecrets(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, append(row.options, fakeapi.WithInMemory())...)
-			do(t, srv, "POST", namespace+"/secrets", `{"metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"stringData\":{\"k\":\"hunter2\"}}"}},"stringData":{"k":"hunter2","same":"hunter2"}}`)
-			do(t, srv, "PATCH", namespace+"/secrets/a", `{"stringData":{"k":"hunter2-next"}}`)
-			do(t, srv, "POST", namespace+"/configmaps", configMapJSON(t, "b", map[string]any{"kubeconfig": kubeconfig, "url": "https://u:hunter2@host/"}))
-			do(t, srv, "GET", namespace+"/configmaps/none?token=hunter2", "")
-			do(t, srv, "POST", namespace+"/pods", `{"metadata":{"name":"https://u:hunter2@host/"}}`)
+			apitest.Do(t, srv, "POST", namespace+"/secrets", `{"metadata":{"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"stringData\":{\"k\":\"hunter2\"}}"}},"stringData":{"k":"hunter2","same":"hunter2"}}`)
+			apitest.Do(t, srv, "PATCH", namespace+"/secrets/a", `{"stringData":{"k":"hunter2-next"}}`)
+			apitest.Do(t, srv, "POST", namespace+"/configmaps", configMapJSON(t, "b", map[string]any{"kubeconfig": kubeconfig, "url": "https://u:hunter2@host/"}))
+			apitest.Do(t, srv, "GET", namespace+"/configmaps/none?token=hunter2", "")
+			apitest.Do(t, srv, "POST", namespace+"/pods", `{"metadata":{"name":"https://u:hunter2@host/"}}`)
 			read := func(path, accept string) string {
 				req, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+"/debug/fakeapi/"+path+row.query, nil)
 				require.NoError(t, err)

@@ -16,18 +16,19 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/apitest"
 )
 
 func TestUpgradeServesTheRelease(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.32"))
-	_, before := respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
+	_, before := respond(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"},"data":{"k":"v"}}`)
 	require.NoError(t, srv.Upgrade("v1.36"))
 	assert.Equal(t, "v1.36.3", srv.Release())
 	_, version := respond(t, srv, "GET", "/version", "")
 	assert.Contains(t, version, `"v1.36.3"`)
 	code, _ := respond(t, srv, "GET", "/apis/resource.k8s.io/v1/resourceclaims", "")
 	assert.Equal(t, 200, code)
-	code, after := respond(t, srv, "GET", configMapsPath+"/a", "")
+	code, after := respond(t, srv, "GET", apitest.ConfigMapsPath+"/a", "")
 	assert.Equal(t, 200, code)
 	assert.Equal(t, before, after)
 }
@@ -105,12 +106,12 @@ func TestUpgradeReadsByTheRulesOfTheRelease(t *testing.T) {
 
 func TestUpgradeEndsWatches(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.35"))
-	respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"a"}}`)
+	respond(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"a"}}`)
 	old := strconv.FormatInt(srv.Revision(), 10)
-	respond(t, srv, "POST", configMapsPath, `{"metadata":{"name":"b"}}`)
+	respond(t, srv, "POST", apitest.ConfigMapsPath, `{"metadata":{"name":"b"}}`)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "GET", srv.URL+configMapsPath+"?watch=1&resourceVersion="+old, nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", srv.URL+apitest.ConfigMapsPath+"?watch=1&resourceVersion="+old, nil)
 	require.NoError(t, err)
 	resp, err := srv.Client().Do(req)
 	require.NoError(t, err)
@@ -121,9 +122,9 @@ func TestUpgradeEndsWatches(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, strings.Count(string(events), `"type":"ADDED"`), "%s", events)
 
-	_, body := respond(t, srv, "GET", configMapsPath+"?watch=1&timeoutSeconds=1&resourceVersion="+old, "")
+	_, body := respond(t, srv, "GET", apitest.ConfigMapsPath+"?watch=1&timeoutSeconds=1&resourceVersion="+old, "")
 	assert.Contains(t, body, `"code":410`, "the watch caches are new")
-	_, body = respond(t, srv, "GET", configMapsPath+"?resourceVersionMatch=Exact&resourceVersion="+old, "")
+	_, body = respond(t, srv, "GET", apitest.ConfigMapsPath+"?resourceVersionMatch=Exact&resourceVersion="+old, "")
 	assert.NotContains(t, body, `"name":"b"`, "the history remains")
 	assert.Contains(t, body, `"name":"a"`)
 }
@@ -162,7 +163,7 @@ func TestUpgradeBringsOwnObjectsInLine(t *testing.T) {
 
 func TestUpgradeKeepsDefinitions(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.32"))
-	_, err := srv.Store(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := srv.Store(apitest.Widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	code, _ := respond(t, srv, "POST", "/apis/example.com/v1/namespaces/default/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"size":3}}`)
 	require.Equal(t, 201, code)
@@ -178,7 +179,7 @@ func TestUpgradeKeepsDefinitions(t *testing.T) {
 
 func TestRollingUpgrade(t *testing.T) {
 	first := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"))
-	second := replicaOf(t, first)
+	second := apitest.Replica(t, first)
 	require.NoError(t, second.Upgrade("v1.36"))
 	assert.Equal(t, "v1.33.13", first.Release())
 	assert.Equal(t, "v1.36.3", second.Release())
@@ -193,7 +194,7 @@ func TestRollingUpgrade(t *testing.T) {
 	_, body = respond(t, second, "GET", pods+"/a", "")
 	assert.Contains(t, body, `"hostnameOverride":"x"`)
 
-	_, err := first.Store(widgets("v1", `"size":{"type":"integer"}`))
+	_, err := first.Store(apitest.Widgets("v1", `"size":{"type":"integer"}`))
 	require.NoError(t, err)
 	for _, srv := range []*fakeapi.Server{first, second} {
 		code, _ := respond(t, srv, "GET", "/apis/example.com/v1/widgets", "")
@@ -252,7 +253,7 @@ func names(t *testing.T, srv *fakeapi.Server, path string) (names []string) {
 
 func TestUpgradeByControl(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.33"))
-	second := replicaOf(t, srv)
+	second := apitest.Replica(t, srv)
 	for _, tt := range []struct {
 		name, path, body string
 		code             int

@@ -1,0 +1,111 @@
+//go:build go1.24
+
+package custom_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
+)
+
+// Gets and deletions of the newest state call the conversion webhook, although the object has
+// been converted before. Lists do not.
+func TestConversionWebhookFails(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked())
+	var down atomic.Bool
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			http.Error(w, "down", http.StatusInternalServerError)
+			return
+		}
+		apitest.Admit(w, r)
+	})})
+	require.NoError(t, err)
+	const v1, v2 = "/apis/example.com/v1/namespaces/default/toys", "/apis/example.com/v2/namespaces/default/toys"
+	code, _ := apitest.Do(t, srv, "POST", v2, `{"apiVersion":"example.com/v2","kind":"Toy","metadata":{"name":"x"}}`)
+	require.Equal(t, http.StatusCreated, code)
+	code, _ = apitest.Do(t, srv, "GET", v2, "")
+	require.Equal(t, http.StatusOK, code)
+	down.Store(true)
+	for _, tt := range []struct {
+		method, path string
+		code         int
+	}{
+		{"GET", v2 + "/x", 500}, {"GET", v1 + "/x", 200}, {"GET", v2 + "/x?resourceVersion=0", 200}, {"GET", v2, 200},
+		{"DELETE", v2 + "/x?dryRun=All", 500}, {"DELETE", v2 + "/x", 500}, {"DELETE", v1 + "/x", 200},
+	} {
+		code, obj := apitest.Do(t, srv, tt.method, tt.path, "")
+		assert.Equal(t, tt.code, code, "%s %s: %v", tt.method, tt.path, obj["message"])
+	}
+}
+
+// The answer of a conversion webhook is decoded as an object of the API: by its kind, and names of
+// members match exactly. Recorded from kube-apiserver v1.36.3.
+func TestConversionReviews(t *testing.T) {
+	const (
+		failed   = "conversion webhook for example.com/v1, Kind=Toy failed: "
+		review   = `"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview"`
+		response = `"uid":%q,"result":{"status":"Success"},"convertedObjects":[%s]`
+	)
+	for _, tt := range []struct{ name, answer, want string }{
+		{"as it is sent", `{` + review + `,"response":{` + response + `}}`, ""},
+		{"YAML", "apiVersion: apiextensions.k8s.io/v1\nkind: ConversionReview\nresponse: {" + response + "}", ""},
+		{"another case of response", `{` + review + `,"Response":{` + response + `}}`, failed + "no response provided"},
+		{"another case of uid", `{` + review + `,"response":{"UID":%q,"result":{"status":"Success"},"convertedObjects":[%s]}}`, failed + `expected response.uid="{uid}", got ""`},
+		{"no kind", `{"response":{` + response + `}}`, failed + "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind="},
+		{"another kind", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","a":{` + response + `}}`, failed + "converting (v1.CustomResourceDefinition) to (v1.ConversionReview): unknown conversion"},
+		{"a field of a wrong type", `{` + review + `,"response":{"uid":3,"a":{` + response + `}}}`, failed + "json: cannot unmarshal number into Go struct field ConversionResponse.response.uid of type types.UID"},
+		{"null for an object", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[null]}}`, "unexpected end of JSON input"},
+		{"an object without kind", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[{}]}}`, "Object 'Kind' is missing in '{}'"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked())
+			var uid string
+			_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var asked struct {
+					Request struct {
+						UID     string           `json:"uid"`
+						Objects []map[string]any `json:"objects"`
+					} `json:"request"`
+				}
+				assert.NoError(t, json.NewDecoder(r.Body).Decode(&asked))
+				uid = asked.Request.UID
+				asked.Request.Objects[0]["apiVersion"] = "example.com/v2"
+				object, err := json.Marshal(asked.Request.Objects[0])
+				assert.NoError(t, err)
+				_, _ = fmt.Fprintf(w, strings.ReplaceAll(tt.answer, "{uid}", uid), uid, object)
+			})})
+			require.NoError(t, err)
+			code, obj := apitest.Do(t, srv, "POST", "/apis/example.com/v1/namespaces/default/toys", `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"x"}}`)
+			require.Equal(t, http.StatusCreated, code, obj)
+			_, obj = apitest.Do(t, srv, "GET", "/apis/example.com/v2/namespaces/default/toys/x", "")
+			if tt.want == "" {
+				assert.Equal(t, "example.com/v2", obj["apiVersion"])
+				return
+			}
+			assert.Equal(t, strings.ReplaceAll(tt.want, "{uid}", uid), obj["message"])
+		})
+	}
+}
+
+// An apply that leaves nothing to its manager converts an object without metadata, which no webhook
+// is asked for.
+func TestConversionOfNothing(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked())
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(apitest.Admit)})
+	require.NoError(t, err)
+	for _, tt := range []struct{ version, metadata string }{{"v1", `,"labels":{"a":"b"}`}, {"v2", ""}} {
+		code, obj := apitest.DoWithHeaders(t, srv, "PATCH", "/apis/example.com/"+tt.version+"/namespaces/default/toys/x?fieldManager=m",
+			`{"apiVersion":"example.com/`+tt.version+`","kind":"Toy","metadata":{"name":"x"`+tt.metadata+`}}`, "Content-Type", "application/apply-patch+yaml")
+		assert.Less(t, code, 300, obj)
+	}
+}

@@ -1,0 +1,219 @@
+package custom_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
+)
+
+const ()
+
+func TestCustomResource(t *testing.T) {
+	srv := fakeapi.Start(t)
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.WidgetsPath, ""))
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", `"size":{"type":"integer"}`)))
+
+	c, obj := apitest.Do(t, srv, "POST", apitest.WidgetsPath, apitest.Widget)
+	require.Equal(t, 201, c, "%v", obj)
+	assert.Equal(t, map[string]any{"size": 1.0}, obj["spec"], "pruned")
+	c, obj = apitest.Do(t, srv, "PATCH", apitest.WidgetsPath+"/w", `{"spec":{"size":"big"}}`)
+	assert.Equal(t, 422, c, "%v", obj)
+
+	all, err := srv.List("widgets", "")
+	require.NoError(t, err)
+	assert.Len(t, all, 1, "List reads custom resources")
+
+	require.Equal(t, 200, apitest.Code(t, srv, "DELETE", apitest.DefinitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.DefinitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.WidgetsPath, ""))
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", "")))
+	c, obj = apitest.Do(t, srv, "GET", apitest.WidgetsPath, "")
+	assert.Equal(t, 200, c)
+	assert.Empty(t, obj["items"], "instances are deleted with the definition")
+}
+
+func TestCustomResourceStatus(t *testing.T) {
+	srv := fakeapi.Start(t)
+	_, created := apitest.Do(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", ""))
+	assert.Nil(t, created["status"].(map[string]any)["conditions"], "the response has the status at creation")
+	_, obj := apitest.Do(t, srv, "GET", apitest.DefinitionsPath+"/widgets.example.com", "")
+	status := obj["status"].(map[string]any)
+	assert.Equal(t, map[string]any{"plural": "widgets", "singular": "widget", "kind": "Widget", "listKind": "WidgetList", "shortNames": []any{"wd"}}, status["acceptedNames"])
+	assert.Equal(t, []any{"v1"}, status["storedVersions"])
+	var conditions []string
+	for _, c := range status["conditions"].([]any) {
+		c := c.(map[string]any)
+		conditions = append(conditions, fmt.Sprint(c["type"], " ", c["status"], " ", c["reason"], ": ", c["message"]))
+	}
+	assert.Equal(t, []string{
+		"NamesAccepted True NoConflicts: no conflicts found",
+		"Established True InitialNamesAccepted: the initial names have been accepted",
+	}, conditions)
+}
+
+// kube-apiserver sets defaults, and drops nulls that are not allowed, when it reads a custom
+// resource from etcd: a write answers with them, and the next write stores them. Recorded from
+// kube-apiserver v1.36.3.
+func TestCustomResourceReadBack(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+		"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"any":{"x-kubernetes-preserve-unknown-fields":true}}},
+			"status":{"type":"object","default":{"observedGeneration":-1},"properties":{"observedGeneration":{"type":"integer"},"note":{"type":"string"}}}}}}}]}}`))
+	const apply = "application/apply-patch+yaml"
+	body := func(name, members string) string {
+		return fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":%q}%s}`, name, members)
+	}
+	initial := map[string]any{"observedGeneration": -1.0}
+	version := ""
+	for _, tt := range []struct {
+		name, method, path, media, body string
+		member                          string
+		want                            any
+		same                            bool // the resourceVersion is that of the row before
+	}{
+		{"default in a dry run", "POST", "?dryRun=All", "application/json", body("a", ""), "status", initial, true},
+		{"default of a new object", "POST", "", "application/json", body("a", ""), "status", initial, false},
+		{"default is read", "GET", "/a", "", "", "status", initial, true},
+		{"default is stored by the next write", "PATCH", "/a", "application/merge-patch+json", `{}`, "status", initial, false},
+		{"status is reset", "POST", "", "application/json", body("b", `,"status":{"observedGeneration":7}`), "status", initial, false},
+		{"default is merged with a patch", "PATCH", "/b/status", "application/merge-patch+json", `{"status":{"note":"n"}}`, "status", map[string]any{"observedGeneration": -1.0, "note": "n"}, false},
+		{"default of an applied object", "PATCH", "/c?fieldManager=m", apply, body("c", ""), "status", initial, false},
+		{"null of no type", "PATCH", "/d?fieldManager=m", apply, body("d", `,"spec":{"any":null}`), "spec", map[string]any{}, false},
+		{"null is dropped", "GET", "/d", "", "", "spec", map[string]any{}, true},
+		{"null below a member of no type", "PATCH", "/e?fieldManager=m", apply, body("e", `,"spec":{"any":{"a":null}}`), "spec", map[string]any{"any": map[string]any{"a": nil}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, obj := apitest.DoWithHeaders(t, srv, tt.method, apitest.WidgetsPath+tt.path, tt.body, "Content-Type", tt.media)
+			require.Contains(t, []int{200, 201}, code, obj)
+			assert.Equal(t, tt.want, obj[tt.member])
+			is, _ := obj["metadata"].(map[string]any)["resourceVersion"].(string)
+			assert.Equal(t, tt.same, version == is)
+			version = is
+		})
+	}
+}
+
+// Objects get the defaults of the storage version, whichever version they were
+// written in.
+func TestCustomResourceStorageDefaults(t *testing.T) {
+	srv := fakeapi.Start(t)
+	version := func(name, size string) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"%s}}}}}`, name, size != "", size)
+	}
+	definition := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[` + version("v1", "") + "," + version("v2", `,"default":7`) + `]}}`
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, definition))
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.WidgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"}}`))
+	for _, version := range []string{"v1", "v2"} {
+		_, obj := apitest.Do(t, srv, "GET", strings.Replace(apitest.WidgetsPath, "v1", version, 1)+"/w", "")
+		assert.Equal(t, 7.0, obj["size"], version)
+	}
+}
+
+// After Fork, Restore and Reset, the server serves the definitions of that state.
+func TestCustomResourceAfterRestore(t *testing.T) {
+	srv := fakeapi.Start(t)
+	before := srv.Snapshot()
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", `"size":{"type":"integer"}`)))
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.WidgetsPath, apitest.Widget))
+	after := srv.Snapshot()
+
+	fork := srv.Fork(t)
+	assert.Equal(t, 200, apitest.Code(t, fork, "GET", apitest.WidgetsPath+"/w", ""), "the fork serves it")
+	require.Equal(t, 200, apitest.Code(t, fork, "DELETE", apitest.DefinitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 404, apitest.Code(t, fork, "GET", apitest.WidgetsPath, ""))
+	assert.Equal(t, 200, apitest.Code(t, srv, "GET", apitest.WidgetsPath+"/w", ""), "the parent is independent")
+
+	require.NoError(t, srv.Restore(before))
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.WidgetsPath, ""))
+	require.NoError(t, srv.Restore(after))
+	assert.Equal(t, 200, apitest.Code(t, srv, "GET", apitest.WidgetsPath+"/w", ""))
+	require.NoError(t, srv.Reset())
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.WidgetsPath, ""))
+}
+
+// A watch ends when its definition is deleted or changed.
+func TestCustomResourceWatchEnds(t *testing.T) {
+	for _, tt := range []struct{ name, method, path, body, last string }{
+		{"definition deleted", "DELETE", "/widgets.example.com", "", "DELETED"},
+		{"definition changed", "PATCH", "/widgets.example.com", `{"spec":{"names":{"categories":["all"]}}}`, "ADDED"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t)
+			require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", `"size":{"type":"integer"}`)))
+			require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.WidgetsPath, apitest.Widget))
+			resp, err := srv.Client().Get(srv.URL + apitest.WidgetsPath + "?watch=1")
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			require.Equal(t, 200, apitest.Code(t, srv, tt.method, apitest.DefinitionsPath+tt.path, tt.body))
+			b, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+			assert.Contains(t, lines[len(lines)-1], `{"type":"`+tt.last+`"`)
+		})
+	}
+}
+
+// A definition is deleted after its last instance, which a finalizer can delay.
+func TestCustomResourceTerminating(t *testing.T) {
+	srv := fakeapi.Start(t)
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, apitest.Widgets("v1", "")))
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.WidgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","finalizers":["example.com/hold"]}}`))
+	require.Equal(t, 200, apitest.Code(t, srv, "DELETE", apitest.DefinitionsPath+"/widgets.example.com", ""))
+	assert.Equal(t, 200, apitest.Code(t, srv, "GET", apitest.DefinitionsPath+"/widgets.example.com", ""), "the definition remains")
+	c, obj := apitest.Do(t, srv, "POST", apitest.WidgetsPath, strings.ReplaceAll(apitest.Widget, `"w"`, `"other"`))
+	assert.Equal(t, 403, c, "%v", obj)
+	require.Equal(t, 200, apitest.Code(t, srv, "PATCH", apitest.WidgetsPath+"/w", `{"metadata":{"finalizers":null}}`))
+	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.DefinitionsPath+"/widgets.example.com", ""), "deleted with the last instance")
+}
+
+// A definition that is put again with its uid keeps its status, so that watches of its
+// objects go on.
+func TestPutDefinitionAgain(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.Widgets("v1", "")))
+	get := func() fakeapi.Object {
+		o, err := srv.Get("customresourcedefinitions.apiextensions.k8s.io", "", "widgets.example.com")
+		require.NoError(t, err)
+		return o
+	}
+	o := get()
+	o["metadata"].(map[string]any)["labels"] = map[string]any{"a": "b"}
+	before := srv.Revision()
+	apitest.Put(t, srv, o)
+	assert.Equal(t, before+1, srv.Revision(), "one write")
+	assert.Equal(t, o["status"], get()["status"])
+	_, err := srv.Store(apitest.Widgets("v1", ""))
+	require.NoError(t, err)
+	assert.Greater(t, srv.Revision(), before+2, "another definition is established first")
+}
+
+func TestWithCRDs(t *testing.T) {
+	fsys := fstest.MapFS{
+		"crds/widgets.yaml": {Data: []byte(apitest.Widgets("v1", `"size":{"type":"integer"}`))},
+		"bad/widgets.yaml":  {Data: []byte(strings.Replace(apitest.Widgets("v1", ""), `"scope":"Namespaced"`, `"scope":"Global"`, 1))},
+		"bad/taken.yaml":    {Data: []byte(strings.ReplaceAll(apitest.Widgets("v1", ""), `widgets`, `others`))},
+		"bad/pod.yaml":      {Data: []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}}`)},
+	}
+	srv := fakeapi.Start(t, fakeapi.WithObjects(apitest.Widget), fakeapi.WithCRDs(fsys, "crds/*.yaml"))
+	assert.Equal(t, 200, apitest.Code(t, srv, "GET", apitest.WidgetsPath+"/w", ""), "objects are put after the definitions")
+
+	for _, tt := range []struct{ glob, want string }{
+		{"bad/widgets.yaml", `fakeapi: bad/widgets.yaml: document 1: CustomResourceDefinition widgets.example.com: spec.scope: Unsupported value: "Global": supported values: "Cluster", "Namespaced"`},
+		{"bad/taken.yaml", `fakeapi: bad/taken.yaml: document 1: CustomResourceDefinition others.example.com: it is not served: "WidgetList" is already in use`},
+		{"bad/pod.yaml", "fakeapi: bad/pod.yaml: document 1: Pod p: it is not a CustomResourceDefinition"},
+		{"none/*.yaml", `fakeapi: no file matches "none/*.yaml"`},
+	} {
+		t.Run(tt.glob, func(t *testing.T) {
+			_, err := fakeapi.New(fakeapi.WithCRDs(fsys, "crds/*.yaml"), fakeapi.WithCRDs(fsys, tt.glob))
+			assert.EqualError(t, err, tt.want)
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package objects_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest"
+)
+
+// TestListsWrittenAgain creates an object, replaces it by the same body, and patches its labels,
+// each as another manager. kube-apiserver compares lists that are owned as a whole in Go, where
+// quantities differ by the text that they hold. Recorded from kube-apiserver v1.36.3.
+func TestListsWrittenAgain(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	type row struct{ value, owner, patched string }
+	for _, kind := range []struct {
+		name, path, body, field string
+		rows                    []row
+	}{
+		{"quantities in a map", "/api/v1/namespaces/default/limitranges",
+			`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"a"},"spec":{"limits":[{"type":"Container","max":{"memory":%s}}]}}`, "f:limits",
+			[]row{
+				{`"1024Ki"`, "b", "b"}, {`"8Mi"`, "a", "a"}, {`"1Mi"`, "a", "a"}, {`"1000"`, "b", "b"}, {`1000`, "b", "b"}, {`"1k"`, "a", "a"},
+				{`"0.5"`, "b", "b"}, {`"500m"`, "a", "a"}, {`"0"`, "a", "a"}, {`"1.5Gi"`, "b", "b"}, {`"1536Mi"`, "a", "a"}, {`"1024Mi"`, "b", "b"},
+				{`"16Mi"`, "a", "a"}, {`"0Mi"`, "b", "b"}, {`"12345678901234567890123"`, "a", "a"},
+			}},
+		{"quantities in a field", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
+			`{"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"name":"a"},"spec":{"maxReplicas":3,"scaleTargetRef":{"kind":"Deployment","name":"d","apiVersion":"apps/v1"},
+				"metrics":[{"type":"Pods","pods":{"metric":{"name":"x"},"target":{"type":"AverageValue","averageValue":%s}}}]}}`, "f:metrics",
+			[]row{{`"1024Ki"`, "b", "b"}, {`"8Mi"`, "b", "c"}, {`"1Mi"`, "a", "a"}, {`"0.5"`, "b", "b"}, {`"500m"`, "a", "a"}, {`"1.5Gi"`, "b", "c"}}},
+		{"quantities of a template", "/apis/apps/v1/namespaces/default/statefulsets",
+			`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"a"},"spec":{"serviceName":"x","selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}},
+				"volumeClaimTemplates":[{"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":%s}}}}]}}`, "f:volumeClaimTemplates",
+			[]row{{`"1Gi"`, "a", "a"}, {`"1024Mi"`, "b", "b"}, {`"8Gi"`, "a", "a"}}},
+		{"empty lists and maps", "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies",
+			`{"apiVersion":"networking.k8s.io/v1","kind":"NetworkPolicy","metadata":{"name":"a"},"spec":{"podSelector":{},"ingress":[%s]}}`, "f:ingress",
+			[]row{{`{"from":[],"ports":[]}`, "b", "b"}, {`{"from":[{"podSelector":{"matchLabels":{}}}]}`, "b", "b"}, {`{"from":[{"podSelector":{}}]}`, "a", "a"}, {`{}`, "a", "a"}}},
+	} {
+		for _, r := range kind.rows {
+			t.Run(kind.name+" "+r.value, func(t *testing.T) {
+				owner := func(method, path, body string) string {
+					code, obj := apitest.Do(t, srv, method, kind.path+path, body)
+					require.Contains(t, []int{200, 201}, code, obj)
+					for _, e := range obj["metadata"].(map[string]any)["managedFields"].([]any) {
+						if fields, _ := json.Marshal(e.(map[string]any)["fieldsV1"]); strings.Contains(string(fields), fmt.Sprintf("%q:{}", kind.field)) {
+							return e.(map[string]any)["manager"].(string)
+						}
+					}
+					return ""
+				}
+				body := fmt.Sprintf(kind.body, r.value)
+				defer apitest.Do(t, srv, "DELETE", kind.path+"/a", "")
+				assert.Equal(t, "a", owner("POST", "?fieldManager=a", body))
+				assert.Equal(t, r.owner, owner("PUT", "/a?fieldManager=b", body))
+				assert.Equal(t, r.patched, owner("PATCH", "/a?fieldManager=c", `{"metadata":{"labels":{"x":"y"}}}`))
+			})
+		}
+	}
+}
