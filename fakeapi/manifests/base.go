@@ -23,6 +23,8 @@ type base struct {
 	byKey   map[objectKey]*baseObject
 	inInput map[objectKey]bool // set when all of the input is validated
 	broken  []*Result          // the files and documents that cannot be read
+
+	ownerNames map[string]bool // kind and name of what owns objects; nil until isAlone
 }
 
 // A baseObject is an object of a base.

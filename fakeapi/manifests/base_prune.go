@@ -19,26 +19,23 @@ var cleaners = []string{
 	"persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller",
 }
 
-// prune deletes an object of the base in a fork of a target, and adds to its result what a cluster
-// does then. It fails only if ctx ends or the fork does not start.
+// prune deletes an object of the base, and adds to its result what a cluster does then. It fails only
+// if ctx ends or a fork does not start.
 func (v *validator) prune(ctx context.Context, target int, b *baseObject, r *found, a *Answer) error {
 	t := v.targets[target]
+	path := b.replies[target].path
+	deletion := &request{method: http.MethodDelete, path: path, user: v.config.User, query: url.Values{"propagationPolicy": {v.config.Prune}}}
+	if v.isAlone(b, get(ctx, t.srv, path)) {
+		deletion.query.Set("dryRun", "All")
+		a.setDeletion(t.replyOf(t.send(ctx, deletion)), r)
+		return nil
+	}
 	fork, err := t.srv.NewFork()
 	if err != nil {
 		return err
 	}
 	defer fork.Close()
-	path := b.replies[target].path
-	reply := t.replyOf(serve(ctx, fork, &request{
-		method: http.MethodDelete, path: path, user: v.config.User, query: url.Values{"propagationPolicy": {v.config.Prune}},
-	}))
-	a.State = Gone
-	if a.set(reply); reply.Code >= 300 {
-		a.State = Refused
-		for _, f := range reply.errors() {
-			f.Message = "the deletion is refused: " + f.Message
-			r.add(f, a.Release)
-		}
+	if a.setDeletion(t.replyOf(serve(ctx, fork, deletion)), r); a.State == Refused {
 		return nil
 	}
 	if err := runControllers(ctx, fork, cleaners); err != nil {
@@ -51,6 +48,35 @@ func (v *validator) prune(ctx context.Context, target int, b *baseObject, r *fou
 		r.add(f, a.Release)
 	}
 	return nil
+}
+
+// setDeletion sets what the server answers to the deletion of an object.
+func (a *Answer) setDeletion(reply *reply, r *found) {
+	a.set(reply)
+	a.State = Gone
+	if reply.Code < 300 {
+		return
+	}
+	a.State = Refused
+	for _, f := range reply.errors() {
+		f.Message = "the deletion is refused: " + f.Message
+		r.add(f, a.Release)
+	}
+}
+
+// isAlone reports whether the deletion of an object, which is stored as given, only removes it: it
+// has neither finalizers nor dependents.
+func (v *validator) isAlone(b *baseObject, stored map[string]any) bool {
+	if v.base.ownerNames == nil {
+		v.base.ownerNames = map[string]bool{}
+		for _, o := range v.base.objects {
+			for _, w := range o.owners() {
+				v.base.ownerNames[w.Kind+"/"+w.Name] = true
+			}
+		}
+	}
+	return !b.isNamespace() && b.kind != "CustomResourceDefinition" && !v.base.ownerNames[b.kind+"/"+b.name] &&
+		len(generic.List(stored, "metadata", "finalizers")) == 0
 }
 
 // heldBy says what keeps an object that is being deleted.

@@ -11,6 +11,8 @@ func (t *target) freshTarget() (*target, error) {
 			t.freshErr = err
 			return
 		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		t.fresh = t.of(srv)
 	})
 	return t.fresh, t.freshErr

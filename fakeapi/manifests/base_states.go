@@ -107,14 +107,19 @@ func (t *target) isAssumed(o *object) bool {
 	return o.group() == "" && o.kind == "Namespace" && t.assumed[o.name]
 }
 
-// yieldRest yields the objects of the base that the input does not have.
-func (v *validator) yieldRest(ctx context.Context, seen map[objectKey]*Result, yield func(*Result) bool) error {
+// yieldRest yields the objects of the base that the input does not have. Nothing is deleted if the
+// input is incomplete: a file that cannot be read may have the object.
+func (v *validator) yieldRest(ctx context.Context, seen map[objectKey]*Result, incomplete bool, yield func(*Result) bool) error {
 	v.base.inInput = map[objectKey]bool{}
 	for key := range seen {
 		v.base.inInput[key] = true
 	}
+	prune := v.config.Prune != "" && !incomplete
 	for _, b := range v.base.objects {
-		r, err := v.rest(ctx, b)
+		if b.matches(v.config.Skip) || b.matches(v.config.Reject) {
+			continue
+		}
+		r, err := v.rest(ctx, b, prune)
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
@@ -127,7 +132,7 @@ func (v *validator) yieldRest(ctx context.Context, seen map[objectKey]*Result, y
 
 // rest returns the result of an object of the base that the input does not have. It is nil for one
 // that the input has, that a later document of the base has too, or that no server stores.
-func (v *validator) rest(ctx context.Context, b *baseObject) (*Result, error) {
+func (v *validator) rest(ctx context.Context, b *baseObject, prune bool) (*Result, error) {
 	r := &found{Result: v.base.result(b.result())}
 	r.Outcome = Valid
 	for i, t := range v.targets {
@@ -137,7 +142,7 @@ func (v *validator) rest(ctx context.Context, b *baseObject) (*Result, error) {
 		}
 		r.key, r.Namespace = stored.key, stored.key.namespace
 		a := Answer{Release: stored.Release}
-		if v.config.Prune == "" {
+		if !prune {
 			t.keep(ctx, b, r, &a)
 		} else if err := v.prune(ctx, i, b, r, &a); err != nil {
 			return nil, err

@@ -254,6 +254,11 @@ refused ConfigMap a
 refused Namespace kube-system
   base.yaml:1: error: the deletion is refused: namespaces "kube-system" is forbidden: this namespace may not be deleted
 `},
+		{"nothing is deleted if the input cannot be read", "Background", mapA, mapB + "kind: [", `created ConfigMap b
+  
+  input.yaml:3: error: yaml: line 3: did not find expected node content
+kept ConfigMap a
+`},
 		{"a claim that no Pod uses", "Background", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}", mapA, "created ConfigMap a\ngone PersistentVolumeClaim a\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -296,6 +301,12 @@ kept ConfigMap c
   base.yaml:2: note: its deletion also deletes ConfigMap default/b
 gone ConfigMap b
 `, states(updated(t, manifests.Config{Prune: "Background"}, base, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}`))[len("unchanged ConfigMap c\n"):])
+}
+
+// Objects of kinds that are skipped are in the base, but have no state.
+func TestBaseSkips(t *testing.T) {
+	got := updated(t, manifests.Config{Skip: []string{"ConfigMap"}, Prune: "Background"}, mapA+mapB+"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}", mapA)
+	assert.Equal(t, " ConfigMap a\ngone Service a\n", states(got))
 }
 
 // The answers of several releases may have several states.

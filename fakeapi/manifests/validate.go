@@ -143,12 +143,13 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 	if err := v.base.eachBroken(yield); err != nil {
 		return err
 	}
-	seen := map[objectKey]*Result{}
+	seen, incomplete := map[objectKey]*Result{}, false
 	for j := range ordered {
 		select {
 		case results := <-j.done:
 			for _, r := range results {
 				v.markDuplicate(seen, r)
+				incomplete = incomplete || r.Outcome == Unreadable
 				if !yield(r.Result) {
 					return errStopped
 				}
@@ -160,7 +161,7 @@ func (v *validator) run(ctx context.Context, yield func(*Result) bool) error {
 	if err := ctx.Err(); err != nil || v.base == nil {
 		return err
 	}
-	return v.yieldRest(ctx, seen, yield)
+	return v.yieldRest(ctx, seen, incomplete, yield)
 }
 
 // jobs returns the documents of the input.
