@@ -93,19 +93,34 @@ func rewriteLastApplied(obj map[string]any, text string) {
 }
 
 // lastAppliedText encodes a configuration for the annotation: as JSON, without
-// the annotation itself.
+// the annotation itself, and with the annotations as strings: a null is an empty one.
 func lastAppliedText(applied map[string]any) string {
-	if old := object.Map(applied, "metadata", "annotations"); old != nil {
-		annotations := maps.Clone(old)
-		delete(annotations, lastApplied)
-		meta := maps.Clone(metadata(applied))
-		meta["annotations"] = annotations
-		applied = maps.Clone(applied)
+	if old, ok := metadata(applied)["annotations"]; ok {
+		applied = object.ShallowCopy(applied)
+		meta := object.ShallowCopy(metadata(applied))
 		applied["metadata"] = meta
+		if annotations, ok := old.(map[string]any); ok {
+			meta["annotations"] = annotationTexts(annotations)
+		} else {
+			delete(meta, "annotations")
+		}
 	}
 	text, err := json.Marshal(applied)
 	if err != nil {
 		panic("fieldmanager: " + err.Error()) // unreachable: objects hold JSON values only
 	}
 	return string(text) + "\n"
+}
+
+// annotationTexts returns annotations as strings, without the last-applied one.
+func annotationTexts(annotations map[string]any) map[string]any {
+	out := make(map[string]any, len(annotations))
+	for name, v := range annotations {
+		if name == lastApplied {
+			continue
+		}
+		text, _ := v.(string)
+		out[name] = text
+	}
+	return out
 }

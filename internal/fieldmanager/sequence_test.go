@@ -235,6 +235,13 @@ metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: "{\"a
 data: {a: x, b: x}
 `},
 			Apply{By: "kubectl", Object: `
+metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', b: null}}
+data: {a: x}
+`, Want: `
+metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: "{\"apiVersion\":\"v1\",\"data\":{\"a\":\"x\"},\"kind\":\"ConfigMap\",\"metadata\":{\"annotations\":{\"b\":\"\"},\"name\":\"a\"}}\n", b: ""}}
+data: {a: x, b: x}
+`},
+			Apply{By: "kubectl", Object: `
 metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', b: x}}
 data: {a: "` + strings.Repeat("x", 256<<10) + `"}
 `, Want: `

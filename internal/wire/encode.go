@@ -27,6 +27,25 @@ func (t *Type) Append(dst []byte, obj map[string]any) []byte {
 	return encode(dst, t.root, obj, t.protobuf)
 }
 
+// AppendElement is Append for an object in the list of objects at a path of fields, which passes
+// through the elements of other lists. It panics if there is no such list.
+func (t *Type) AppendElement(dst []byte, path []string, elem map[string]any) []byte {
+	n := t.root
+	for _, name := range path {
+		n = n.member(name)
+		if n.kind == kindSlice {
+			n = n.elem
+		}
+	}
+	return encode(dst, n, elem, t.protobuf)
+}
+
+// member returns the type of a field of a struct.
+func (n *node) member(name string) *node {
+	i := slices.IndexFunc(n.fields, func(f field) bool { return f.name == name })
+	return n.fields[i].node
+}
+
 // OmitEmpty returns the response for an object that is not stored: without the
 // empty lists and maps that its fields omit, and with the others, which
 // protobuf would turn into null. It does not change obj and shares no memory

@@ -16,6 +16,7 @@ func TestRulesOfRelease137(t *testing.T) {
 	const (
 		autoscaler = `/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/a/status`
 		scale      = `/apis/apps/v1/namespaces/default/deployments/a/scale`
+		twice      = `{"metadata":{"name":"a"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"a"}},{"name":"r","exactly":{"deviceClassName":"a"}}]}}}`
 		claim      = `{"metadata":{"name":"a"},"spec":{"devices":{"constraints":[{"matchAttribute":"a/b","distinctAttribute":"a"}]}}}`
 	)
 	for _, tt := range []struct{ name, method, path, body, before, after string }{
@@ -31,6 +32,8 @@ func TestRulesOfRelease137(t *testing.T) {
 			"spec.limited: Required value: must not be empty when type is Limited", `"a" is invalid: spec.limited: Required value`},
 		{"an empty address of a pod", "PATCH", "/api/v1/namespaces/default/pods/a/status", `{"status":{"podIPs":[{}]}}`,
 			`"a" is invalid: status.podIPs[0]: Invalid value: ""`, `status.podIPs: Invalid value: [{"IP":""}]: podIP and podIPs must either both be set or both be unset`},
+		{"a request twice", "POST", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims", twice,
+			`spec.devices.requests[1]: Duplicate value: "r"`, `spec.devices.requests[1]: Duplicate value: {"name":"r","exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":1}}`},
 		{"two attributes of a constraint", "POST", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims", claim,
 			"", "spec.devices.constraints[0].distinctAttribute: Invalid value: \"a\": a fully qualified name must be a domain and a name separated by a slash"},
 	} {

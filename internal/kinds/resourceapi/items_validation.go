@@ -1,9 +1,12 @@
 package resourceapi
 
 import (
+	"encoding/json"
 	"slices"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // checkImmutable checks that an object did not change. The error quotes it as the Go
@@ -49,8 +52,42 @@ func checkItems(p validation.View, name string, limit int, rule func(validation.
 	}
 }
 
-// checkKeyedItems is checkItems for objects with a field key that must be unique.
-func checkKeyedItems(p validation.View, name string, limit int, key string, rule func(validation.View)) {
+// A keyedList is a list of at most limit objects with a field key that must be unique. Since v1.37
+// the error of a duplicate quotes the object of type kind at path, if there is one.
+type keyedList struct {
+	limit int
+	key   string
+	kind  string
+	path  []string
+}
+
+var (
+	requestList     = keyedList{maxDeviceRequests, "name", "ResourceClaim", []string{"spec", "devices", "requests"}}
+	choiceList      = keyedList{maxDeviceChoices, "name", "ResourceClaim", []string{"spec", "devices", "requests", "firstAvailable"}}
+	consumerList    = keyedList{maxDeviceConsumers, "uid", "ResourceClaim", []string{"status", "reservedFor"}}
+	counterSetList  = keyedList{maxCounterSets, "name", "ResourceSlice", []string{"spec", "sharedCounters"}}
+	consumptionList = keyedList{maxConsumptions, "counterSet", "ResourceSlice", []string{"spec", "devices", "consumesCounters"}}
+)
+
+// quoted returns an element as the error of a duplicate quotes it.
+func (l keyedList) quoted(item map[string]any) any {
+	if l.kind == "" {
+		return object.String(item, l.key)
+	}
+	return quotedItem(l.kind, item, l.path...)
+}
+
+// quotedItem returns an element of the list at a path of a kind in v1, as errors quote it since v1.37.
+func quotedItem(kind string, item map[string]any, path ...string) json.RawMessage {
+	t, ok := wire.ForKind("resource.k8s.io", "v1", kind)
+	if !ok {
+		panic("resourceapi: no kind " + kind) // unreachable
+	}
+	return t.AppendElement(nil, path, item)
+}
+
+// checkKeyedItems is checkItems for the objects of a keyedList.
+func checkKeyedItems(p validation.View, name string, l keyedList, rule func(validation.View)) {
 	each := func(p validation.View) {
 		for _, item := range p.Each(name) {
 			rule(item)
@@ -59,14 +96,15 @@ func checkKeyedItems(p validation.View, name string, limit int, key string, rule
 	unique := func(p validation.View) {
 		seen := map[string]bool{}
 		for _, item := range p.Each(name) {
-			value := item.String(key)
+			value := item.String(l.key)
 			if seen[value] {
-				p.Add(validation.Duplicate(item.Path, value).FieldBefore(35, item.At(key).String()))
+				p.Add(validation.Duplicate(item.Path, l.quoted(item.Obj)).
+					Before(35, validation.Duplicate(item.At(l.key), value)).Before(37, validation.Duplicate(item.Path, value)))
 			}
 			seen[value] = true
 		}
 	}
-	if !tooManyItems(p, name, limit, each, unique) {
+	if !tooManyItems(p, name, l.limit, each, unique) {
 		each(p)
 		unique(p)
 	}

@@ -55,7 +55,7 @@ func allocatedDevices(status map[string]any) map[deviceID]bool {
 func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		before := object.Map(old, "status")
-		checkKeyedItems(status, "reservedFor", maxDeviceConsumers, "uid", func(consumer validation.View) {
+		checkKeyedItems(status, "reservedFor", consumerList, func(consumer validation.View) {
 			consumer.RequireEach("resource", "name", "uid")
 		})
 		checkDeviceStatuses(status)
@@ -105,7 +105,8 @@ func checkDeviceStatuses(status validation.View) {
 		id := deviceIDOf(device.Obj)
 		if seen[id] {
 			at := device.At("deviceID")
-			status.Add(validation.Duplicate(device.Path, id).Before(34, validation.Duplicate(at, id)).Before(35, validation.Duplicate(at, opaqueDeviceID{})))
+			status.Add(validation.Duplicate(device.Path, quotedItem("ResourceClaim", device.Obj, "status", "devices")).
+				Before(34, validation.Duplicate(at, id)).Before(35, validation.Duplicate(at, opaqueDeviceID{})).Before(37, validation.Duplicate(device.Path, id)))
 		}
 		seen[id] = true
 	}

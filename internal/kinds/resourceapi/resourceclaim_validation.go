@@ -75,7 +75,7 @@ func (d deviceRules) checkTemplateSpec(spec validation.View) {
 // checkClaim checks the requests, constraints and configuration of devices.
 func (d deviceRules) checkClaim(devices validation.View) {
 	requests := deviceRequestNames(devices.Obj)
-	checkKeyedItems(devices, "requests", maxDeviceRequests, "name", d.checkRequest)
+	checkKeyedItems(devices, "requests", requestList, d.checkRequest)
 	checkItems(devices, "constraints", maxDeviceConstraints, func(constraint validation.View) {
 		checkUniqueStrings(constraint, "requests", maxDeviceRequests, requests.check)
 		checkDeviceConstraint(constraint)
@@ -124,7 +124,7 @@ func (d deviceRules) checkRequest(request validation.View) {
 	choices := request.Len("firstAvailable") > 0
 	const one = "exactly one of `exactly` or `firstAvailable` is required"
 	checkChoices := func(request validation.View) {
-		checkKeyedItems(request, "firstAvailable", maxDeviceChoices, "name", func(choice validation.View) {
+		checkKeyedItems(request, "firstAvailable", choiceList, func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
 			d.checkExactRequest(choice)
 		})

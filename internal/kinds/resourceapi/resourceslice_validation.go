@@ -44,10 +44,10 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 		if spec.Has("sharedCounters") && spec.Has("devices") {
 			spec.Add(validation.Invalid(spec.Path, "", "only one of `sharedCounters` or `devices` is allowed"))
 		}
-		checkKeyedItems(spec, "devices", deviceLimit(spec), "name", func(device validation.View) {
+		checkKeyedItems(spec, "devices", keyedList{limit: deviceLimit(spec), key: "name"}, func(device validation.View) {
 			checkSliceDevice(device, findDevice(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
 		})
-		checkKeyedItems(spec, "sharedCounters", maxCounterSets, "name", func(set validation.View) {
+		checkKeyedItems(spec, "sharedCounters", counterSetList, func(set validation.View) {
 			set.RequireFormat("name", validation.DNS1123Label)
 			checkCounters(set)
 		})
@@ -173,7 +173,7 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	if old == nil || !validation.Equal(device.Obj["taints"], old["taints"]) {
 		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
 	}
-	checkKeyedItems(device, "consumesCounters", maxConsumptions, "counterSet", func(consumption validation.View) {
+	checkKeyedItems(device, "consumesCounters", consumptionList, func(consumption validation.View) {
 		consumption.RequireFormat("counterSet", validation.DNS1123Label)
 		checkCounters(consumption)
 	})
