@@ -106,7 +106,7 @@ func (p *play) addCoverage() error {
 func (p *play) positionOf(r *CoveredRule) string {
 	for _, f := range p.fixtures {
 		if f.object["kind"] == r.Kind && f.name() == r.Name {
-			return fmt.Sprintf("%s:%d", f.file, f.lineOf(splitPath(r.Path)...))
+			return fmt.Sprintf("%s:%d", f.file, f.lineOf(r.Path))
 		}
 	}
 	return ""

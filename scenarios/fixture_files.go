@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/yamlpath"
 )
 
 // A fixture is an object of the files of a scenario.
@@ -25,7 +26,7 @@ type fixture struct {
 }
 
 // place returns the file and the line at which the object begins.
-func (f *fixture) place() string { return fmt.Sprintf("%s:%d", f.file, f.lineOf()) }
+func (f *fixture) place() string { return fmt.Sprintf("%s:%d", f.file, f.lineOf("")) }
 
 // name returns the name of the object.
 func (f *fixture) name() string { return object.String(f.object, "metadata", "name") }
@@ -115,37 +116,10 @@ func decodeObjects(doc []byte) ([]map[string]any, error) {
 }
 
 // lineOf returns the line of a field of the object: of its closest parent that the document has.
-func (f *fixture) lineOf(path ...string) int {
+func (f *fixture) lineOf(path string) int {
 	var doc yaml.Node
 	if yaml.Unmarshal(f.text, &doc) != nil || len(doc.Content) == 0 {
 		return f.line
 	}
-	at := doc.Content[0]
-	line := at.Line
-	for _, name := range path {
-		if line, at = fieldOf(at, name, line); at == nil {
-			break
-		}
-	}
-	return f.line + line - 1
-}
-
-// fieldOf returns the line and the value of a member of a mapping, or of an item of a sequence. If
-// there is none, it returns the line that it got and nil.
-func fieldOf(n *yaml.Node, name string, line int) (int, *yaml.Node) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == name {
-				return n.Content[i].Line, n.Content[i+1]
-			}
-		}
-	case yaml.SequenceNode:
-		for i, item := range n.Content {
-			if fmt.Sprint(i) == name {
-				return item.Line, item
-			}
-		}
-	}
-	return line, nil
+	return f.line + yamlpath.Find(doc.Content[0], "", path).Line - 1
 }

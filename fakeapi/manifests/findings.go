@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/yamlpath"
 )
 
 // findings returns what a reply says about an object. A message about several fields is several
@@ -114,12 +116,12 @@ func (r *Result) locate(l *locator) {
 		f := &r.Findings[i]
 		where := at
 		if f.Field != "" {
-			if found := l.field(r.Item, r.pathOf(f.Field), f.Message); found.line >= at.line {
+			if found := l.field(r.Item, r.pathOf(f.Field), f.Message); found.Line >= at.Line {
 				where = found
 			}
 		}
 		f.Line, f.Column = l.inFile(where)
-		f.Text = l.lineOf(where.line)
+		f.Text = l.lineOf(where.Line)
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 }
@@ -144,9 +146,9 @@ func (r *Result) pathOf(field string) string {
 }
 
 // inFile returns a position of the document in its file.
-func (d *document) inFile(p position) (line, column int) {
-	if p.line == 1 {
-		p.column += d.column
+func (d *document) inFile(p yamlpath.Position) (line, column int) {
+	if p.Line == 1 {
+		p.Column += d.column
 	}
-	return d.line + p.line - 1, p.column
+	return d.line + p.Line - 1, p.Column
 }

@@ -39,7 +39,7 @@ func TestBadDocuments(t *testing.T) {
 		{"a large object", fmt.Sprintf(configMap, "large") + "data: {a: " + strings.Repeat("x", 4<<20) + "}\n", "3:1", "Request entity too large: limit is 3145728"},
 		{"an item that is no object", "apiVersion: v1\nkind: List\nitems: [a]\n", "5:9", "items[0]: it is not a mapping with kind and apiVersion"},
 		{"an item without a kind", "apiVersion: v1\nkind: List\nitems: [{a: b}]\n", "5:9", "items[0]: it has no kind"},
-		{"a kind that is a list", "apiVersion: v1\nkind: [Pod]\n", "3:1", "json: cannot unmarshal array into Go struct field header.kind of type string"},
+		{"a kind that is a list", "apiVersion: v1\nkind: [Pod]\n", "3:1", "kind: expected a string, not a list"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			// The first object has a line of its own.

@@ -12,6 +12,9 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/yamlpath"
 )
 
 // An object is one of the input.
@@ -118,7 +121,7 @@ func (d *document) duplicateKey() error {
 	if key == nil {
 		return nil
 	}
-	line, _ := d.inFile(position{key.Line, key.Column})
+	line, _ := d.inFile(yamlpath.Position{Line: key.Line, Column: key.Column})
 	return &documentError{
 		outcome: Unreadable, line: key.Line, column: key.Column,
 		err: fmt.Errorf("yaml: unmarshal errors:\n  line %d: key %q already set in map", line, key.Value),
@@ -173,7 +176,7 @@ func (d *document) expand(body []byte, item, apiVersion, kind string) ([]*object
 	if err := json.Unmarshal(body, &h); err != nil {
 		// The server says what is wrong with the metadata.
 		if wrong := (*json.UnmarshalTypeError)(nil); !errors.As(err, &wrong) || wrong.Field == "kind" || wrong.Field == "apiVersion" {
-			return nil, &documentError{outcome: Unreadable, err: fmt.Errorf("%s%w", at, err)}
+			return nil, &documentError{outcome: Unreadable, err: fmt.Errorf("%s%w", at, explain.Error(body, &h, err))}
 		}
 	}
 	if h.Kind == "" && h.APIVersion == "" && kind != "" {

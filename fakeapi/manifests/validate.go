@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/yamlpath"
 )
 
 // Validate validates the objects of files, folders with all that is in them, patterns of names, and
@@ -235,11 +236,11 @@ func (v *validator) judgeFile(r *Result) *Result {
 func documentResult(d *document, item string, err error) *Result {
 	r := &Result{File: d.file.name, Origin: d.origin, Document: d.number, Item: item}
 	f := Finding{Severity: Error, Reason: "Syntax", Message: err.Error()}
-	at := position{1, 1}
+	at := yamlpath.Position{Line: 1, Column: 1}
 	var e *documentError
 	if errors.As(err, &e) {
 		r.Outcome = e.outcome
-		at = position{max(1, e.line), max(1, e.column)}
+		at = yamlpath.Position{Line: max(1, e.line), Column: max(1, e.column)}
 		if e.line == 0 && d.err == nil {
 			at = (&locator{document: d}).object(item)
 		}
@@ -248,7 +249,7 @@ func documentResult(d *document, item string, err error) *Result {
 		f.Severity, f.Reason = Note, "NoObject"
 	}
 	r.Line, r.Column = d.inFile(at)
-	f.Line, f.Column, f.Text = r.Line, r.Column, d.lineOf(at.line)
+	f.Line, f.Column, f.Text = r.Line, r.Column, d.lineOf(at.Line)
 	r.Findings = []Finding{f}
 	return r
 }
