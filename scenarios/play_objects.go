@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -142,26 +143,20 @@ func (p *play) pathOf(st *Step, o map[string]any, named bool) (string, error) {
 
 // resourceOf returns the plural of a kind in the discovery document at a path; "" if there is none.
 func (p *play) resourceOf(st *Step, root, kind string) (plural string, namespaced bool, err error) {
-	find := func() bool {
-		for r := range object.Each(p.discovered[root]) {
-			if name := object.String(r, "name"); r["kind"] == kind && !strings.Contains(name, "/") {
-				plural, namespaced = name, r["namespaced"] == true
-				return true
-			}
+	k, ok := p.discovered[root][kind]
+	if !ok {
+		found, err := p.send(&Step{Do: "GET " + root, User: st.User})
+		if err != nil {
+			return "", false, err
 		}
-		return false
+		document, err := marshal(found.Body)
+		if err != nil {
+			return "", false, err
+		}
+		p.discovered[root] = discovery.ParseKinds(document)
+		k = p.discovered[root][kind]
 	}
-	if find() {
-		return plural, namespaced, nil
-	}
-	found, err := p.send(&Step{Do: "GET " + root, User: st.User})
-	if err != nil {
-		return "", false, err
-	}
-	list, _ := found.Body.(map[string]any)
-	p.discovered[root] = list["resources"]
-	find()
-	return plural, namespaced, nil
+	return k.Resource, k.Namespaced, nil
 }
 
 // pathEscape escapes a name for a path, apart from variables.

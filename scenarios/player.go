@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/printable"
 )
 
@@ -251,9 +252,9 @@ type play struct {
 	history  []Change // the remaining changes
 
 	fixtures   []*fixture
-	discovered map[string]any // the resources of discovery documents, by path
-	audited    int            // the requests that have an audit ID of the play
-	last       *Step          // the request that was sent last
+	discovered map[string]map[string]discovery.Kind // by the path of a group version and kind
+	audited    int                                  // the requests that have an audit ID of the play
+	last       *Step                                // the request that was sent last
 }
 
 func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
@@ -267,7 +268,7 @@ func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
 		vars:    variables{},
 		streams: map[string]*stream{},
 
-		discovered: map[string]any{},
+		discovered: map[string]map[string]discovery.Kind{},
 	}
 }
 

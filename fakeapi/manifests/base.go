@@ -276,7 +276,7 @@ func (t *target) restore(ctx context.Context, o *object) *reply {
 		return t.missingKind(err)
 	}
 	namespace := ""
-	if res.namespaced {
+	if res.Namespaced {
 		namespace = t.namespaceOf(o)
 		t.createNamespace(namespace)
 	}
@@ -334,7 +334,7 @@ func (t *target) withOwnerUIDs(ctx context.Context, o *object) *object {
 				continue
 			}
 			namespace := ""
-			if res.namespaced {
+			if res.Namespaced {
 				namespace = t.namespaceOf(o)
 			}
 			if stored := get(ctx, t.srv, objectPath(owner, res, namespace)); stored != nil {

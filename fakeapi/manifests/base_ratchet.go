@@ -33,7 +33,7 @@ func (t *target) checkRatcheting(ctx context.Context, o *object, r *found) {
 	if err != nil {
 		return // the server does not accept it either
 	}
-	if err := fresh.srv.Remove(res.name+"."+r.key.group, r.key.namespace, r.key.name); err != nil {
+	if err := fresh.srv.Remove(res.Resource+"."+r.key.group, r.key.namespace, r.key.name); err != nil {
 		return // it is a new one
 	}
 	reply := fresh.write(ctx, o.withoutServerFields(), write{dryRun: true, validation: "Ignore"})

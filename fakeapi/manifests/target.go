@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/discovery"
 	httpheader "github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -39,17 +40,11 @@ type target struct {
 	catalog *catalog
 
 	mu         sync.Mutex // guards the fields below
-	versions   map[string]map[string]resource
+	versions   map[string]map[string]discovery.Kind
 	missing    map[string]error         // that lookup has returned, by API version and kind
 	defined    map[string][]kindVersion // by the catalog, by group and kind
 	namespaces map[string]bool          // that exist, or cannot be created
 	assumed    map[string]bool          // namespaces that no document has
-}
-
-// A resource is what the server serves of a kind.
-type resource struct {
-	name       string // in URLs
-	namespaced bool
 }
 
 // newTarget starts the server of a release, "" for that of the options.
@@ -86,7 +81,7 @@ func newTarget(c *Config, release string, schemas *catalog) (*target, error) {
 func (t *target) of(srv *fakeapi.Server) *target {
 	return &target{
 		config: t.config, srv: srv, catalog: t.catalog, defined: maps.Clone(t.defined),
-		versions: map[string]map[string]resource{}, missing: map[string]error{}, namespaces: map[string]bool{}, assumed: map[string]bool{}, redefined: map[[2]string]bool{},
+		versions: map[string]map[string]discovery.Kind{}, missing: map[string]error{}, namespaces: map[string]bool{}, assumed: map[string]bool{}, redefined: map[[2]string]bool{},
 	}
 }
 
@@ -136,7 +131,7 @@ func (t *target) createNamespace(name string) {
 }
 
 // lookup returns the resource of a kind, which the catalog may define. It fails if there is none.
-func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource, error) {
+func (t *target) lookup(ctx context.Context, apiVersion, kind string) (discovery.Kind, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r, ok := t.lookupLocked(ctx, apiVersion, kind)
@@ -155,7 +150,7 @@ func (t *target) lookup(ctx context.Context, apiVersion, kind string) (resource,
 	return r, t.noMatch(ctx, apiVersion, kind)
 }
 
-func (t *target) lookupLocked(ctx context.Context, apiVersion, kind string) (resource, bool) {
+func (t *target) lookupLocked(ctx context.Context, apiVersion, kind string) (discovery.Kind, bool) {
 	kinds, ok := t.versions[apiVersion]
 	if !ok {
 		kinds = t.discover(ctx, apiVersion)
@@ -174,24 +169,12 @@ func (t *target) forget() {
 }
 
 // discover returns the kinds of a group and version.
-func (t *target) discover(ctx context.Context, apiVersion string) map[string]resource {
-	out := map[string]resource{}
-	var list struct {
-		Resources []struct {
-			Name, Kind string
-			Namespaced bool
-		}
-	}
+func (t *target) discover(ctx context.Context, apiVersion string) map[string]discovery.Kind {
 	r := t.send(ctx, &request{method: http.MethodGet, path: route.VersionPath(apiVersion)})
-	if r.code != http.StatusOK || json.Unmarshal(r.body.Bytes(), &list) != nil {
-		return out
+	if r.code != http.StatusOK {
+		return nil
 	}
-	for _, found := range list.Resources {
-		if !strings.Contains(found.Name, "/") {
-			out[found.Kind] = resource{found.Name, found.Namespaced}
-		}
-	}
-	return out
+	return discovery.ParseKinds(r.body.Bytes())
 }
 
 // A request is one to a server.
@@ -287,7 +270,7 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 		return t.missingKind(err)
 	}
 	namespace := ""
-	if res.namespaced {
+	if res.Namespaced {
 		namespace = t.namespaceOf(o)
 		if !t.config.RequireNamespaces {
 			t.createNamespace(namespace)
@@ -358,7 +341,7 @@ func (t *target) refusal(reason, message string) *reply {
 
 // requestFor returns the request that writes an object. It fails, as kubectl does, for one without
 // a name.
-func (t *target) requestFor(o *object, res resource, namespace string, w write) (*request, error) {
+func (t *target) requestFor(o *object, res discovery.Kind, namespace string, w write) (*request, error) {
 	r := &request{path: resourcePath(o, res, namespace), body: o.body, user: w.user, query: url.Values{
 		"fieldManager": {"kubectl"}, "fieldValidation": {cmp.Or(w.validation, t.config.fieldValidation())},
 	}}
@@ -382,16 +365,16 @@ func (t *target) requestFor(o *object, res resource, namespace string, w write) 
 }
 
 // resourcePath returns the path of the objects of a resource.
-func resourcePath(o *object, res resource, namespace string) string {
+func resourcePath(o *object, res discovery.Kind, namespace string) string {
 	path := route.VersionPath(o.apiVersion)
 	if namespace != "" {
 		path += "/namespaces/" + namespace
 	}
-	return path + "/" + res.name
+	return path + "/" + res.Resource
 }
 
 // objectPath returns the path of an object.
-func objectPath(o *object, res resource, namespace string) string {
+func objectPath(o *object, res discovery.Kind, namespace string) string {
 	return resourcePath(o, res, namespace) + "/" + o.name
 }
 
