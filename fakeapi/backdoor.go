@@ -24,4 +24,11 @@ func (b back) RemoveObject(object any) error { return b.removeObject(object) }
 
 func (b back) HasManualClock() bool { return b.api.Registry().Clock().Manual() }
 
+func (b back) StartUsage() { b.api.Registry().Usage().Start() }
+
+func (b back) Usage() (u any, counting bool) {
+	g := b.api.Registry()
+	return g.ClientUsage(), g.Usage().On()
+}
+
 func (b back) HistoryBytes() int64 { return b.api.Registry().Store().HistoryBytes() }

@@ -43,8 +43,8 @@ type Authorizer struct {
 	// system:masters may do everything, whatever the modes say.
 	Modes []Mode
 
-	// Policy has the roles and bindings that CheckEscalation checks. It is not nil if
-	// there are modes.
+	// Policy has the roles and bindings that CheckEscalation checks, and Granted reads. It is
+	// not nil if there are modes.
 	Policy Policy
 }
 

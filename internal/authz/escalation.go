@@ -55,11 +55,10 @@ func (c escalationCheck) groupResource() status.GroupResource {
 }
 
 func (c escalationCheck) role() error {
-	at := &Attributes{IsResource: true, Verb: "escalate", Group: c.Type.Group, Resource: c.Type.Name, Namespace: c.Namespace, Name: c.Name}
-	if c.Authorize(c.ctx, c.user, at).Allowed {
+	if c.may(c.instead()) {
 		return nil
 	}
-	rules, err := ParseRules(c.Type.Codec.Append(nil, c.Object))
+	rules, err := c.roleRules()
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
@@ -67,19 +66,12 @@ func (c escalationCheck) role() error {
 }
 
 func (c escalationCheck) binding() error {
-	binding, err := parseBinding(c.Type.Codec.Append(nil, c.Object))
+	binding, err := c.parseBinding()
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
 	ref := binding.RoleRef
-	at := &Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: c.Namespace, Name: ref.Name}
-	switch ref.Kind {
-	case "ClusterRole":
-		at.Resource = "clusterroles"
-	case "Role":
-		at.Resource = "roles"
-	}
-	if at.Resource != "" && c.Authorize(c.ctx, c.user, at).Allowed {
+	if c.may(c.bindInstead(ref)) {
 		return nil
 	}
 	rules, err := c.Policy.Rules(ref, c.Namespace)
@@ -87,6 +79,59 @@ func (c escalationCheck) binding() error {
 		return c.roleError(err)
 	}
 	return c.held(rules)
+}
+
+// may reports whether the user may do at, which is nil for nothing.
+func (c escalationCheck) may(at *Attributes) bool {
+	return at != nil && c.Authorize(c.ctx, c.user, at).Allowed
+}
+
+// instead returns what permits the write of any role.
+func (w RoleWrite) instead() *Attributes {
+	return &Attributes{IsResource: true, Verb: "escalate", Group: w.Type.Group, Resource: w.Type.Name, Namespace: w.Namespace, Name: w.Name}
+}
+
+// bindInstead returns what permits the write of a binding to a role, whatever it permits; nil for
+// a reference to something else.
+func (w RoleWrite) bindInstead(ref RoleRef) *Attributes {
+	at := &Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: w.Namespace, Name: ref.Name}
+	switch ref.Kind {
+	case "ClusterRole":
+		at.Resource = "clusterroles"
+	case "Role":
+		at.Resource = "roles"
+	default:
+		return nil
+	}
+	return at
+}
+
+func (w RoleWrite) roleRules() ([]Rule, error) { return ParseRules(w.Type.Codec.Append(nil, w.Object)) }
+
+func (w RoleWrite) parseBinding() (*Binding, error) {
+	return parseBinding(w.Type.Codec.Append(nil, w.Object))
+}
+
+// Granted returns the rules that a write of a role or of a binding grants to others. The user needs
+// to hold them, or to be allowed to do instead. It returns nil if that is not known, and for other
+// writes.
+func (a Authorizer) Granted(w RoleWrite) (rules []Rule, instead *Attributes) {
+	if w.Type.Group != rbacGroup || ChangesOwnersOnly(w.Object, w.Old) {
+		return nil, nil
+	}
+	switch w.Type.Name {
+	case "roles", "clusterroles":
+		if rules, err := w.roleRules(); err == nil {
+			return rules, w.instead()
+		}
+	case "rolebindings", "clusterrolebindings":
+		if binding, err := w.parseBinding(); err == nil && a.Policy != nil {
+			if rules, err := a.Policy.Rules(binding.RoleRef, w.Namespace); err == nil {
+				return rules, w.bindInstead(binding.RoleRef)
+			}
+		}
+	}
+	return nil, nil
 }
 
 // held fails with 403 if the user does not hold the rules.
@@ -151,8 +196,8 @@ func ChangesOwnersOnly(obj, old map[string]any) bool {
 func uncovered(held, rules []Rule) []Rule {
 	var out []Rule
 	for _, rule := range rules {
-		for _, single := range rule.split() {
-			if !slices.ContainsFunc(held, func(h Rule) bool { return h.covers(&single) }) {
+		for _, single := range rule.Split() {
+			if !slices.ContainsFunc(held, func(h Rule) bool { return h.Covers(&single) }) {
 				out = append(out, single)
 			}
 		}
@@ -190,9 +235,9 @@ func ruleObjects(rules []any) []Rule {
 	return out
 }
 
-// split returns the single permissions of a rule: rules with one verb, and
+// Split returns the single permissions of a rule: rules with one verb, and
 // either one resource and at most one name, or one path.
-func (r *Rule) split() []Rule {
+func (r *Rule) Split() []Rule {
 	var out []Rule
 	for _, group := range r.APIGroups {
 		for _, resource := range r.Resources {
@@ -216,9 +261,9 @@ func (r *Rule) split() []Rule {
 	return out
 }
 
-// covers reports whether the rule permits everything that a single permission
-// does.
-func (r *Rule) covers(single *Rule) bool {
+// Covers reports whether the rule permits everything that a single permission, as Split returns
+// it, does.
+func (r *Rule) Covers(single *Rule) bool {
 	if !matches(r.Verbs, single.Verbs[0]) {
 		return false
 	}

@@ -68,3 +68,18 @@ func matches(names []string, name string) bool {
 func matchesPath(rule, path string) bool {
 	return rule == path || strings.HasSuffix(rule, all) && strings.HasPrefix(path, strings.TrimRight(rule, all))
 }
+
+// Attributes returns what a single permission, as Split returns it, permits in a namespace.
+func (r *Rule) Attributes(namespace string) Attributes {
+	at := Attributes{Verb: r.Verbs[0]}
+	if len(r.NonResourceURLs) > 0 {
+		at.Path = r.NonResourceURLs[0]
+		return at
+	}
+	at.IsResource, at.Group, at.Namespace = true, r.APIGroups[0], namespace
+	at.Resource, at.Subresource, _ = strings.Cut(r.Resources[0], "/")
+	if len(r.ResourceNames) > 0 {
+		at.Name = r.ResourceNames[0]
+	}
+	return at
+}

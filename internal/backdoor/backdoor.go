@@ -36,6 +36,13 @@ type Server interface {
 	// HasManualClock reports whether only Clock.Advance moves the time.
 	HasManualClock() bool
 
+	// StartUsage counts the requests of clients from now on, from zero.
+	StartUsage()
+
+	// Usage returns what was counted, a *usage.Usage of package fakeapi/usage, and whether
+	// requests are counted.
+	Usage() (u any, counting bool)
+
 	// HistoryBytes returns the bytes of memory that only the history occupies: old versions of
 	// objects, and what the log of writes itself needs.
 	HistoryBytes() int64

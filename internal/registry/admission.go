@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/usage"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -101,6 +102,9 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 	a := op.writeAttributes(obj, old, o)
 	if a.Name == "" {
 		a.Name = object.String(obj, "metadata", "name") // a generated one
+	}
+	if op.Needs != nil {
+		op.needOwners(*a)
 	}
 	err := op.chain().Validate(a)
 	if err == nil {
@@ -300,7 +304,11 @@ var _ admission.Access = reader{}
 
 // Authorize implements [admission.Access].
 func (r reader) Authorize(at authz.Attributes) authz.Decision {
-	return r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
+	d := r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
+	if r.op.Needs != nil && d.Allowed && at.Group != "*" {
+		r.op.Needs(at, usage.Admission, nil)
+	}
+	return d
 }
 
 // Enabled implements [admission.Access].

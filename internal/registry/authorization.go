@@ -2,6 +2,7 @@ package registry
 
 import (
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/usage"
 )
 
 // attributes returns the attributes that authorize the operation.
@@ -12,8 +13,11 @@ func (op *operation) attributes() authz.Attributes {
 	}
 }
 
-// authorize fails with 403 if the user may not do at.
+// authorize fails with 403 if the user may not do at, which the operation also does.
 func (op *operation) authorize(at authz.Attributes) error {
+	if op.Needs != nil {
+		op.Needs(at, usage.Creates, nil)
+	}
 	return op.authorizer.Check(op.ctx, op.User, at)
 }
 
@@ -23,5 +27,9 @@ func (op *operation) checkEscalation(obj, old map[string]any) error {
 	if op.sub != nil {
 		return nil
 	}
-	return op.authorizer.CheckEscalation(op.ctx, op.User, authz.RoleWrite{Type: op.Type, Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old})
+	w := authz.RoleWrite{Type: op.Type, Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old}
+	if op.Needs != nil {
+		op.needGranted(w)
+	}
+	return op.authorizer.CheckEscalation(op.ctx, op.User, w)
 }

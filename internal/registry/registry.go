@@ -25,6 +25,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/usage"
 	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -142,6 +143,7 @@ type Registry struct {
 	recent     recentStates
 	webhooks   *webhook.Client
 	coverage   *coverage.Switch
+	usage      usage.Recorder
 	authorizer authz.Authorizer
 
 	authenticator *authn.Authenticator
@@ -263,12 +265,13 @@ func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *sto
 	if c.Auth.TokenWebhook != nil {
 		g.authenticator.Remote = append(g.authenticator.Remote, tokenwebhook.New(c.Auth.TokenWebhook, c.Webhooks, g.authenticator.Audiences))
 	}
+	policy := &authz.StorePolicy{Types: base.types, Store: store, Cache: base.parsed}
+	g.authorizer.Policy = policy
 	if c.Auth.Modes != nil {
-		policy := &authz.StorePolicy{Types: base.types, Store: store, Cache: base.parsed}
-		g.authorizer = authz.Authorizer{Policy: policy, Modes: c.Auth.Modes.Modes(chain.Server{
+		g.authorizer.Modes = c.Auth.Modes.Modes(chain.Server{
 			Policy: policy, Webhooks: c.Webhooks, NamesAuthorizers: c.Release.Minor() >= 37,
 			Node: &node.Mode{Types: base.types, Store: store, Cache: base.parsed, Release: c.Release},
-		})}
+		})
 	}
 	if every := c.Compaction.Every; every > 0 {
 		g.compaction = c.Clock.Every(every, g.compactOnSchedule)
@@ -302,6 +305,7 @@ func (g *Registry) Fork(of Forked) *Registry {
 	config.Release = served.Release()
 	out := newRegistry(config, g.ids.Fork(of.Name), api.plugins, store, served)
 	out.store.CopyLags(g.store)
+	out.usage.Inherit(&g.usage)
 	out.copyExpiries(g)
 	out.copyRepairs(g)
 	out.initial = g.initial

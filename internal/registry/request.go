@@ -9,12 +9,14 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/usage"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -62,6 +64,10 @@ type Request struct {
 	// Type, nil if it has not: that saves decoding it. The registry does not change it. Nil is
 	// not called.
 	Generic func(*storage.Object) map[string]any
+
+	// Needs is called with the permissions that the request needs beside its own, and with what
+	// would do instead, nil for nothing. Nil is not called.
+	Needs func(at authz.Attributes, reason usage.Reason, instead *authz.Attributes)
 
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.

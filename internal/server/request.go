@@ -10,12 +10,14 @@ import (
 	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/usage"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -31,10 +33,12 @@ type request struct {
 	sent      response          // that of the client; w is another one while a fault wraps it
 	surface   *registry.Surface // when the request came
 	user      *authn.User
-	start     time.Time
-	remote    *aggregator.Remote // the server that serves the path; nil for this one
-	order     int64              // in the journal
-	auditID   [1]string          // the value of the answer's header Audit-Id
+	// impersonator is who makes the request as user; nil for user.
+	impersonator *authn.User
+	start        time.Time
+	remote       *aggregator.Remote // the server that serves the path; nil for this one
+	order        int64              // in the journal
+	auditID      [1]string          // the value of the answer's header Audit-Id
 
 	event             *audit.Event // of the audit log; nil if it has none
 	omitManagedFields bool         // in event
@@ -53,6 +57,7 @@ type request struct {
 	lost         bool          // the server has ended the watch before its time
 
 	revision    mvcc.Revision     // that was read or written; 0 if none was
+	usage       *usage.Entry      // that counts the request; nil if none does
 	annotations map[string]string // of admission, if the client has named the request for the audit log
 }
 
@@ -76,6 +81,9 @@ func (r *request) target() registry.Request {
 	}
 	if r.event != nil || r.clientAuditID() != "" {
 		out.Annotate = r.auditAdmission
+	}
+	if r.usage != nil {
+		out.Needs = func(at authz.Attributes, reason usage.Reason, instead *authz.Attributes) { r.need(at, reason, instead) }
 	}
 	return out
 }

@@ -50,6 +50,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		ended := s.config.Clock.NowAt(wall)
 		r.log(ended)
 		r.count(ended)
+		r.endUsage()
 		r.endAudit(ended)
 	}()
 	defer func() {
@@ -142,6 +143,7 @@ func (r *request) authenticate() (*authn.User, error) {
 
 // authorize fails with 403 if the user may not make the request.
 func (r *request) authorize() error {
+	r.recordUsage()
 	a := r.server.registry.Authorizer()
 	if a.AllowsAll(r.user) {
 		r.auditDecision(authz.Decision{Allowed: true})
@@ -185,11 +187,12 @@ func (r *request) impersonate() error {
 	case requested == nil:
 		return nil
 	}
+	r.recordImpersonation(requested)
 	user, constraint, err := r.server.impersonations.Load().Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}
-	r.user = user
+	r.user, r.impersonator = user, r.user
 	if r.event != nil {
 		as := audit.UserOf(user)
 		r.event.ImpersonatedUser = &as

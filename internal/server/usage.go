@@ -1,0 +1,48 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/impersonation"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/usage"
+)
+
+// recordUsage counts what the request needs, if that is counted.
+func (r *request) recordUsage() {
+	if r.server.registry.Usage().On() && !r.isControl() {
+		r.usage = r.need(r.attributes(), "", nil)
+	}
+}
+
+// need counts a permission that the request needs. instead would do, too; nil for nothing.
+func (r *request) need(at authz.Attributes, reason usage.Reason, instead *authz.Attributes) *usage.Entry {
+	client := usage.Client{User: r.user.Name, UserAgent: r.userAgent}
+	if r.impersonator != nil {
+		client.Impersonator = r.impersonator.Name
+	}
+	return r.server.registry.Usage().Record(&usage.Need{
+		Client: client, At: at, Reason: reason, Instead: instead, Method: r.http.Method, URI: r.http.URL.RequestURI(),
+	})
+}
+
+// recordImpersonation counts what the request needs to be made as another user, before r.user is
+// that one.
+func (r *request) recordImpersonation(as *authn.User) {
+	if r.server.registry.Usage().On() && !r.isControl() {
+		for _, at := range impersonation.Needs(as) {
+			r.need(at, usage.Impersonates, nil)
+		}
+	}
+}
+
+// endUsage counts how the request ended.
+func (r *request) endUsage() {
+	if r.usage == nil {
+		return
+	}
+	if r.w.code == http.StatusForbidden {
+		r.usage.Refuse()
+	}
+}
