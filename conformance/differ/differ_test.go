@@ -141,6 +141,15 @@ func TestMoreErrors(t *testing.T) {
 	} {
 		assert.Equal(t, tt.want, moreErrors(head+tt.message, head+tt.than), name)
 	}
+	const pruned = "failed to convert merged object to last applied version: "
+	assert.True(t, moreErrors(pruned+"errors:\n  .a: expected map\n  .spec.b: field not declared in schema", pruned+".spec.b: field not declared in schema"))
+}
+
+func TestSameBeforeDiff(t *testing.T) {
+	const real = "Forbidden: no changes\n  core.PodSpec{\n- \tVolumes: nil,\n  }\n"
+	assert.True(t, sameBeforeDiff(real, "Forbidden: no changes\n@@ -1,2 +1,2 @@\n"))
+	assert.False(t, sameBeforeDiff(real, "Forbidden: some changes\n@@ -1,2 +1,2 @@\n"))
+	assert.False(t, sameBeforeDiff("a\n@@ -1,2 +1,3 @@\n", "a\n@@ -1,2 +1,2 @@\n"), "both print JSON")
 }
 
 // Told quickly, a story ends at the first answer with a server error, which both ends may give.

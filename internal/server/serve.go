@@ -377,7 +377,7 @@ func (r *request) showsTables() bool {
 		switch r.typ.Group + "/" + r.typ.Name {
 		case "apiextensions.k8s.io/customresourcedefinitions", "apiregistration.k8s.io/apiservices",
 			"resource.k8s.io/devicetaintrules", "resource.k8s.io/resourceclaims", "resource.k8s.io/resourcepoolstatusrequests",
-			"scheduling.k8s.io/podgroups":
+			"scheduling.k8s.io/compositepodgroups", "scheduling.k8s.io/podgroups":
 			return false
 		}
 		return true

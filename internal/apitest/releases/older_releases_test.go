@@ -31,8 +31,11 @@ func TestOlderReleases(t *testing.T) {
 		streamed   = configMaps + "?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=a"
 		handled    = "only the following media types are accepted: "
 		job        = "/apis/batch/v1/namespaces/default/jobs/j"
-		notFound   = `deployments.apps \"missing\" not found`
-		scale      = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"missing"},"spec":{"replicas":1}}`
+		cronJobs   = "/apis/batch/v1/namespaces/default/cronjobs"
+		cronJob    = `{"metadata":{"name":"a"},"spec":{"schedule":"* * * * *","jobTemplate":{"spec":{"podFailurePolicy":{"rules":[{"action":"Count","onPodConditions":[{"type":"a"}]}]},` +
+			`"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}}`
+		notFound = `deployments.apps \"missing\" not found`
+		scale    = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"missing"},"spec":{"replicas":1}}`
 	)
 	const pods = "/api/v1/namespaces/default/pods"
 	pod := func(spec string) string {
@@ -48,6 +51,8 @@ func TestOlderReleases(t *testing.T) {
 		code                              int
 		want                              string
 	}{
+		{"a condition in the policy of a CronJob", "1.33", "POST", cronJobs, "", "application/json", cronJob, 422, `onPodConditions[0].status: Required value`},
+		{"a condition in the policy of a CronJob", "1.34", "POST", cronJobs, "", "application/json", cronJob, 201, `"onPodConditions":[{"type":"a","status":"True"}]`},
 		{"patch of no type without a body", "1.33", "PATCH", configMaps + "/a", "", "text/plain", "", 406, `406: Not Acceptable\n\nAvailable representations: "`},
 		{"patch of no type without a body", "1.34", "PATCH", configMaps + "/a", "", "text/plain", "", 415, `"415: Unsupported Media Type"`},
 		{"patch of no type", "1.33", "PATCH", configMaps + "/a", "", "text/plain", "x", 415, `"415: Unsupported Media Type"`},

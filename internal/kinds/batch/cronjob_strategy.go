@@ -3,10 +3,15 @@ package batch
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
 func defaultCronJob(obj map[string]any) {
+	defaultCronJobWith(obj, defaultJobSpec)
+}
+
+func defaultCronJobWith(obj map[string]any, defaultJobSpec func(spec map[string]any)) {
 	spec := object.EnsureMap(obj, "spec")
 	object.SetDefaultIfZero(spec, "concurrencyPolicy", "Allow")
 	object.SetDefault(spec, "suspend", false)
@@ -21,7 +26,12 @@ var cronJobStrategy = kind.Strategy{
 		Default:                  defaultCronJob,
 		Validate:                 validateCronJob,
 	},
-	Warnings:         warnCronJob,
+	Warnings: warnCronJob,
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if r.Minor() < 34 { // has no defaults in the policies of the template
+			s.Default = func(obj map[string]any) { defaultCronJobWith(obj, defaultJobTemplate) }
+		}
+	},
 	GenerationFields: []string{"spec"},
 	Cells:            cronJobCells,
 }

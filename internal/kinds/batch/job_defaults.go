@@ -35,10 +35,14 @@ func defaultJob(obj map[string]any) {
 
 // defaultJobSpec sets the defaults of the spec of a Job or of a CronJob's template.
 func defaultJobSpec(spec map[string]any) {
-	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+	defaultJobTemplate(spec)
 	for rule := range object.Each(object.Value(spec, "podFailurePolicy", "rules")) {
 		for pattern := range object.Each(rule["onPodConditions"]) {
 			object.SetDefaultIfZero(pattern, "status", "True")
 		}
 	}
+}
+
+func defaultJobTemplate(spec map[string]any) {
+	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 }

@@ -75,7 +75,8 @@ func (d deviceRules) checkTemplateSpec(spec validation.View) {
 // checkClaim checks the requests, constraints and configuration of devices.
 func (d deviceRules) checkClaim(devices validation.View) {
 	requests := deviceRequestNames(devices.Obj)
-	checkKeyedItems(devices, "requests", requestList, d.checkRequest)
+	constrained := constrainedAttributes(devices.Obj)
+	checkKeyedItems(devices, "requests", requestList, func(request validation.View) { d.checkRequest(request, constrained) })
 	checkItems(devices, "constraints", maxDeviceConstraints, func(constraint validation.View) {
 		checkUniqueStrings(constraint, "requests", maxDeviceRequests, requests.check)
 		checkDeviceConstraint(constraint)
@@ -118,7 +119,7 @@ func (r deviceRequests) check(name string, path *validation.Path) validation.Lis
 	return list
 }
 
-func (d deviceRules) checkRequest(request validation.View) {
+func (d deviceRules) checkRequest(request validation.View, constrained constrainedSet) {
 	request.Format("name", validation.DNS1123Label)
 	exactly, exact := request.Lookup("exactly")
 	choices := request.Len("firstAvailable") > 0
@@ -127,6 +128,7 @@ func (d deviceRules) checkRequest(request validation.View) {
 		checkKeyedItems(request, "firstAvailable", choiceList, func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
 			d.checkExactRequest(choice)
+			checkDerivedAttributes(choice, request.String("name")+"/"+choice.String("name"), constrained)
 		})
 	}
 	switch {
@@ -136,6 +138,7 @@ func (d deviceRules) checkRequest(request validation.View) {
 		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
 	case exact:
 		d.checkExactRequest(exactly)
+		checkDerivedAttributes(exactly, request.String("name"), constrained)
 	case choices:
 		checkChoices(request)
 	default:

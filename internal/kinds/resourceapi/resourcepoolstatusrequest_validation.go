@@ -28,6 +28,9 @@ func validatePoolStatusRequest(obj, old map[string]any) validation.List {
 		if spec.Has("poolName") {
 			checkPoolSegments(spec, "poolName")
 		}
+		if spec.Has("defaultPartitionTypeAttribute") {
+			checkFullAttributeName(spec, "defaultPartitionTypeAttribute")
+		}
 		checkAtLeast(spec, 1, "limit")
 		if n := spec.Int("limit"); n > maxPools {
 			spec.Add(validation.Invalid(spec.At("limit"), n, fmt.Sprintf("must be less than or equal to %d", maxPools)))

@@ -51,6 +51,7 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 			set.RequireFormat("name", validation.DNS1123Label)
 			checkCounters(set)
 		})
+		checkPartitionType(spec)
 	})
 }
 
@@ -182,6 +183,10 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	for name, v := range device.Entries("nodeAllocatableResourceMappings") {
 		mapping, _ := v.(map[string]any)
 		device.AddList(checkResourceMapping(device.At("nodeAllocatableResourceMappings").Key(name), name, mapping, object.Map(device.Obj, "capacity")))
+	}
+	for name, v := range device.Entries("nodeAllocatableResources") {
+		entry, _ := v.(map[string]any)
+		device.AddList(checkNodeAllocatable(device.At("nodeAllocatableResources").Key(name), name, entry, object.Map(device.Obj, "capacity")))
 	}
 }
 

@@ -213,6 +213,29 @@ func (r *podRules) checkMounts(c validation.View) {
 			mount.Invalid("mountPath", "must not already exist as a path in volumeDevices")
 		}
 		checkMountOptions(c, mount)
+		r.checkBindMount(mount)
+	}
+}
+
+var bindMountOptions = []string{"nodev", "noexec", "nosuid"}
+
+// checkBindMount validates the bindMountOptions of a volume mount.
+func (r *podRules) checkBindMount(mount validation.View) {
+	options := mount.Strings("bindMountOptions")
+	if len(options) == 0 {
+		return
+	}
+	at := mount.At("bindMountOptions")
+	for i, option := range options {
+		if !slices.Contains(bindMountOptions, option) {
+			mount.Add(validation.NotSupported(at.Index(i), option, bindMountOptions))
+		}
+		if slices.Contains(options[:i], option) {
+			mount.Add(validation.Duplicate(at.Index(i), option))
+		}
+	}
+	if volume, ok := r.volumes[mount.String("name")]; ok && volume.Has("image") {
+		mount.Invalid("bindMountOptions", "bindMountOptions may not be used with image volumes")
 	}
 }
 
@@ -442,7 +465,7 @@ func (r *podRules) checkHandler(p validation.View) {
 		{"exec", func(exec validation.View) { exec.Require("command") }},
 		{"httpGet", checkHttpGet},
 		{"tcpSocket", checkPortReference},
-		{"grpc", checkPortReference},
+		{"grpc", checkGRPC},
 		{"sleep", r.checkSleep},
 	} {
 		handler, ok := p.Lookup(h.name)
@@ -468,6 +491,20 @@ func checkHttpGet(p validation.View) {
 		name := header.String("name")
 		p.AddList(validation.Each(p.At("httpHeaders"), name, validation.HTTPHeaderName(name)))
 	}
+	if !p.OneOfIfSet("protocol", "HTTP1", "HTTP2") || p.String("protocol") != "HTTP2" {
+		return
+	}
+	switch {
+	case p.String("scheme") != "HTTP":
+		p.InvalidNamed("protocol", "is only supported with HTTP (H2C)")
+	case p.String("host") != "":
+		p.InvalidString("host", "must be empty when `protocol` is \"HTTP2\"")
+	}
+}
+
+func checkGRPC(p validation.View) {
+	checkPortReference(p)
+	p.OneOfIfSet("mode", "Plaintext", "TLS")
 }
 
 // checkPortReference validates the port of a handler, a number or a name.

@@ -129,6 +129,20 @@ func defaultHTTPGet(handler map[string]any) {
 	}
 }
 
+// defaultProtocols sets the protocol of the HTTP handlers of a Pod's containers.
+func defaultProtocols(spec map[string]any) {
+	for c := range AllContainers(spec) {
+		for _, handler := range []map[string]any{
+			object.Map(c, "livenessProbe"), object.Map(c, "readinessProbe"), object.Map(c, "startupProbe"),
+			object.Map(c, "lifecycle", "postStart"), object.Map(c, "lifecycle", "preStop"),
+		} {
+			if get := object.Map(handler, "httpGet"); get != nil {
+				object.SetDefault(get, "protocol", "HTTP1")
+			}
+		}
+	}
+}
+
 func defaultFieldRef(source map[string]any) {
 	if ref := object.Map(source, "fieldRef"); ref != nil {
 		object.SetDefaultIfZero(ref, "apiVersion", "v1")

@@ -11,10 +11,10 @@ import (
 
 // defaultRequests sets the missing requests of a container to its limits.
 func defaultRequests(container map[string]any) {
-	limits := object.Map(container, "resources", "limits")
-	if len(limits) == 0 {
+	if object.Value(container, "resources", "limits") == nil {
 		return
 	}
+	limits := object.Map(container, "resources", "limits")
 	requests := object.EnsureMap(object.EnsureMap(container, "resources"), "requests")
 	for name, limit := range limits {
 		object.SetDefault(requests, name, limit)

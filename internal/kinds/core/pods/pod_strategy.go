@@ -280,6 +280,13 @@ var podStrategy = kind.Strategy{
 		if !r.Enabled("PodLevelResources") || p.resources {
 			s.Default, s.ReadBack = defaultPodWithoutResources, nil
 		}
+		if r.Enabled("H2CContainerProbe") {
+			setDefaults := s.Default
+			s.Default = func(pod map[string]any) {
+				setDefaults(pod)
+				defaultProtocols(object.Map(pod, "spec"))
+			}
+		}
 	},
 	GenerationFields: []string{"spec"},
 	GenerationSince:  33,

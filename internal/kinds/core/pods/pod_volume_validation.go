@@ -137,6 +137,9 @@ func checkEmptyDir(p validation.View) {
 	if limit, ok := p.Obj["sizeLimit"].(string); ok && quantity.Compare(limit, "0") < 0 {
 		p.Forbidden("sizeLimit", "SizeLimit field must be a valid resource quantity")
 	}
+	if n := p.Int("mode"); n < 0 || n > 0o1777 {
+		p.Invalid("mode", "must be a number between 0 and 01777 (octal), both inclusive")
+	}
 }
 
 func checkGitRepo(p validation.View) {
@@ -146,7 +149,7 @@ func checkGitRepo(p validation.View) {
 
 func checkSecretVolume(p validation.View) {
 	p.Require("secretName")
-	volumes.CheckFileMode(p, "defaultMode")
+	checkFileDefaults(p)
 	for _, item := range p.Each("items") {
 		checkKeyToPath(item)
 	}
@@ -154,22 +157,29 @@ func checkSecretVolume(p validation.View) {
 
 func checkConfigMapVolume(p validation.View) {
 	p.Require("name")
-	volumes.CheckFileMode(p, "defaultMode")
+	checkFileDefaults(p)
 	for _, item := range p.Each("items") {
 		checkKeyToPath(item)
 	}
+}
+
+// checkFileDefaults checks the mode and the user of files without their own.
+func checkFileDefaults(p validation.View) {
+	volumes.CheckFileMode(p, "defaultMode")
+	volumes.CheckUser(p, "defaultUser")
 }
 
 func checkKeyToPath(p validation.View) {
 	p.RequireEach("key", "path")
 	checkFilePath(p, "path")
 	volumes.CheckFileMode(p, "mode")
+	volumes.CheckUser(p, "user")
 }
 
 // checkDownwardAPIVolume validates a downwardAPI volume. kube-apiserver reports
 // errors in its items at the volume itself.
 func checkDownwardAPIVolume(p validation.View) {
-	volumes.CheckFileMode(p, "defaultMode")
+	checkFileDefaults(p)
 	for _, file := range p.Each("items") {
 		file.Path = p.Path
 		checkDownwardAPIFile(file)
@@ -193,6 +203,7 @@ func checkDownwardAPIFile(p validation.View) {
 		p.Add(validation.Required(p.Path, "one of fieldRef and resourceFieldRef is required"))
 	}
 	volumes.CheckFileMode(p, "mode")
+	volumes.CheckUser(p, "user")
 }
 
 func checkCSIVolume(p validation.View) {

@@ -88,6 +88,7 @@ func checkPodSpec(p validation.View, meta podMeta) {
 		ref.Format("podGroup", validation.DNS1123Label)
 		ref.FormatIfSet("podGroupReplicaKey", validation.DNS1123Label)
 	})
+	checkEvictionResponders(p)
 	p.IfPresent("schedulingGroup", func(group validation.View) {
 		if !group.Has("podGroupName") {
 			group.Invalid("podGroupName", "must specify one of: `podGroupName`")

@@ -11,7 +11,7 @@ import (
 )
 
 func checkProjectedVolume(p validation.View) {
-	volumes.CheckFileMode(p, "defaultMode")
+	checkFileDefaults(p)
 	seen := validation.Seen{}
 	// addPath reports a path that another source uses.
 	addPath := func(file string, value any) {
@@ -58,12 +58,17 @@ func checkProjectedVolume(p validation.View) {
 			file := validation.View{Obj: s.Obj, Path: p.Path, Errs: s.Errs}
 			file.Require("path")
 			checkFilePath(file, "path")
+			volumes.CheckUser(s, "user")
 		})
 		each("clusterTrustBundle", func(s validation.View) {
 			checkTrustBundle(s)
 			addPath(s.String("path"), s.String("path"))
+			volumes.CheckUser(s, "user")
 		})
-		each("podCertificate", func(s validation.View) { checkPodCertificate(s, addPath) })
+		each("podCertificate", func(s validation.View) {
+			checkPodCertificate(s, addPath)
+			volumes.CheckUser(s, "user")
+		})
 		if sources > 1 {
 			source.Add(validation.Forbidden(source.Path, "may not specify more than 1 volume type per source"))
 		}

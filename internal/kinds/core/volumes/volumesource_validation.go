@@ -40,6 +40,14 @@ func CheckFileMode(p validation.View, name string) {
 	}
 }
 
+// CheckUser checks that the field, if it is set, holds the ID of a user.
+func CheckUser(p validation.View, name string) {
+	if p.Has(name) {
+		id := p.Int(name)
+		p.AddList(validation.Each(p.At(name), id, validation.UserID(id)))
+	}
+}
+
 func CheckNfsVolume(p validation.View) {
 	p.RequireEach("server", "path")
 	if !path.IsAbs(p.String("path")) {
