@@ -27,6 +27,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/outputfile"
+	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/scenarios"
 )
@@ -48,6 +49,8 @@ type recordCommand struct {
 	seed         uint64
 
 	profile bool
+	objects string // the folder; "" for none
+	exclude []string
 
 	state     string
 	namespace string
@@ -77,10 +80,10 @@ func newRecordCommand() *cobra.Command {
 // server, or the changes of its objects.
 func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error {
 	switch {
-	case c.profile && (c.state != "" || c.faults != nil || c.proxySet):
-		return &usageError{errors.New("--profile records no traffic, so it cannot be combined with --state, --faults and --proxy-kubeconfig")}
-	case c.profile:
-		return c.recordProfile(ctx, stdout, stderr)
+	case (c.profile || c.objects != "") && (c.state != "" || c.faults != nil || c.proxySet):
+		return &usageError{errors.New("--profile and --objects record no traffic, so they cannot be combined with --state, --faults and --proxy-kubeconfig")}
+	case c.profile || c.objects != "":
+		return c.recordCluster(ctx, stdout, stderr)
 	case c.state != "" && (c.faults != nil || c.proxySet):
 		return &usageError{errors.New("--state runs no proxy, so it cannot be combined with --faults and --proxy-kubeconfig")}
 	case c.state == "" && c.proxy == "":
@@ -120,6 +123,19 @@ func (c *recordCommand) run(ctx context.Context, stdout, stderr io.Writer) error
 	return err
 }
 
+// recordCluster writes what the flags say of the present state of a cluster.
+func (c *recordCommand) recordCluster(ctx context.Context, stdout, stderr io.Writer) error {
+	if c.profile {
+		if err := c.recordProfile(ctx, stdout, stderr); err != nil {
+			return err
+		}
+	}
+	if c.objects == "" {
+		return nil
+	}
+	return c.recordObjects(ctx, stdout, stderr)
+}
+
 // checkReachable fails if no server answers, with whatever it answers.
 func checkReachable(ctx context.Context, cluster *kubeconfig.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -152,8 +168,10 @@ func (c *recordCommand) flags() []flagGroup {
 			fs.StringArrayVar(&c.faults, "faults", nil, "inject the faults in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.Uint64Var(&c.seed, "seed", 0, "inject the same faults in each run with the seed `NUMBER`; 0 means random")
 		}},
-		{"Or record the shape of a cluster", func(fs flagSet) {
+		{"Or record the shape of a cluster, and its objects", func(fs flagSet) {
 			fs.BoolVar(&c.profile, "profile", false, "write the release, API versions, feature gates, definitions, classes, admission configuration and namespaces of the cluster to the file of --out, for serve --profile")
+			fs.StringVar(&c.objects, "objects", "", "write the objects of the cluster, without secrets, to files in `FOLDER`, for validate --from; reads only, in pages")
+			fs.StringSliceVar(&c.exclude, "exclude", profile.Passing, "leave out the objects of `RESOURCE`,..., such as pods,jobs.batch")
 		}},
 		{"Or record the changes of objects", func(fs flagSet) {
 			fs.StringVar(&c.state, "state", "", "record the changes of `RESOURCES`, such as pods,deployments.apps")

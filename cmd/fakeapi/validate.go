@@ -67,6 +67,8 @@ input take effect first, wherever they stand. The exit status is 1 if there are 
 	}
 	setFlags(cmd, c.flags()...)
 	completeValues(cmd, "release", release.Names()...)
+	completeValues(cmd, "from", release.Names()...)
+	completeValues(cmd, "to", release.Names()...)
 	completeValues(cmd, "output", report.Formats()...)
 	completeValues(cmd, "namespaces", "create", "require")
 	completeValues(cmd, "validate", "strict", "warn", "ignore")
@@ -91,6 +93,8 @@ func (c *validateCommand) flags() []flagGroup {
 		}},
 		{"API server", func(fs flagSet) {
 			fs.StringSliceVar(&c.config.Releases, "release", nil, "validate with Kubernetes `RELEASE`,... such as 1.33,1.36; \"fakeapi version\" lists them (default "+release.Default+")")
+			fs.StringVar(&c.config.From, "from", "", "say what an upgrade from Kubernetes `RELEASE` to that of --to does to the objects; those with a uid are stored as they are, as fakeapi record --objects has read them")
+			fs.StringVar(&c.config.To, "to", "", "upgrade to Kubernetes `RELEASE`, one minor release after the other (default "+release.Default+")")
 			fs.StringSliceVar(&c.config.CRDs, "crds", nil, "serve the kinds that CustomResourceDefinitions or JSON schemas in `PATH`,... define: files, folders, or a template of kubeconform for the names of schemas")
 			fs.StringVar(&c.profile, "profile", "", "validate with the release, the definitions and the policies of the cluster that fakeapi record --profile has written to `FILE`")
 			fs.BoolVar(&c.config.IgnoreMissingKinds, "ignore-missing-kinds", false, "count objects of kinds without a definition, and do not fail")
@@ -150,6 +154,9 @@ func (c *validateCommand) configure() error {
 	c.config.Prune = map[string]string{"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}[c.prune]
 	if c.prune != "" && c.config.Prune == "" {
 		return &usageError{fmt.Errorf("--prune: %q is not background or foreground or orphan", c.prune)}
+	}
+	if c.config.To != "" && c.config.From == "" {
+		return &usageError{errors.New("--to needs --from")}
 	}
 	if c.config.Prune != "" && c.config.Base == "" {
 		return &usageError{errors.New("--prune needs --base")}

@@ -50,6 +50,10 @@ func TestValidate(t *testing.T) {
 		{"validate -o json " + dir, 1, `"summary": {"files":1,"objects":1,"valid":0,"invalid":1,`},
 		{"validate -o junit " + dir, 1, `<testsuites name="fakeapi validate" tests="1" failures="1" skipped="0"`},
 		{"validate -o sarif " + dir, 1, `"ruleId": "FieldValueInvalid"`},
+		{"validate --from 1.36 --to 1.33 " + pod, 2, ""},
+		{"validate --from 1.33 --release 1.36 " + pod, 2, ""},
+		{"validate --to 1.33 " + pod, 2, ""},
+		{"validate --from 1.35 --fail-on warning " + pod, 1, "metadata.name: Invalid value"},
 		{"validate --color always " + pod, 1, "\x1b[31merror\x1b[0m"},
 	} {
 		t.Run(row.args, func(t *testing.T) {

@@ -8,7 +8,8 @@
 //	                If statements do not start a server, they get one: srv.
 //	sh              is run by bash, after the other sh blocks of the page, in one
 //	                directory per page. "fakeapi serve", "record" and "replay" run in
-//	                the background until the page ends.
+//	                the background until the page ends, but "record" of a profile or of
+//	                objects ends by itself.
 //	sh interrupt    interrupts the last of these commands at the end of the block.
 //	sh name=install is run by TestInstall in a module of a user.
 //	sh name=first, clone are run by conformance/firstminutes.

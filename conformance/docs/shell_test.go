@@ -69,8 +69,9 @@ fakeapi() {
 	log*--server* | log*--kubeconfig*) ;;
 	log*) set -- "$@" --server 127.0.0.1:8080 ;;
 	esac
-	case $1 in
-	serve | record | replay)
+	case "$1 $*" in
+	record*--profile* | record*--objects*) command fakeapi "$@" ;;
+	serve* | record* | replay*)
 		local log=.server${#servers[@]}
 		command fakeapi "$@" >$log 2>&1 &
 		servers+=($!)

@@ -25,6 +25,13 @@ type Config struct {
 	// one of them. None means the default release, or the one of Options.
 	Releases []string
 
+	// From and To make Validate answer what an upgrade of a cluster does to the objects: they are
+	// stored by a server of the release From, such as "1.33", which is then upgraded in place to To,
+	// one minor release after the other. An object with a uid is one of a cluster, and is stored as
+	// it is; others are documents, which are applied. Findings are what From does not say, and the
+	// errors that keep a document from being stored. To is the default release if it is "".
+	From, To string
+
 	// Options are further options of the servers, such as fakeapi.WithCRDs, WithProfileFile or
 	// WithWebhookService.
 	Options []fakeapi.Option

@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,12 +72,19 @@ func (d *differ) values(path string, old, new any) {
 	d.changes = append(d.changes, Change{path, old, new})
 }
 
-// elements compares the elements of two lists by the member that identifies them. It reports
-// false if there is none, or if only the order differs.
+// elements compares the elements of two lists by the member that identifies them, or objects by
+// their indexes if none does and there are as many. It reports false if it cannot, or if only the
+// order differs.
 func (d *differ) elements(path string, old, new []any) bool {
 	key := generic.SharedKey(old, new)
 	if key == "" {
-		return false
+		if len(old) != len(new) || !areObjects(old) || !areObjects(new) {
+			return false
+		}
+		for i := range old {
+			d.values(fmt.Sprintf("%s[%d]", path, i), old[i], new[i])
+		}
+		return true
 	}
 	before := len(d.changes)
 	oldElements, newElements := generic.ByKey(old, key), generic.ByKey(new, key)
@@ -84,6 +92,11 @@ func (d *differ) elements(path string, old, new []any) bool {
 		d.values(path+"["+key+"="+name+"]", oldElements[name], newElements[name])
 	}
 	return len(d.changes) > before
+}
+
+// areObjects reports whether all elements of a list are objects.
+func areObjects(list []any) bool {
+	return !slices.ContainsFunc(list, func(e any) bool { _, ok := e.(map[string]any); return !ok })
 }
 
 // union returns the names of the members of two objects, sorted.

@@ -26,6 +26,13 @@
 // With Config.Base the server first stores other objects, as a cluster has them, and answers what
 // the input does to each: Result.State and Answer.Changes.
 //
+// # Upgrades
+//
+// With Config.From and Config.To the findings are what an upgrade of a cluster changes for the
+// objects. Each one is stored as the release From stores it, for as long as it is validated. Each
+// later release reads it and, as dry runs, creates it anew, writes what it has read, and applies
+// the document again. What a release serves otherwise than the one before is a finding too.
+//
 // # Limits
 //
 // A file, and the standard input, may have 256 MiB. A document may have 16 MiB, and an object 3 MiB,

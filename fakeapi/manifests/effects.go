@@ -43,6 +43,7 @@ var effective = map[[2]string]int{
 	{"storage.k8s.io", "VolumeAttributesClass"}: rankOther,
 	{"storage.k8s.io", "CSIDriver"}:             rankOther,
 	{"networking.k8s.io", "IngressClass"}:       rankOther,
+	{"networking.k8s.io", "ServiceCIDR"}:        rankOther,
 	{"node.k8s.io", "RuntimeClass"}:             rankOther,
 	{"resource.k8s.io", "DeviceClass"}:          rankOther,
 	{rbacGroup, "Role"}:                         rankAccess,
@@ -93,6 +94,9 @@ type param struct {
 func (v *validator) takeEffect(ctx context.Context) error {
 	found, err := v.find(ctx, effectiveKinds, func(o *object) (int, bool) {
 		rank, ok := effective[[2]string{o.group(), o.kind}]
+		if o.kind == "ServiceCIDR" {
+			return rank, ok && v.config.From != "" && o.isStored() // others are not ready
+		}
 		return rank, ok && (o.group() != rbacGroup || v.config.User != nil)
 	})
 	if err != nil {
@@ -219,6 +223,10 @@ func isLetterOrDigit(c byte) bool {
 // store writes an object that takes effect, and keeps the replies. With a user, the replies are
 // those to the user, except for roles and bindings: an administrator grants permissions.
 func (v *validator) store(ctx context.Context, o ranked) {
+	if v.config.From != "" {
+		v.storeOld(ctx, o.object)
+		return
+	}
 	replies := make([]*reply, len(v.targets))
 	for i, t := range v.targets {
 		if v.config.User != nil && o.group() != rbacGroup {
@@ -299,7 +307,7 @@ func (v *validator) runControllers(ctx context.Context, stored []ranked) error {
 	if len(names) == 0 {
 		return nil
 	}
-	for _, t := range v.targets {
+	for _, t := range v.writers() {
 		if err := runControllers(ctx, t.srv, names); err != nil {
 			return err
 		}
@@ -342,7 +350,7 @@ func (v *validator) storeDefinitions(ctx context.Context) error {
 				if o.kind != "CustomResourceDefinition" {
 					continue
 				}
-				for _, t := range v.targets {
+				for _, t := range v.writers() {
 					if reply := t.write(ctx, o, write{}); reply.Code >= 300 {
 						return &inputError{d, refused(reply.Message)}
 					}

@@ -62,3 +62,29 @@ spec:
 	// changed Deployment web
 	// spec.template.spec.containers[name=web].image web:1 web:2
 }
+
+// What a StatefulSet of a cluster of v1.35 meets on the way to v1.37.
+func ExampleValidate_upgrade() {
+	const set = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: db
+spec:
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: db, image: postgres}]}
+`
+	c := manifests.Config{From: "1.35", To: "1.37", Stdin: strings.NewReader(set)}
+	for r, err := range manifests.Validate(context.Background(), c, "-") {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, f := range r.Findings {
+			fmt.Println(f.Severity, f.Message, f.Releases)
+		}
+	}
+	// Output: warning spec.updateStrategy.rollingUpdate.maxUnavailable: served as 1, was not there before [v1.37.2]
+}

@@ -24,8 +24,8 @@ type object struct {
 	body []byte // in JSON
 	err  error  // of an item of a List that is no object; then only document and item are set
 
-	apiVersion, kind, namespace, name, generateName string
-	labels                                          map[string]string
+	apiVersion, kind, namespace, name, generateName, uid string
+	labels                                               map[string]string
 }
 
 // A header is what Validate reads of an object, or of a List.
@@ -36,6 +36,7 @@ type header struct {
 		Name         string            `json:"name"`
 		GenerateName string            `json:"generateName"`
 		Namespace    string            `json:"namespace"`
+		UID          string            `json:"uid"`
 		Labels       map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Items []json.RawMessage `json:"items"`
@@ -196,7 +197,7 @@ func (d *document) expand(body []byte, item, apiVersion, kind string) ([]*object
 		return []*object{{
 			document: d, item: item, body: body,
 			apiVersion: h.APIVersion, kind: h.Kind, labels: h.Metadata.Labels,
-			namespace: h.Metadata.Namespace, name: h.Metadata.Name, generateName: h.Metadata.GenerateName,
+			namespace: h.Metadata.Namespace, name: h.Metadata.Name, generateName: h.Metadata.GenerateName, uid: h.Metadata.UID,
 		}}, nil
 	}
 	var out []*object

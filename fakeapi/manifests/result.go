@@ -81,7 +81,7 @@ var states = []State{Refused, Gone, Created, Changed, Unchanged, Kept}
 type Severity int
 
 const (
-	Note    Severity = iota // says why an object was not validated
+	Note    Severity = iota // says why an object was not validated, or what may be of interest
 	Warning                 // the server accepts the object and warns
 	Error
 )
@@ -98,7 +98,8 @@ type Finding struct {
 
 	// Reason is that of the Status or of its cause, such as FieldValueInvalid, Forbidden or
 	// BadRequest; Warning; or one of this package: Syntax, File, NoObject, MissingKind, Duplicate,
-	// Rejected, and with a base Base, Ratcheting, Finalizers, Dependents.
+	// Rejected; with a base Base, Ratcheting, Finalizers, Dependents; in an upgrade Changed,
+	// RemovedVersion, FeatureGate.
 	Reason string `json:"reason"`
 
 	// Field is the path of the field in the object; "" if the finding is about all of it.
@@ -117,6 +118,11 @@ type Finding struct {
 
 	// Releases are those that have the finding; nil if all of them have it.
 	Releases []string `json:"releases,omitempty"`
+
+	// Writes are those that have the finding in an upgrade: "create" of the object as a new one,
+	// "update" of the stored object without a change, "apply" of the document again. It is nil if
+	// all of them have it.
+	Writes []string `json:"writes,omitempty"`
 }
 
 // An Answer is that of a server to the request that brings the object.

@@ -29,6 +29,7 @@ const historyBytes = 1 << 20
 type target struct {
 	config *Config
 	srv    *fakeapi.Server
+	first  *target // of an upgrade, whose store srv has; nil for itself
 
 	base      *target            // with the state that srv updates; nil without one
 	redefined map[[2]string]bool // groups and kinds whose definitions the input changes
@@ -38,6 +39,9 @@ type target struct {
 	freshErr  error
 
 	catalog *catalog
+
+	gatesOnce sync.Once
+	gates     map[string]bool // that the release has
 
 	mu         sync.Mutex // guards the fields below
 	versions   map[string]map[string]discovery.Kind
@@ -138,7 +142,7 @@ func (t *target) lookup(ctx context.Context, apiVersion, kind string) (discovery
 	if ok {
 		return r, nil
 	}
-	defined, err := t.define(ctx, apiVersion, kind)
+	defined, err := t.defineOnce(ctx, apiVersion, kind)
 	if err != nil {
 		return r, fmt.Errorf("%w; %w", t.noMatch(ctx, apiVersion, kind), err)
 	}
@@ -148,6 +152,24 @@ func (t *target) lookup(ctx context.Context, apiVersion, kind string) (discovery
 		}
 	}
 	return r, t.noMatch(ctx, apiVersion, kind)
+}
+
+// defineOnce is define for a target of an upgrade too: the first one defines.
+func (t *target) defineOnce(ctx context.Context, apiVersion, kind string) (bool, error) {
+	if t.first == nil {
+		return t.define(ctx, apiVersion, kind)
+	}
+	if t.catalog == nil || !t.first.has(ctx, apiVersion, kind) {
+		return false, nil
+	}
+	delete(t.versions, apiVersion)
+	return true, nil
+}
+
+// has reports whether lookup finds a kind.
+func (t *target) has(ctx context.Context, apiVersion, kind string) bool {
+	_, err := t.lookup(ctx, apiVersion, kind)
+	return err == nil
 }
 
 func (t *target) lookupLocked(ctx context.Context, apiVersion, kind string) (discovery.Kind, bool) {
@@ -238,6 +260,7 @@ func impersonate(h http.Header, u *fakeapi.User) {
 // A write says how an object is written.
 type write struct {
 	dryRun     bool
+	create     bool // instead of an apply
 	user       *fakeapi.User
 	validation string // of fields; "" for that of the configuration
 	force      bool
@@ -252,7 +275,7 @@ type reply struct {
 	causes  []cause
 	key     objectKey // zero if the object has no name yet
 	path    string    // of the object in URLs, if it has a name
-	text    []byte    // the stored object in JSON, with a base
+	text    []byte    // the stored object in JSON, with a base and in an upgrade
 }
 
 // An objectKey identifies an object in a server.
@@ -280,16 +303,12 @@ func (t *target) write(ctx context.Context, o *object, w write) *reply {
 	if err != nil {
 		return t.refusal("BadRequest", err.Error())
 	}
-	response := t.send(ctx, r)
-	out := t.replyOf(response)
+	out := t.replyOf(t.send(ctx, r))
 	if o.name != "" {
 		out.key = objectKey{o.group(), o.kind, namespace, o.name}
 	}
 	if r.method == http.MethodPatch {
 		out.path = r.path
-	}
-	if out.Code < 300 && t.config.Base != "" {
-		out.text = response.body.Bytes()
 	}
 	if out.Code < 300 && !w.dryRun {
 		t.stored(ctx, o, w)
@@ -348,7 +367,7 @@ func (t *target) requestFor(o *object, res discovery.Kind, namespace string, w w
 	if w.dryRun {
 		r.query.Set("dryRun", "All")
 	}
-	if t.config.Create || o.name == "" && o.generateName != "" {
+	if w.create || t.config.Create || o.name == "" && o.generateName != "" {
 		r.method, r.contentType = http.MethodPost, "application/json"
 		return r, nil
 	}
@@ -395,6 +414,9 @@ func pathProblem(name string) string {
 func (t *target) replyOf(w *response) *reply {
 	out := &reply{Answer: Answer{Release: t.srv.Release(), Code: w.code, Warnings: warningsOf(w.header)}}
 	if w.code < 300 {
+		if t.config.Base != "" || t.config.From != "" {
+			out.text = w.body.Bytes()
+		}
 		if t.config.Objects {
 			_ = json.Unmarshal(w.body.Bytes(), &out.Object) // the server has encoded it
 		}

@@ -47,6 +47,7 @@ type validator struct {
 	targets []*target          // one for each release
 	base    *base              // nil without one
 	effects map[place][]*reply // of the objects that take effect on others, one for each target
+	locks   locks              // of an upgrade
 }
 
 func newValidator(c *Config, paths []string) (*validator, error) {
@@ -60,6 +61,11 @@ func newValidator(c *Config, paths []string) (*validator, error) {
 		return nil, err
 	}
 	schemas := v.reader.newCatalog(c.CRDs)
+	if c.From != "" || c.To != "" {
+		var err error
+		v.targets, err = newUpgrade(c, schemas)
+		return v, err
+	}
 	releases := c.Releases
 	if len(releases) == 0 {
 		releases = []string{""}
@@ -73,6 +79,14 @@ func newValidator(c *Config, paths []string) (*validator, error) {
 		v.targets = append(v.targets, t)
 	}
 	return v, nil
+}
+
+// writers returns the targets with a store of their own.
+func (v *validator) writers() []*target {
+	if v.config.From != "" {
+		return v.targets[:1]
+	}
+	return v.targets
 }
 
 func (v *validator) close() {
@@ -272,6 +286,10 @@ func (v *validator) validateObject(ctx context.Context, o *object, l *locator) *
 
 // ask sets the outcome and the findings of an object from the answers of the servers.
 func (v *validator) ask(ctx context.Context, o *object, r *found) {
+	if v.config.From != "" {
+		v.askUpgrade(ctx, o, r)
+		return
+	}
 	replies := v.effects[o.place()]
 	if replies == nil {
 		for _, t := range v.targets {

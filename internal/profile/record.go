@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,11 +109,16 @@ func (c *Recorder) gates(ctx context.Context) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Gates(text), nil
+}
+
+// Gates returns the feature gates in the metrics of a kube-apiserver.
+func Gates(metrics []byte) map[string]bool {
 	gates := map[string]bool{}
-	for _, m := range regexp.MustCompile(gateMetric).FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(gateMetric).FindAllSubmatch(metrics, -1) {
 		gates[string(m[1])] = string(m[2]) == "1"
 	}
-	return gates, nil
+	return gates
 }
 
 // objects returns the objects of a resource, as somebody would create them. Those that every
@@ -196,6 +200,7 @@ type statusError struct {
 	path    string
 	code    int
 	message string
+	next    string // the continue token of an expired list
 }
 
 func (e *statusError) Error() string {
@@ -203,27 +208,10 @@ func (e *statusError) Error() string {
 }
 
 func (c *Recorder) get(ctx context.Context, path, accept string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
+	body, err := c.open(ctx, path, accept)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", accept)
-	resp, err := c.Client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		e := &statusError{path, resp.StatusCode, string(bytes.TrimSpace(body))}
-		var status struct{ Message string }
-		if json.Unmarshal(body, &status) == nil && status.Message != "" {
-			e.message = status.Message
-		}
-		return nil, e
-	}
-	return body, nil
+	defer body.Close()
+	return io.ReadAll(body)
 }

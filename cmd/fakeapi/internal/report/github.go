@@ -37,7 +37,7 @@ func (g *github) Write(r *manifests.Result) error {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if err := g.annotation(r, commands[f.Severity], f.Line, f.Column, cmp.Or(describe(r), f.Reason), f.Message+forReleases(f)); err != nil {
+		if err := g.annotation(r, commands[f.Severity], f.Line, f.Column, cmp.Or(describe(r), f.Reason), f.Message+suffix(r, f)); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func (j *junitWriter) Write(r *manifests.Result) error {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		text := printable.Text(fmt.Sprintf("%s:%d:%d: %s: %s%s", r.File, f.Line, f.Column, f.Severity, f.Message, forReleases(f)))
+		text := printable.Text(fmt.Sprintf("%s:%d:%d: %s: %s%s", r.File, f.Line, f.Column, f.Severity, f.Message, suffix(r, f)))
 		if f.Severity == manifests.Error {
 			errors = append(errors, text)
 			if c.Failure == nil {

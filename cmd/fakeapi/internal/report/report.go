@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -88,12 +89,41 @@ func sourceOf(r *manifests.Result) string {
 	return r.File
 }
 
-// forReleases returns the releases of a finding as the end of its message.
-func forReleases(f *manifests.Finding) string {
-	if f.Releases == nil {
+// suffix returns the end of the message of a finding: the releases and the writes that have it.
+func suffix(r *manifests.Result, f *manifests.Finding) string {
+	var parts []string
+	if f.Releases != nil {
+		parts = append(parts, releases(r, f))
+	}
+	if f.Writes != nil {
+		var when []string
+		for _, w := range f.Writes {
+			when = append(when, cmp.Or(writes[w], w))
+		}
+		parts = append(parts, strings.Join(when, " or "))
+	}
+	if parts == nil {
 		return ""
 	}
-	return " [" + strings.Join(f.Releases, ", ") + "]"
+	return " [" + strings.Join(parts, ": ") + "]"
+}
+
+// writes are the names of writes in words.
+var writes = map[string]string{"create": "when created", "update": "when updated without a change", "apply": "when applied again"}
+
+// releases returns the releases of a finding, those from one on in short.
+func releases(r *manifests.Result, f *manifests.Finding) string {
+	n := len(f.Releases)
+	if first := len(r.Answers) - n; n > 2 && first > 0 {
+		from := true
+		for i, a := range r.Answers[first:] {
+			from = from && a.Release == f.Releases[i] && (i == 0 || a.Release > f.Releases[i-1])
+		}
+		if from {
+			return f.Releases[0] + " and later"
+		}
+	}
+	return strings.Join(f.Releases, ", ")
 }
 
 // inRelease returns a release as the end of a line, "" for none.

@@ -41,6 +41,15 @@ var results = []*manifests.Result{
 		Outcome:  manifests.MissingKind,
 		Findings: []manifests.Finding{{Severity: manifests.Error, Reason: "MissingKind", Message: `no matches for kind "Widget" \u202e` + "\u202e", Line: 3, Column: 1, Text: "kind: Widget"}},
 	},
+	{
+		File: "old.yaml", Document: 1, Line: 1, Column: 1, APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "a", Outcome: manifests.Invalid,
+		Findings: []manifests.Finding{
+			{Severity: manifests.Error, Reason: "FieldValueInvalid", Message: "of two releases", Line: 1, Column: 1, Releases: []string{"v1.34.4", "v1.35.4"}, Writes: []string{"create"}},
+			{Severity: manifests.Warning, Reason: "Warning", Message: "of those from one on", Line: 1, Column: 1, Releases: []string{"v1.34.4", "v1.35.4", "v1.36.3"}, Writes: []string{"create", "apply"}},
+			{Severity: manifests.Note, Reason: "FeatureGate", Message: "of one write of all releases", Line: 1, Column: 1, Writes: []string{"update"}},
+		},
+		Answers: []manifests.Answer{{Release: "v1.33.13", Code: 201}, {Release: "v1.34.4", Code: 422}, {Release: "v1.35.4", Code: 422}, {Release: "v1.36.3", Code: 201}},
+	},
 	{File: "deploy/values.yaml", Document: 1, Line: 1, Column: 1, Outcome: manifests.NoObject, Findings: []manifests.Finding{{Reason: "NoObject", Message: "it has no kind", Line: 1, Column: 1}}},
 	{File: "none.yaml", Outcome: manifests.Unreadable, Findings: []manifests.Finding{{Severity: manifests.Error, Reason: "File", Message: "no such file or directory"}}},
 	{File: "secret.yaml", Document: 1, Line: 1, Column: 1, APIVersion: "v1", Kind: "Secret", Name: "a", Outcome: manifests.Skipped},

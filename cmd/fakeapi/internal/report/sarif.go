@@ -92,7 +92,7 @@ func (s *sarif) add(r *manifests.Result, f *manifests.Finding, kind, level strin
 		at.Logical = []sarifLogical{{name, "resource"}}
 		name += ": "
 	}
-	out := sarifResult{f.Reason, kind, level, sarifMessage{name + f.Message + forReleases(f)}, []sarifLocation{at}, nil}
+	out := sarifResult{f.Reason, kind, level, sarifMessage{name + f.Message + suffix(r, f)}, []sarifLocation{at}, nil}
 	if r.State != "" {
 		out.Properties = &sarifProperties{State: r.State}
 		if len(r.Answers) > 0 {

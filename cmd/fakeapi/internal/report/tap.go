@@ -45,7 +45,7 @@ func (t *tap) Write(r *manifests.Result) error {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		message := strings.ReplaceAll(printable.Text(f.Message+forReleases(f)), "\n", "\n#   ")
+		message := strings.ReplaceAll(printable.Text(f.Message+suffix(r, f)), "\n", "\n#   ")
 		fmt.Fprintf(&b, "# %s: %s:%d:%d: %s\n", f.Severity, printable.Line(r.File), f.Line, f.Column, message)
 	}
 	_, err := io.WriteString(t.w, b.String())

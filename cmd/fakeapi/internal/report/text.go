@@ -134,7 +134,7 @@ func (t *text) finding(r *manifests.Result, f *manifests.Finding) {
 	if subject != "" {
 		subject = printable.Line(subject) + ": "
 	}
-	message := strings.ReplaceAll(printable.Text(f.Message+forReleases(f)), "\n", "\n      ")
+	message := strings.ReplaceAll(printable.Text(f.Message+suffix(r, f)), "\n", "\n      ")
 	fmt.Fprintf(t.w, "  %s  %s  %s%s\n", at(f.Line, f.Column), t.color(severityColors[f.Severity], f.Severity.String()), subject, message)
 	if f.Text == "" || f.Severity == manifests.Note {
 		return
