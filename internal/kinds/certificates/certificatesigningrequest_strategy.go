@@ -29,7 +29,7 @@ func stampSigningRequest(obj, old map[string]any, by resource.Author) {
 		return
 	}
 	before := object.List(old, "status", "conditions")
-	for condition := range object.Each(object.Value(obj, "status", "conditions")) {
+	for condition := range object.Each(ownConditions(obj)) {
 		object.SetDefault(condition, "lastUpdateTime", by.Now)
 		if condition["lastTransitionTime"] != nil {
 			continue
@@ -69,8 +69,7 @@ func extra(attributes map[string][]string) any {
 // approval subresource changes.
 func prepareSigningRequestStatus(obj, old map[string]any) {
 	kind.StatusMetadataAll.Prepare(obj, old)
-	conditions := object.List(obj, "status", "conditions")
-	before := object.List(old, "status", "conditions")
+	conditions, before := ownConditions(obj), object.List(old, "status", "conditions")
 	for _, typ := range []string{certificateApproved, certificateDenied} {
 		now, was := conditionIndexes(conditions, typ), conditionIndexes(before, typ)
 		if len(now) != len(was) {
@@ -95,6 +94,18 @@ func prepareApproval(obj, old map[string]any) {
 		delete(status, "conditions")
 	}
 	obj["status"] = status
+}
+
+// ownConditions returns the conditions of obj, for a caller that changes them: other objects may share
+// them.
+func ownConditions(obj map[string]any) []any {
+	conditions := object.List(obj, "status", "conditions")
+	if len(conditions) == 0 {
+		return nil
+	}
+	conditions = object.Copy(conditions)
+	object.Own(obj, "status")["conditions"] = conditions
+	return conditions
 }
 
 // conditionIndexes returns the indexes of the conditions of a type.
