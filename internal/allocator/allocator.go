@@ -10,7 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// Config configures an Allocator. Services, Store, Cache, Random and NewObject
+// Config configures an Allocator. Services, Store, Random and NewObject
 // are required.
 type Config struct {
 	// Ranges are the configured ranges of cluster IPs, at most one of an IP
@@ -22,7 +22,6 @@ type Config struct {
 	Services, Endpoints, IPAddresses, ServiceCIDRs *resource.Type
 
 	Store Store
-	Cache *storage.ParseCache
 
 	// Random returns a random number below n.
 	Random func(n uint64) uint64

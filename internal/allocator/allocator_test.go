@@ -56,7 +56,7 @@ func newAllocator(t *testing.T, store mapStore) *Allocator {
 	a := New(Config{
 		Services: types.Lookup("", "v1", "services"), Endpoints: types.Lookup("", "v1", "endpoints"),
 		IPAddresses: types.Lookup(networking, "v1", "ipaddresses"), ServiceCIDRs: types.Lookup(networking, "v1", "servicecidrs"),
-		Store: store, Cache: &storage.ParseCache{},
+		Store:  store,
 		Random: func(uint64) uint64 { return 0 },
 		NewObject: func(t *resource.Type, obj map[string]any) *storage.Object {
 			object.Meta(obj)["uid"] = "uid"

@@ -85,7 +85,7 @@ func (a *Allocator) ranges(family string) []ipRange {
 		return out
 	}
 	for o := range a.Store.All(a.ServiceCIDRs.Prefix) {
-		c, err := storage.Parse(a.Cache, o, parseServiceCIDR)
+		c, err := storage.Parse(o, parseServiceCIDR)
 		if err != nil {
 			continue // it was stored without validation
 		}

@@ -18,7 +18,6 @@ const rbacGroup = "rbac.authorization.k8s.io"
 type StorePolicy struct {
 	Types *resource.Types // with the types of Group
 	Store Store
-	Cache *storage.ParseCache
 
 	mu     sync.Mutex
 	scopes map[string]scope // by namespace, some
@@ -81,7 +80,7 @@ func (p *StorePolicy) Bindings(namespace string) *Bindings {
 func (p *StorePolicy) parsed(prefix string) iter.Seq[*Binding] {
 	return func(yield func(*Binding) bool) {
 		for o := range p.Store.All(prefix) {
-			binding, err := storage.Parse(p.Cache, o, parseBinding)
+			binding, err := storage.Parse(o, parseBinding)
 			if err == nil && !yield(binding) {
 				return
 			}
@@ -107,5 +106,5 @@ func (p *StorePolicy) Rules(ref RoleRef, namespace string) ([]Rule, error) {
 	if o == nil {
 		return nil, &MissingRoleError{Kind: ref.Kind, Name: ref.Name}
 	}
-	return storage.Parse(p.Cache, o, ParseRules)
+	return storage.Parse(o, ParseRules)
 }

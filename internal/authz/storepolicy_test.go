@@ -57,7 +57,7 @@ func decode(t *testing.T, typ *resource.Type, body string) map[string]any {
 // newStorePolicy returns a policy in which alice may get pods everywhere, and
 // read secrets in the namespace a.
 func newStorePolicy(t *testing.T) *StorePolicy {
-	p := &StorePolicy{Types: types(t), Store: mapStore{}, Cache: &storage.ParseCache{}}
+	p := &StorePolicy{Types: types(t), Store: mapStore{}}
 	for _, o := range []struct{ resource, body string }{
 		{"clusterroles", `{"metadata":{"name":"pods","uid":"1"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`},
 		{"clusterrolebindings", `{"metadata":{"name":"pods","uid":"2"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"alice"}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"pods"}}`},
@@ -100,7 +100,7 @@ func names(bindings iter.Seq2[*Binding, *Subject]) (out []string) {
 // A StorePolicy keeps bindings until one in their namespace changes.
 func TestStorePolicyChanges(t *testing.T) {
 	store := storage.NewStore(clock.New(), storage.Limits{})
-	p := &StorePolicy{Types: types(t), Store: store, Cache: &storage.ParseCache{}}
+	p := &StorePolicy{Types: types(t), Store: store}
 	typ := p.Types.Lookup(rbacGroup, "v1", "rolebindings")
 	put := func(namespace, name, user string) {
 		body := fmt.Sprintf(`{"metadata":{"name":%q,"namespace":%q,"uid":"1"},"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":%q}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"r"}}`, name, namespace, user)

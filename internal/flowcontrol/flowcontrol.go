@@ -47,9 +47,8 @@ type classified struct {
 }
 
 // New returns the Classifier of the FlowSchemas and PriorityLevelConfigurations. A
-// FlowSchema whose priority level does not exist matches nothing. The parsed
-// objects are kept in cache.
-func New(cache *storage.ParseCache, schemas, levels iter.Seq[*storage.Object]) *Classifier {
+// FlowSchema whose priority level does not exist matches nothing.
+func New(schemas, levels iter.Seq[*storage.Object]) *Classifier {
 	uids := map[string]string{}
 	for o := range levels {
 		uids[o.Name] = o.UID
@@ -60,7 +59,7 @@ func New(cache *storage.ParseCache, schemas, levels iter.Seq[*storage.Object]) *
 	}
 	var all []entry
 	for o := range schemas {
-		s, err := storage.Parse(cache, o, parseFlowSchema)
+		s, err := storage.Parse(o, parseFlowSchema)
 		if err == nil && uids[s.PriorityLevelConfiguration.Name] != "" {
 			all = append(all, entry{s, o})
 		}

@@ -35,7 +35,7 @@ func TestClassify(t *testing.T) {
 		everybody = `"subjects":[{"kind":"Group","group":{"name":"system:authenticated"}}]`
 		bob       = `"subjects":[{"kind":"User","user":{"name":"bob"}}]`
 	)
-	c := New(&storage.ParseCache{}, objects(map[string]string{
+	c := New(objects(map[string]string{
 		"masters":   schema(1, "exempt", `{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}]}`),
 		"dangling":  schema(2, "nowhere", `{`+bob+`,"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`),
 		"late":      schema(9, "low", `{`+bob+`,"resourceRules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods","pods/status"],"namespaces":["a"]}]}`),
@@ -78,5 +78,5 @@ func TestClassify(t *testing.T) {
 			assert.Equal(t, tt.want, *got)
 		})
 	}
-	assert.Nil(t, New(&storage.ParseCache{}, objects(nil), objects(nil)).Classify(&authn.User{}, &authz.Attributes{}))
+	assert.Nil(t, New(objects(nil), objects(nil)).Classify(&authn.User{}, &authz.Attributes{}))
 }

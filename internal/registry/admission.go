@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -132,7 +131,7 @@ func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	if configured == nil && !op.chain().HandlesOperation(admission.Delete) || o.admitted {
 		return nil
 	}
-	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decode(op.Type), o.object, o.dryRun()))
+	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decoded(op.Type).Map(), o.object, o.dryRun()))
 }
 
 // AdmitConnect lets plugins, policies and webhooks check a connection to a subresource.
@@ -377,14 +376,11 @@ func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
 // decode returns a stored object in generic form in t's version, or nil if its
 // conversion fails. The object is shared.
 func (r reader) decode(t *resource.Type, o *storage.Object) map[string]any {
-	if t.Versions == nil {
-		return r.op.decoded.get(t, o)
-	}
 	shown, err := o.In(r.op.ctx, t)
 	if err != nil {
 		return nil
 	}
-	return shown.Decode(t)
+	return shown.Decoded(t).Map()
 }
 
 // List implements [resource.Reader].
@@ -404,43 +400,4 @@ func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any
 		}
 	}
 	return all
-}
-
-// A decodedCache holds decoded objects that plugins read with many writes, such as
-// classes and limit ranges. It is safe for concurrent use.
-type decodedCache struct {
-	mu      sync.Mutex // guards the fields below
-	objects map[decodedKey]map[string]any
-	bytes   int64 // of objects, before decoding
-}
-
-// A decodedKey is an object and the type that it is decoded as: API servers of other
-// releases have other types.
-type decodedKey struct {
-	object *storage.Object
-	typ    *resource.Type
-}
-
-// maxDecoded and maxDecodedBytes are the number of objects and their size at which a
-// decodedCache is emptied, which keeps objects in memory that are replaced.
-const (
-	maxDecoded      = 256
-	maxDecodedBytes = 2 << 20
-)
-
-// get returns o in generic form. The object is shared.
-func (c *decodedCache) get(t *resource.Type, o *storage.Object) map[string]any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := decodedKey{o, t}
-	obj, ok := c.objects[key]
-	if !ok {
-		obj = o.Decode(t)
-		if c.objects == nil || len(c.objects) >= maxDecoded || c.bytes >= maxDecodedBytes {
-			c.objects, c.bytes = map[decodedKey]map[string]any{}, 0
-		}
-		c.objects[key] = obj
-		c.bytes += o.Size()
-	}
-	return obj
 }

@@ -21,7 +21,6 @@ func (g *Registry) newAllocator(a *releaseAPI) *allocator.Allocator {
 		IPAddresses:  types.Lookup("networking.k8s.io", "v1", "ipaddresses"),
 		ServiceCIDRs: types.Lookup("networking.k8s.io", "v1", "servicecidrs"),
 		Store:        g.store,
-		Cache:        a.parsed,
 		Random:       g.ids.Below,
 		NewObject:    func(t *resource.Type, obj map[string]any) *storage.Object { return g.newObject(a, t, obj) },
 	}

@@ -84,12 +84,12 @@ func (g *Registry) registerGroupVersion(gv resource.GroupVersion) {
 	case !served:
 		op := g.ownOperation("delete", request)
 		_, _, err = op.deleteObject(op.key(), &DeleteOptions{UID: &stored.UID})
-	case !object.Equal(stored.Decode(t)["spec"], spec):
+	case !stored.Decoded(t).Object().At("spec").EqualTo(spec):
 		op := g.ownOperation("update", request)
-		_, err = op.change(change{options: options, uid: stored.UID, update: func(old *state) (map[string]any, error) {
-			next := object.Copy(old.object)
-			next["spec"] = object.Copy(spec)
-			return op.withManagedFields(next, old, options), nil
+		_, err = op.change(change{options: options, uid: stored.UID, update: func(old *storage.Decoded) (map[string]any, error) {
+			edit := old.Object().Edit()
+			edit.Set(spec, "spec")
+			return op.withManagedFields(edit.Map(), old, options), nil
 		}})
 	}
 	if err != nil {
@@ -106,33 +106,19 @@ func (g *Registry) SetAPIServiceAvailability(ctx context.Context, o *storage.Obj
 		return notFound("resource apiservices")
 	}
 	op, options := g.operation(ctx, "update", Request{Type: t, Name: o.Name, Subresource: "status", User: apiserverUser, UserAgent: ownUserAgent}), &WriteOptions{}
-	was := o.Decode(t)
-	_, err := op.change(change{options: options, uid: object.String(was, "metadata", "uid"), update: func(old *state) (map[string]any, error) {
-		if !object.Equal(old.object["spec"], was["spec"]) {
+	was := o.Decoded(t).Object()
+	_, err := op.change(change{options: options, uid: o.UID, update: func(old *storage.Decoded) (map[string]any, error) {
+		if !old.Object().At("spec").Equal(was.At("spec")) {
 			return nil, errors.New("the APIService has changed")
 		}
-		next := object.Copy(old.object)
-		a.set(next, g.now())
-		return op.withManagedFields(next, old, options), nil
+		edit := old.Object().Edit()
+		a.set(edit, g.now())
+		return op.withManagedFields(edit.Map(), old, options), nil
 	}})
 	return err
 }
 
 // set sets the condition. lastTransitionTime changes with its status.
-func (a *Availability) set(obj map[string]any, now string) {
-	conditions := object.List(obj, "status", "conditions")
-	var condition map[string]any
-	for c := range object.Each(conditions) {
-		if object.String(c, "type") == "Available" {
-			condition = c
-		}
-	}
-	if condition == nil {
-		condition = map[string]any{"type": "Available"}
-		object.Set(obj, append(conditions, condition), "status", "conditions")
-	}
-	if object.String(condition, "status") != a.status() {
-		condition["status"], condition["lastTransitionTime"] = a.status(), now
-	}
-	condition["reason"], condition["message"] = a.Reason, a.Message
+func (a *Availability) set(edit *object.Edit, now string) {
+	setCondition(edit, map[string]any{"type": "Available", "status": a.status(), "lastTransitionTime": now, "reason": a.Reason, "message": a.Message})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/internal/word"
 )
@@ -22,8 +23,8 @@ import (
 // configuration: an attempt changes the values that the result has from it.
 //
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
-func (op *operation) applied(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
-	return func(old *state) (map[string]any, error) {
+func (op *operation) applied(p Patch, o *WriteOptions) func(old *storage.Decoded) (map[string]any, error) {
+	return func(old *storage.Decoded) (map[string]any, error) {
 		config, err := parseConfiguration(p)
 		if err != nil {
 			return nil, op.decodingFailed(p, err)

@@ -3,7 +3,6 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
@@ -50,7 +49,7 @@ var (
 // readAction decodes the body of an action in a namespace, sets its managed fields, and
 // has it mutated by admission.
 func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, error) {
-	obj, err := op.decode(body, o)
+	obj, err := op.decode(body, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -138,18 +137,20 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 			return preconditionFailed(podResource, name, pods.EtcdKey(op.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
 		}
 	}
-	pod := bindable(op.genericOf(old, pods))
-	switch node := object.String(pod, "spec", "nodeName"); {
+	current := old.Decoded(pods)
+	pod := current.Object()
+	switch node := pod.String("spec", "nodeName"); {
 	case old.Terminating:
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", name))
 	case node != "":
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is already assigned to node %q", name, node))
-	case len(object.List(pod, "spec", "schedulingGates")) > 0:
+	case pod.At("spec", "schedulingGates").Len() > 0:
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", name))
 	}
-	object.Set(pod, object.String(binding, "target", "name"), "spec", "nodeName")
-	if st := object.Map(pod, "status"); st != nil && op.base.release.Enabled("ClearingNominatedNodeNameAfterBinding") {
-		delete(st, "nominatedNodeName")
+	edit, node := pod.Edit(), object.String(binding, "target", "name")
+	edit.Set(node, "spec", "nodeName")
+	if op.base.release.Enabled("ClearingNominatedNodeNameAfterBinding") {
+		edit.Delete("status", "nominatedNodeName")
 	}
 	copied := []string{"annotations"}
 	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
@@ -157,51 +158,31 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 	}
 	for _, member := range copied {
 		for k, v := range object.Map(meta, member) {
-			object.Set(pod, v, "metadata", member, k)
+			edit.Set(v, "metadata", member, k)
 		}
 	}
 	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
-		podtopologylabels.SetLabels(reader{op}, pod, object.String(binding, "target", "name"))
+		for label, v := range podtopologylabels.Labels(reader{op}, node) {
+			edit.Set(v, "metadata", "labels", label)
+		}
 	}
-	setCondition(pod, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
-	_, err := op.replace(pods, old, storage.New(pods, pod, old), o.dryRun())
+	setCondition(edit, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
+	_, err := op.replaceObject(pods, old, edit.Map(), current, o.dryRun())
 	return err
-}
-
-// bindable returns a Pod with copies of what a binding changes.
-func bindable(pod map[string]any) map[string]any {
-	pod = object.ShallowCopy(pod)
-	for _, member := range []string{"metadata", "spec", "status"} {
-		if m := object.Map(pod, member); m != nil {
-			pod[member] = object.ShallowCopy(m)
-		}
-	}
-	meta := object.Meta(pod)
-	for _, member := range []string{"annotations", "labels"} {
-		if m := object.Map(meta, member); m != nil {
-			meta[member] = object.ShallowCopy(m)
-		}
-	}
-	if conditions := object.List(pod, "status", "conditions"); conditions != nil {
-		object.Map(pod, "status")["conditions"] = slices.Clone(conditions)
-	}
-	return pod
 }
 
 // setCondition sets a condition of an object's status. It keeps the transition
 // time of the condition of that type if the status does not change.
-func setCondition(obj, condition map[string]any) {
-	conditions := object.List(obj, "status", "conditions")
-	for i := range conditions {
-		c, _ := conditions[i].(map[string]any)
-		if c["type"] != condition["type"] {
+func setCondition(edit *object.Edit, condition map[string]any) {
+	for i, c := range edit.View().At("status", "conditions").Items() {
+		if c.String("type") != condition["type"] {
 			continue
 		}
-		if c["status"] == condition["status"] {
-			condition["lastTransitionTime"] = c["lastTransitionTime"]
+		if c.String("status") == condition["status"] {
+			condition["lastTransitionTime"] = c.At("lastTransitionTime").Copy()
 		}
-		conditions[i] = condition
+		edit.SetItem(condition, i, "status", "conditions")
 		return
 	}
-	object.Set(obj, append(conditions, condition), "status", "conditions")
+	edit.Append(condition, "status", "conditions")
 }

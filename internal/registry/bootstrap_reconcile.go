@@ -104,8 +104,8 @@ func (g *Registry) reconcileSeed(surface *Surface, t *resource.Type, have, expec
 	op, o := g.internal("update", Request{
 		Type: t, Surface: surface, Namespace: have.Namespace, Name: have.Name, User: apiserverUser, UserAgent: ownUserAgent,
 	}), &WriteOptions{}
-	_, err = op.change(change{options: o, update: func(old *state) (map[string]any, error) {
-		next := object.Copy(old.object)
+	_, err = op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
+		next := object.Copy(old.Map())
 		update(next, want)
 		return op.withManagedFields(next, old, o), nil
 	}})

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -115,13 +116,13 @@ func (g *Registry) upgradeServiceCIDR() {
 	if stored == nil {
 		return
 	}
-	if cidrs := object.List(stored.Decode(t), "spec", "cidrs"); len(cidrs) != 1 || cidrs[0] != ranges[0].String() {
+	if cidrs := stored.Decoded(t).Object().Strings("spec", "cidrs"); !slices.Equal(cidrs, []string{ranges[0].String()}) {
 		return
 	}
-	_, err := op.change(change{options: o, update: func(old *state) (map[string]any, error) {
-		next := object.Copy(old.object)
-		object.Set(next, []any{ranges[0].String(), ranges[1].String()}, "spec", "cidrs")
-		return op.withManagedFields(next, old, o), nil
+	_, err := op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
+		edit := old.Object().Edit()
+		edit.Set([]any{ranges[0].String(), ranges[1].String()}, "spec", "cidrs")
+		return op.withManagedFields(edit.Map(), old, o), nil
 	}})
 	if err != nil {
 		g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "the ServiceCIDR kubernetes is not upgraded: " + err.Error(), Resource: "servicecidrs.networking.k8s.io"})

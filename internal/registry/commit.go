@@ -19,21 +19,6 @@ import (
 // caller starts over from the new object.
 var errConflict = errors.New("the object has changed")
 
-// A state is one state of an object: as stored, and decoded in the version of
-// the request's type.
-type state struct {
-	stored *storage.Object
-	object map[string]any
-	// valid reports that the strategy of the type has found nothing wrong with the object, or
-	// with another one that differed only in its metadata and status.
-	valid bool
-	// texts is the length of the documents that have the strings of the object, in a state of
-	// the recentStates; 0 in others.
-	texts int
-	// after is what a change made of the object, in a state of the recentStates, or nil.
-	after *state
-}
-
 // commit runs one transaction and records its writer. What the server derives
 // from stored objects (admission configuration, custom resources) is up to date
 // when it returns. It fails if the request has ended.
@@ -82,7 +67,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	}
 	switch {
 	case reconciles:
-		op.reconcileDefinitions(changed, op.inserted)
+		op.reconcileDefinitions(changed)
 	case isAPIService && !op.reconciling:
 		for _, name := range changed {
 			version, group, _ := strings.Cut(name, ".")
@@ -92,14 +77,18 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	return nil
 }
 
-// replaceObject is replace for an object in the request's version, which may share values with was:
-// old in generic form, in that version.
-func (op *operation) replaceObject(old *storage.Object, obj, was map[string]any, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, op.Type, obj, was, old)
+// replaceObject is replace for an object of type t, which may share values with before: old in the
+// version of t.
+func (op *operation) replaceObject(t *resource.Type, old *storage.Object, obj map[string]any, before *storage.Decoded, dryRun bool) (*storage.Object, error) {
+	draft, err := storage.Draft(op.ctx, t, obj, before.Map(), old)
 	if err != nil {
 		return nil, err
 	}
-	return op.replace(op.Type, old, draft, dryRun)
+	stored, err := op.replace(t, old, draft, dryRun)
+	if err == nil && stored.Revision > old.Revision {
+		stored.KeepDraft(t, before, nil, stored.Len())
+	}
+	return stored, err
 }
 
 // replace stores draft, an object of type t, in place of old and returns it as

@@ -34,7 +34,6 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
-	defer op.creation.mustNotWrite()()
 	if err := op.provisionNamespace(o); err != nil {
 		return Result{}, err
 	}
@@ -56,7 +55,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 // readNew decodes the body of a POST, removes what only the server sets, and
 // records the managed fields.
 func (op *operation) readNew(body Body, o *WriteOptions) (map[string]any, error) {
-	obj, err := op.decode(body, o)
+	obj, err := op.decode(body, o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +198,9 @@ func (op *operation) warningsAboutNew(obj map[string]any) (warnings []string) {
 	case t.WarningsOnWrite == nil:
 	case c.equal && !c.like.warned && t.WarningsOnMetadata != nil:
 		warnings = t.WarningsOnMetadata(obj)
+		if object.Checked {
+			mustBeSkipped("WarningsOnWrite", t.WarningsOnWrite(obj, nil), warnings)
+		}
 	default:
 		warnings = t.WarningsOnWrite(obj, nil)
 	}
@@ -218,7 +220,7 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
 	if op.creation.equal && t.ValidateMetadata != nil {
-		errs = append(errs, t.ValidateMetadata(obj, nil)...)
+		errs = append(errs, op.validateMetadata(obj, nil)...)
 	} else {
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
@@ -286,7 +288,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 	var live map[string]any
 	var like *storage.Object
 	if op.creation.equal { // and has its last defaults
-		live, like = obj, op.creation.like.stored
+		live, like = obj, op.creation.like.decoded.Stored
 	}
 	claimed := object.String(obj, "metadata", "resourceVersion")
 	draft, err := op.draft(obj, live, like)
@@ -315,7 +317,9 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
-		op.inserted = &state{stored: stored, object: obj}
+		if op.Type.DefinesAPI { // commit serves it
+			op.keepDraft(stored, nil, obj)
+		}
 		return nil
 	})
 	return stored, err

@@ -13,26 +13,27 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/internal/word"
 )
 
 // decode reads the body as an object of the kind that the request takes, and
 // sets its kind and its defaults. The options say whether unknown and duplicate
-// fields fail, warn or are dropped; they warn by default.
-func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) {
+// fields fail, warn or are dropped; they warn by default. current is what the object is likely to
+// replace, nil if that is not known.
+func (op *operation) decode(body Body, o *WriteOptions, current *storage.Decoded) (map[string]any, error) {
 	c := op.bodyCodec()
 	if body.Object != nil {
 		if !c.Kind().Fits(body.Object) {
 			return nil, status.BadRequest(fmt.Sprintf("%s of %s cannot be handled as a %s", object.String(body.Object, "kind"), object.String(body.Object, "apiVersion"), c.Kind().Kind))
 		}
 		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
-		return op.checkFields(obj, fieldErrors, err, c.Kind(), o)
+		return op.checkFields(obj, fieldErrors, err, c.Kind(), o, current)
 	}
 	options := wire.DecodeOptions{Strict: o.strict(), Prototypes: op.bodies(body)}
-	if s := op.expected; s != nil {
-		options.Live = s.stored.Live(s.object)
-		defer mustKeep(op.Type, s.object)()
+	if current != nil {
+		options.Live = current.Live()
 	}
 	doc, err := body.Format.ParseFor(c, body.Data, options)
 	if err != nil {
@@ -44,7 +45,7 @@ func (op *operation) decode(body Body, o *WriteOptions) (map[string]any, error) 
 		return nil, op.decodeError(err)
 	}
 	obj, fieldErrors, err := doc.Decode(c, o.strict())
-	return op.checkFields(obj, fieldErrors, err, got, o)
+	return op.checkFields(obj, fieldErrors, err, got, o, current)
 }
 
 // decodeError returns the error of a body that does not decode. kube-apiserver looks up what
@@ -58,7 +59,7 @@ func (op *operation) decodeError(err error) error {
 
 // checkFields returns a decoded object with its kind and its defaults. It fails
 // for one that did not decode, or whose field errors the options do not allow.
-func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err error, got resource.Kind, o *WriteOptions) (map[string]any, error) {
+func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err error, got resource.Kind, o *WriteOptions, current *storage.Decoded) (map[string]any, error) {
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
 		err = resource.StrictError(fieldErrors)
 	}
@@ -66,8 +67,8 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
-	if s := op.expected; s != nil {
-		obj = op.defaulted(obj, s.object)
+	if current != nil {
+		obj = op.defaulted(obj, current.Map())
 	} else {
 		obj = op.defaultedNew(obj)
 	}
@@ -235,7 +236,7 @@ func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 
 // withManagedFields returns obj, which replaces old, with the fields that the
 // write changed owned by its manager. It is not for applies.
-func (op *operation) withManagedFields(obj map[string]any, old *state, o *WriteOptions) map[string]any {
+func (op *operation) withManagedFields(obj map[string]any, old *storage.Decoded, o *WriteOptions) map[string]any {
 	var live map[string]any
 	if old != nil {
 		live = op.view(old)

@@ -127,10 +127,9 @@ func (g *Registry) definitionsType() *resource.Type {
 // reconcileDefinitions completes the status of definitions, serves their types, registers
 // their group versions, and deletes the objects of definitions that are being deleted. changed
 // has the names of
-// those that were written since the last call. decoded saves the decoding of one that
-// was just stored; it may be nil. The caller holds g.definitionsMu since before the
+// those that were written since the last call. The caller holds g.definitionsMu since before the
 // writes.
-func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
+func (g *Registry) reconcileDefinitions(changed []string) {
 	t := g.definitionsType()
 	if t == nil {
 		return
@@ -138,19 +137,19 @@ func (g *Registry) reconcileDefinitions(changed []string, decoded *state) {
 	failed := map[string]bool{}
 	was, written := g.Surface().definitions, slices.Clone(changed)
 	for {
-		g.loadDefinitions(t, changed, decoded)
+		g.loadDefinitions(t, changed)
 		for {
-			name, next := g.reconcileStatus(t)
+			name := g.reconcileStatus(t)
 			if name == "" {
 				break
 			}
-			g.loadDefinitions(t, []string{name}, next)
+			g.loadDefinitions(t, []string{name})
 		}
 		name := g.finalizeDefinition(t, failed)
 		if name == "" {
 			break
 		}
-		changed, decoded = []string{name}, nil
+		changed = []string{name}
 		written = append(written, name)
 	}
 	g.registerVersionsOf(written, was)
@@ -172,15 +171,15 @@ func (g *Registry) allDefinitions() []string {
 }
 
 // loadDefinitions serves the definitions of the given names as they are in the store
-// now. decoded may hold one of them.
-func (g *Registry) loadDefinitions(t *resource.Type, names []string, decoded *state) {
+// now.
+func (g *Registry) loadDefinitions(t *resource.Type, names []string) {
 	for _, a := range g.apis() {
-		g.loadDefinitionsIn(a, t, names, decoded)
+		g.loadDefinitionsIn(a, t, names)
 	}
 }
 
 // loadDefinitionsIn is loadDefinitions for the API of one release.
-func (g *Registry) loadDefinitionsIn(a *releaseAPI, t *resource.Type, names []string, decoded *state) {
+func (g *Registry) loadDefinitionsIn(a *releaseAPI, t *resource.Type, names []string) {
 	view := g.store.NewestView()
 	was := a.served.Load()
 	now, types := was.definitions, was.Types
@@ -194,7 +193,7 @@ func (g *Registry) loadDefinitionsIn(a *releaseAPI, t *resource.Type, names []st
 			if old != nil && old.stored == item.Value {
 				continue
 			}
-			next = g.newDefinition(a.release, t, item, old, decoded)
+			next = g.newDefinition(a.release, t, item, old)
 			after = next.Types
 		}
 		now = now.with(name, next)
@@ -217,19 +216,13 @@ func (g *Registry) reloadWebhookConversions() {
 		now, types = now.with(name, nil), types.Replace(d.Types, nil)
 	}
 	g.api().serve(now, types)
-	g.loadDefinitions(g.definitionsType(), slices.Collect(maps.Keys(was.definitions.webhooks)), nil)
+	g.loadDefinitions(g.definitionsType(), slices.Collect(maps.Keys(was.definitions.webhooks)))
 }
 
 // newDefinition returns the definition that is in the store, by the rules of a release. old
 // is what is served of it, or nil.
-func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvcc.Item[*storage.Object], old *definition, decoded *state) *definition {
-	d := &definition{stored: item.Value}
-	if decoded != nil && decoded.stored == item.Value {
-		d.object = decoded.object
-		object.Meta(d.object)["resourceVersion"] = storage.FormatVersion(item.Value.Revision)
-	} else {
-		d.object = item.Value.Decode(t)
-	}
+func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvcc.Item[*storage.Object], old *definition) *definition {
+	d := &definition{stored: item.Value, object: item.Value.Decoded(t).Map()}
 	var before *crd.Definition
 	if old != nil {
 		before = old.Definition
@@ -244,9 +237,8 @@ func (g *Registry) newDefinition(r *release.Release, t *resource.Type, item *mvc
 }
 
 // reconcileStatus writes the next status of the first definition that needs one. It
-// returns its name, "" if none needs one, and the definition as written, nil if another
-// write came first.
-func (g *Registry) reconcileStatus(t *resource.Type) (string, *state) {
+// returns its name, "" if none needs one.
+func (g *Registry) reconcileStatus(t *resource.Type) string {
 	was := g.Surface()
 	for _, name := range slices.Sorted(maps.Keys(was.definitions.unsettled)) {
 		d := was.definitions.unsettled[name]
@@ -258,21 +250,19 @@ func (g *Registry) reconcileStatus(t *resource.Type) (string, *state) {
 			}
 			continue
 		}
-		switch written, err := g.writeDefinitionStatus(t, d, next); {
-		case err == nil:
-			return name, written
-		case errors.Is(err, errConflict):
-			return name, nil
+		if err := g.writeDefinitionStatus(t, d, next); err == nil || errors.Is(err, errConflict) {
+			return name
 		}
 	}
-	return "", nil
+	return ""
 }
 
-func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next map[string]any) (*state, error) {
+func (g *Registry) writeDefinitionStatus(t *resource.Type, d *definition, next map[string]any) error {
 	op, o := g.ownOperation("update", Request{Type: t, Name: d.stored.Name, Subresource: "status"}), &WriteOptions{}
-	return op.changeOnce(change{options: o, update: func(old *state) (map[string]any, error) {
+	_, err := op.changeOnce(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
 		return op.withManagedFields(next, old, o), nil
-	}}, d.stored, &state{stored: d.stored, object: d.object})
+	}}, d.stored, op.decoded(d.stored))
+	return err
 }
 
 // apiserverUser is the user that kube-apiserver reconciles definitions as.
@@ -303,7 +293,7 @@ func (g *Registry) finalizeDefinition(t *resource.Type, failed map[string]bool) 
 		case err != nil:
 			failed[name] = true
 			if next := crd.DeletionFailed(d.object, err, g.now()); next != nil {
-				if _, err := g.writeDefinitionStatus(t, d, next); err == nil {
+				if err := g.writeDefinitionStatus(t, d, next); err == nil {
 					return name
 				}
 			}
@@ -352,7 +342,7 @@ func (g *Registry) deleteInstances(d *definition) (left bool, err error) {
 // removeFinalizer removes the server's finalizer from a definition, which deletes
 // it unless it has another one.
 func (g *Registry) removeFinalizer(t *resource.Type, d *definition) {
-	_, err := g.writeDefinitionStatus(t, d, crd.RemoveFinalizer(d.object, g.now()))
+	err := g.writeDefinitionStatus(t, d, crd.RemoveFinalizer(d.object, g.now()))
 	if err != nil && !errors.Is(err, errConflict) {
 		panic(fmt.Sprintf("registry: removing the definition %s: %v", d.stored.Name, err))
 	}

@@ -224,7 +224,7 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 		if old == nil {
 			return nil, false, status.NotFound(op.groupResource(), op.Name)
 		}
-		out, gone, err = op.deleteOnce(key, old, o)
+		out, gone, err = op.deleteOnce(old, o)
 		if !errors.Is(err, errConflict) {
 			return out, gone, err
 		}
@@ -233,7 +233,7 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 
 // deleteOnce deletes an object as deleteObject does, unless another write comes first: it
 // fails with errConflict then.
-func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
+func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
 	t := op.Type
 	if err := op.plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
 		return nil, false, err
@@ -245,19 +245,12 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	if err != nil {
 		return nil, false, err
 	}
-	present := op.present(key, shown)
-	defer func() {
-		if !gone {
-			op.recent.keep(key, present)
-		}
-	}()
-	was := present.object
-	defer mustKeep(t, was)()
-	obj := object.ShallowCopy(was)
-	meta := object.Own(obj, "metadata")
+	present := op.decoded(shown)
+	obj := present.Object().Edit().Map()
+	meta := object.Meta(obj)
 	if t.MarkTerminating != nil {
 		if !old.Terminating {
-			out, err := op.markTerminating(old, shown, obj, was, o)
+			out, err := op.markTerminating(old, present, obj, o)
 			return out, false, err
 		}
 		if t.ReadyToDelete != nil && !t.ReadyToDelete(obj) {
@@ -284,7 +277,7 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	if !graceful {
 		op.markDeleting(meta)
 	}
-	if out, err = op.replaceObject(old, obj, was, o.dryRun()); err != nil {
+	if out, err = op.replaceObject(op.Type, old, obj, present, o.dryRun()); err != nil {
 		return nil, false, err
 	}
 	if seconds, _ := object.Int(meta, "deletionGracePeriodSeconds"); len(finalizers) > 0 || seconds > 0 {
@@ -294,22 +287,21 @@ func (op *operation) deleteOnce(key string, old *storage.Object, o *DeleteOption
 	return out, err == nil, err
 }
 
-// markTerminating begins the deletion of an object whose type has MarkTerminating. shown is
-// old in the request's version, and was its generic form. obj, which is changed, has the same
-// members and metadata of its own.
-func (op *operation) markTerminating(old, shown *storage.Object, obj, was map[string]any, o *DeleteOptions) (*storage.Object, error) {
+// markTerminating begins the deletion of an object whose type has MarkTerminating. present is old in
+// the request's version. obj, which is changed, has the same members and metadata of its own.
+func (op *operation) markTerminating(old *storage.Object, present *storage.Decoded, obj map[string]any, o *DeleteOptions) (*storage.Object, error) {
 	exact := *o
 	if exact.UID == nil {
 		exact.UID = &old.UID
 	}
-	if err := op.admitDelete(shown, &exact); err != nil {
+	if err := op.admitDelete(present.Stored, &exact); err != nil {
 		return nil, err
 	}
 	meta := object.Meta(obj)
 	meta["deletionTimestamp"] = op.now()
 	setFinalizers(meta, op.dependentFinalizers(meta, o))
 	op.Type.MarkTerminating(obj)
-	return op.replaceObject(old, obj, was, o.dryRun())
+	return op.replaceObject(op.Type, old, obj, present, o.dryRun())
 }
 
 // removeAfterMark removes an object that was marked as being deleted and waits for nothing.

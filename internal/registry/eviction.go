@@ -68,7 +68,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if old == nil {
 		return status.NotFound(podResource, op.Name)
 	}
-	pod := old.Decode(op.Type)
+	pod := op.decoded(old).Map()
 	ended := old.Terminating
 	switch object.String(pod, "status", "phase") {
 	case "Succeeded", "Failed":
@@ -87,12 +87,12 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if budget == nil {
 		return op.evictPod(o, nil, false)
 	}
-	if object.Condition(pod, "Ready", "True") == nil && allowsUnready(budget.object) {
+	if object.Condition(pod, "Ready", "True") == nil && allowsUnready(budget.Map()) {
 		free := *o
 		free.Version = nil // kube-apiserver overwrites the client's precondition too
 		err := op.evictPod(&free, old, true)
 		if o.Version == nil && (errors.Is(err, errConflict) || isConflict(err)) {
-			return budgetPending(budget.stored.Name)
+			return budgetPending(budget.Stored.Name)
 		}
 		return err
 	}
@@ -117,12 +117,13 @@ func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool
 		if err := op.checkPreconditions(old, o); err != nil {
 			return err
 		}
-		pod := old.Decode(op.Type)
-		setCondition(pod, map[string]any{
+		current := op.decoded(old)
+		edit := current.Object().Edit()
+		setCondition(edit, map[string]any{
 			"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
 			"lastProbeTime": nil, "lastTransitionTime": op.now(),
 		})
-		stored, err := op.replace(op.Type, old, storage.New(op.Type, pod, old), false)
+		stored, err := op.replaceObject(op.Type, old, edit.Map(), current, false)
 		if errors.Is(err, errConflict) {
 			continue
 		}
@@ -152,22 +153,22 @@ func isConflict(err error) bool {
 
 // budgetOf returns the budget that selects the pod, nil if none does. It fails if
 // more than one does.
-func (op *operation) budgetOf(pod *storage.Object) (*state, error) {
+func (op *operation) budgetOf(pod *storage.Object) (*storage.Decoded, error) {
 	budgets := op.budgets()
 	page, err := op.store.List(op.ctx, budgets, storage.Query{Selection: storage.Selection{Namespace: op.Namespace}})
 	if err != nil {
 		return nil, err
 	}
-	var found *state
+	var found *storage.Decoded
 	for o := range page.Items {
-		budget := o.Decode(budgets)
-		if !selects(object.Map(budget, "spec", "selector"), pod.Labels) {
+		budget := o.Decoded(budgets)
+		if !selects(object.Map(budget.Map(), "spec", "selector"), pod.Labels) {
 			continue
 		}
 		if found != nil {
 			return nil, status.Unclassified("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 		}
-		found = &state{stored: o, object: budget}
+		found = budget
 	}
 	return found, nil
 }
@@ -198,41 +199,41 @@ func allowsUnready(budget map[string]any) bool {
 // charge takes an eviction from the disruptions that the budget allows, and adds
 // the pod to those it knows to be disrupted. It fails with errConflict if the
 // budget has changed.
-func (op *operation) charge(budget *state, o *DeleteOptions) error {
-	name := budget.stored.Name
-	generation, _ := object.Int(budget.object, "metadata", "generation")
-	observed, _ := object.Int(budget.object, "status", "observedGeneration")
-	allowed, _ := object.Int(budget.object, "status", "disruptionsAllowed")
+func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
+	name, current := budget.Stored.Name, budget.Object()
+	generation, _ := current.Int("metadata", "generation")
+	observed, _ := current.Int("status", "observedGeneration")
+	allowed, _ := current.Int("status", "disruptionsAllowed")
 	switch {
 	case observed < generation:
 		return budgetPending(name)
 	case allowed < 0:
 		return status.Forbidden(budgetResource, name, "pdb disruptions allowed is negative")
-	case len(object.Map(budget.object, "status", "disruptedPods")) > maxDisruptedPods:
+	case current.At("status", "disruptedPods").Len() > maxDisruptedPods:
 		return status.Forbidden(budgetResource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
 	case allowed == 0:
-		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, budget.object)))
+		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, budget.Map())))
 	case len(o.DryRun) > 0:
 		return nil
 	}
-	obj := object.Copy(budget.object)
-	object.Set(obj, allowed-1, "status", "disruptionsAllowed")
-	object.Set(obj, op.now(), "status", "disruptedPods", op.Name)
+	edit := current.Edit()
+	edit.Set(allowed-1, "status", "disruptionsAllowed")
+	edit.Set(op.now(), "status", "disruptedPods", op.Name)
 	if allowed == 1 {
-		setInsufficientPods(obj, observed, op.now())
+		setInsufficientPods(edit, observed, op.now())
 	}
 	t := op.budgets()
 	managers := op.surface.fieldManagersOf(t)
 	// kube-apiserver writes this as a client of its own name.
-	obj = managers.objects.Update(budget.object, obj, fieldmanager.Options{
+	obj := managers.objects.Update(budget.Map(), edit.Map(), fieldmanager.Options{
 		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.subresources["status"],
 	})
-	_, err := op.replace(t, budget.stored, storage.New(t, obj, budget.stored), false)
+	_, err := op.replaceObject(t, budget.Stored, obj, budget, false)
 	return err
 }
 
 // setInsufficientPods sets the condition that no disruption is allowed.
-func setInsufficientPods(budget map[string]any, observed int64, now string) {
+func setInsufficientPods(budget *object.Edit, observed int64, now string) {
 	condition := map[string]any{
 		"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods", "message": "", "lastTransitionTime": now,
 	}

@@ -66,7 +66,7 @@ func (g *Registry) finalizeAgain() {
 		defer f.running.Done()
 		g.definitionsMu.Lock()
 		defer g.definitionsMu.Unlock()
-		g.reconcileDefinitions(nil, nil)
+		g.reconcileDefinitions(nil)
 	}()
 }
 

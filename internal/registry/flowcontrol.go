@@ -42,7 +42,7 @@ func (g *Registry) Classify(u *authn.User, at *authz.Attributes) *flowcontrol.Cl
 		if schemas == nil || levels == nil {
 			return nil
 		}
-		c = &madeClassifier{flowcontrol.New(api.parsed, g.store.All(schemas.Prefix), g.store.All(levels.Prefix)), generation}
+		c = &madeClassifier{flowcontrol.New(g.store.All(schemas.Prefix), g.store.All(levels.Prefix)), generation}
 		g.flows.made.Store(c)
 	}
 	return c.Classify(u, at)
@@ -111,7 +111,7 @@ func (op *operation) applyCondition(t *resource.Type, o *storage.Object, conditi
 	write.applies = true
 	options := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
 	apply := write.applied(Patch{Type: patch.ApplyType, Data: config}, options)
-	_, _ = write.change(change{options: options, uid: o.UID, update: func(old *state) (map[string]any, error) {
+	_, _ = write.change(change{options: options, uid: o.UID, update: func(old *storage.Decoded) (map[string]any, error) {
 		if old == nil {
 			return nil, status.NotFound(write.groupResource(), o.Name)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -45,7 +46,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})
 	}
 	patched := op.patched(p, o)
-	return op.change(change{options: o, update: func(old *state) (map[string]any, error) {
+	return op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
 		if old == nil {
 			return nil, status.NotFound(op.groupResource(), op.Name)
 		}
@@ -53,7 +54,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 		if err != nil {
 			return nil, err
 		}
-		if err := op.checkNameAndNamespace(object.Meta(op.defaulted(obj, old.object))); err != nil {
+		if err := op.checkNameAndNamespace(object.Meta(op.defaulted(obj, old.Map()))); err != nil {
 			return nil, err
 		}
 		return op.withManagedFields(obj, old, o), nil
@@ -63,8 +64,8 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 // patched returns the function that applies the patch. Each call parses the patch:
 // kube-apiserver looks for the object before it reads the patch, and an attempt changes
 // the values that the result has from the patch.
-func (op *operation) patched(p Patch, o *WriteOptions) func(old *state) (map[string]any, error) {
-	return func(old *state) (map[string]any, error) {
+func (op *operation) patched(p Patch, o *WriteOptions) func(old *storage.Decoded) (map[string]any, error) {
+	return func(old *storage.Decoded) (map[string]any, error) {
 		apply, err := op.parsePatch(p, o)
 		if err != nil {
 			return nil, patchFailed(err)
@@ -73,19 +74,19 @@ func (op *operation) patched(p Patch, o *WriteOptions) func(old *state) (map[str
 	}
 }
 
-func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *state) (map[string]any, error), error) {
+func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *storage.Decoded) (map[string]any, error), error) {
 	switch p.Type {
 	case patch.JSONType:
 		parsed, err := patch.ParseJSON(p.Data, o.strict())
-		return func(old *state) (map[string]any, error) {
+		return func(old *storage.Decoded) (map[string]any, error) {
 			return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
 		}, err
 	case patch.StrategicType:
 		parsed, err := patch.ParseStrategic(p.Data, o.strict())
-		return func(old *state) (map[string]any, error) { return op.patchStrategic(parsed, old, o) }, err
+		return func(old *storage.Decoded) (map[string]any, error) { return op.patchStrategic(parsed, old, o) }, err
 	}
 	parsed, err := patch.ParseMerge(p.Data, o.strict())
-	return func(old *state) (map[string]any, error) {
+	return func(old *storage.Decoded) (map[string]any, error) {
 		return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
 	}, err
 }
@@ -93,7 +94,7 @@ func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *state) (map
 // patchUntyped applies a JSON Patch or a JSON Merge Patch: with apply to an object in generic form,
 // which avoids encoding and decoding the whole object, or else with applyText to its JSON text.
 // fieldErrors are those of the patch.
-func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, old *state, o *WriteOptions) (map[string]any, error) {
+func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
 	if len(fieldErrors) == 0 {
 		if obj, ok := op.patchMembers(apply, old, o); ok {
 			return obj, nil
@@ -104,7 +105,7 @@ func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any
 
 // patchText applies a patch to the JSON text of an object and decodes the result.
 // fieldErrors are those of the patch.
-func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErrors []error, old *state, o *WriteOptions) (map[string]any, error) {
+func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErrors []error, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
 	doc, err := apply(op.viewJSON(old))
 	if err != nil {
 		return nil, patchFailed(err)
@@ -123,7 +124,7 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 
 // patchMembers applies a patch to an object in generic form. It returns false if patchText has to
 // be used.
-func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), old *state, o *WriteOptions) (map[string]any, bool) {
+func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), old *storage.Decoded, o *WriteOptions) (map[string]any, bool) {
 	before, c := op.view(old), op.bodyCodec()
 	patched, ok := apply(before)
 	if !ok || object.String(patched, "apiVersion") == "" || object.String(patched, "kind") == "" {
@@ -207,7 +208,7 @@ func bothObjects(a, b any) (x, y map[string]any, ok bool) {
 // patchStrategic applies a strategic merge patch.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
-func (op *operation) patchStrategic(p *patch.StrategicPatch, old *state, o *WriteOptions) (map[string]any, error) {
+func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
 	c, before := op.bodyCodec(), op.view(old)
 	s, ok := c.MergeSchema(op.base.release)
 	if !ok {

@@ -11,13 +11,14 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A patchedObject is an object of a registry, in the state before it is patched.
 type patchedObject struct {
 	op     *operation
-	before *state
+	before *storage.Decoded
 }
 
 // toysDefinition defines Toys, whose fields are of the sorts that schemas of custom resources have.
@@ -56,7 +57,7 @@ func patchedObjects(f *testing.F) (all []patchedObject) {
 		created, err := c.Create(ctx, c.request(f, row.resource, ""), Body{Object: row.object}, &WriteOptions{})
 		require.NoError(f, err)
 		op := c.operation(ctx, "patch", c.request(f, row.resource, "a"))
-		all = append(all, patchedObject{op, &state{stored: created.Object, object: created.Object.Decode(op.Type)}})
+		all = append(all, patchedObject{op, created.Object.Decoded(op.Type)})
 	}
 	return all
 }
@@ -114,13 +115,13 @@ func testPatchedMembers(t *testing.T, objects []patchedObject, apply func(map[st
 	o := &WriteOptions{}
 	for _, patched := range objects {
 		op, old := patched.op, patched.before
-		before := object.Copy(old.object)
+		before := object.Copy(old.Map())
 		got, ok := op.patchMembers(apply, old, o)
-		assert.Equal(t, before, old.object, "the old object must not change")
+		assert.Equal(t, before, old.Map(), "the old object must not change")
 		if !ok {
 			continue
 		}
-		got = op.defaulted(got, old.object)
+		got = op.defaulted(got, old.Map())
 		want, err := op.patchText(applyText, nil, old, o)
 		require.NoError(t, err)
 		want = op.defaulted(want, nil)
@@ -128,7 +129,7 @@ func testPatchedMembers(t *testing.T, objects []patchedObject, apply func(map[st
 			object.Keep(object.Meta(want), object.Meta(got), "managedFields")
 		}
 		assert.Equal(t, want, got)
-		assert.Equal(t, before, old.object, "the old object must not change")
+		assert.Equal(t, before, old.Map(), "the old object must not change")
 	}
 }
 
@@ -153,7 +154,7 @@ func FuzzStrategicPatch(f *testing.F) {
 			if err != nil {
 				return
 			}
-			c, before := patched.op.bodyCodec(), patched.before.object
+			c, before := patched.op.bodyCodec(), patched.before.Map()
 			s, ok := c.MergeSchema(patched.op.base.release)
 			if !ok {
 				continue // of a custom resource

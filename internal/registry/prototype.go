@@ -24,16 +24,17 @@ const (
 // encoded again. It is immutable.
 type prototype struct {
 	body *wire.Prototype // with defaults if it is complete: if two bodies had it
-	// The state of the object after its creation, the zero value if the body is not complete.
-	state
+	// decoded is the object after its creation, nil if the body is not complete.
+	decoded  *storage.Decoded
 	admitted map[string]any // object before its Prepare; nil if that may depend on the metadata
 	warned   bool           // the creation had warnings about the object
 }
 
 // prototypes are those of one type, the oldest first.
 type prototypes struct {
-	all    []*prototype
-	bodies []*wire.Prototype // of all
+	all     []*prototype
+	bodies  []*wire.Prototype  // of all
+	decoded []*storage.Decoded // of the complete ones
 }
 
 // prototypesByType has the prototypes of types that have a DefaultMetadata. It is safe for
@@ -63,16 +64,21 @@ func (p *prototypesByType) add(t *resource.Type, added *prototype, replaced *wir
 	}
 	for now := kept.(*atomic.Pointer[prototypes]); ; {
 		old := now.Load()
-		next := &prototypes{all: make([]*prototype, 0, maxPrototypes), bodies: make([]*wire.Prototype, 0, maxPrototypes)}
-		for i, body := range old.bodies {
-			if body != replaced {
-				next.all, next.bodies = append(next.all, old.all[i]), append(next.bodies, body)
+		next := &prototypes{
+			all: make([]*prototype, 0, maxPrototypes+1), bodies: make([]*wire.Prototype, 0, maxPrototypes), decoded: make([]*storage.Decoded, 0, maxPrototypes),
+		}
+		for _, kept := range old.all {
+			if kept.body != replaced {
+				next.all = append(next.all, kept)
 			}
 		}
-		if len(next.all) == maxPrototypes {
-			next.all, next.bodies = slices.Delete(next.all, 0, 1), slices.Delete(next.bodies, 0, 1)
+		next.all = append(next.all[max(0, len(next.all)-maxPrototypes+1):], added)
+		for _, p := range next.all {
+			next.bodies = append(next.bodies, p.body)
+			if p.decoded != nil {
+				next.decoded = append(next.decoded, p.decoded)
+			}
 		}
-		next.all, next.bodies = append(next.all, added), append(next.bodies, added.body)
 		if now.CompareAndSwap(old, next) {
 			return
 		}
@@ -85,17 +91,6 @@ func (p *prototypes) with(body *wire.Prototype) *prototype {
 		return p.all[i]
 	}
 	return nil
-}
-
-// decode returns the state of an object, which it decodes as t. The state shares what the object
-// has from a prototype.
-func (p *prototypes) decode(o *storage.Object, t *resource.Type) *state {
-	for _, from := range p.all {
-		if from.stored != nil && o.SameMembers(from.stored) {
-			return &state{stored: o, object: o.DecodeNext(t, from.object, from.stored), valid: from.valid}
-		}
-	}
-	return &state{stored: o, object: o.Decode(t)}
 }
 
 // equalButMetadata reports whether two objects differ only in their metadata.
@@ -144,25 +139,17 @@ func (op *operation) defaultedNew(obj map[string]any) map[string]any {
 	if c.body.IsComplete() { // and has defaults
 		c.like = c.known.with(c.body)
 		op.setKind(obj)
+		if object.Checked {
+			defer mustBeSkipped("Default", op.defaulted(object.Copy(obj), nil), obj)
+		}
 		op.Type.DefaultMetadata(obj)
 		return obj
 	}
 	obj = op.defaulted(obj, nil)
-	if sharesFirst || c.known.with(c.body) != nil {
+	if object.Checked || c.known.with(c.body) != nil {
 		c.body = c.body.Complete(obj)
 	}
 	return obj
-}
-
-// mustNotWrite checks that the values that the new object shares are not written.
-func (c *creation) mustNotWrite() func() {
-	if c.body == nil || !c.body.IsComplete() {
-		return func() {}
-	}
-	if c.like == nil {
-		return mustNotWrite(c.body.Members())
-	}
-	return mustNotWrite(c.body.Members(), c.like.object)
 }
 
 // prepareNew calls the Prepare of the type for a new object, or gives the object what Prepare has
@@ -173,19 +160,28 @@ func (op *operation) prepareNew(obj map[string]any) {
 	if complete && t.PrepareIgnoresMetadata != nil && t.PrepareIgnoresMetadata(obj) {
 		if c.equal = c.like != nil && c.like.admitted != nil && equalButMetadata(obj, c.like.admitted); c.equal {
 			meta := obj["metadata"]
+			if object.Checked {
+				defer mustBeSkipped("Prepare", op.prepared(object.Copy(obj)), obj)
+			}
 			clear(obj)
-			maps.Copy(obj, c.like.object)
+			maps.Copy(obj, c.like.decoded.Map())
 			obj["metadata"] = meta
 			return
 		}
 		c.admitted = make(map[string]any, len(obj))
 		object.CopyMembers(c.admitted, obj)
 	}
-	if t.Prepare != nil {
-		t.Prepare(obj, nil)
+	op.prepared(obj)
+	c.equal = c.like != nil && equalButMetadata(obj, c.like.decoded.Map())
+}
+
+// prepared calls the Prepare of the type for a new object and returns it.
+func (op *operation) prepared(obj map[string]any) map[string]any {
+	if op.Type.Prepare != nil {
+		op.Type.Prepare(obj, nil)
 	}
 	op.stamp(obj, nil)
-	c.equal = c.like != nil && equalButMetadata(obj, c.like.object)
+	return obj
 }
 
 // addPrototype makes a stored object a prototype. The object must not be changed any more.
@@ -196,7 +192,7 @@ func (op *operation) addPrototype(stored *storage.Object, obj map[string]any) {
 	}
 	added := &prototype{body: c.body, warned: c.warned}
 	if c.body.IsComplete() {
-		added.state = state{stored: stored, object: obj, valid: true}
+		added.decoded = stored.DecodedAs(op.Type, obj)
 		if !stored.Completed {
 			added.admitted = c.admitted
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -32,13 +31,13 @@ func (op *operation) chargeQuotas(a *admission.Attributes) error {
 	for len(quotas) > 0 {
 		decoded := make([]map[string]any, len(quotas))
 		for i, o := range quotas {
-			decoded[i] = op.decoded.get(t, o)
+			decoded[i] = o.Decoded(t).Map()
 		}
 		used, err := op.plugins.EvaluateQuota(a, decoded)
 		if err != nil || a.DryRun {
 			return err
 		}
-		if quotas, err = op.writeUsage(t, quotas, decoded, used); err != nil {
+		if quotas, err = op.writeUsage(t, quotas, used); err != nil {
 			return err
 		}
 	}
@@ -47,16 +46,17 @@ func (op *operation) chargeQuotas(a *admission.Attributes) error {
 
 // writeUsage writes the usage of quotas to their status. It returns the quotas,
 // as they are now, that another write has changed in between.
-func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, decoded, used []map[string]any) (changed []*storage.Object, err error) {
+func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, used []map[string]any) (changed []*storage.Object, err error) {
 	accountant := op.internal("update", Request{Type: t, Namespace: op.Namespace, Subresource: "status", UserAgent: ownUserAgent})
 	for i, old := range quotas {
 		if used[i] == nil {
 			continue
 		}
-		obj := object.ShallowCopy(decoded[i])
-		object.Own(obj, "status")["used"] = used[i]
-		obj = accountant.withManagedFields(obj, &state{stored: old, object: decoded[i]}, &WriteOptions{})
-		_, err := accountant.replaceObject(old, obj, decoded[i], false)
+		quota := old.Decoded(t)
+		edit := quota.Object().Edit()
+		edit.Set(used[i], "status", "used")
+		obj := accountant.withManagedFields(edit.Map(), quota, &WriteOptions{})
+		_, err := accountant.replaceObject(t, old, obj, quota, false)
 		switch {
 		case errors.Is(err, errConflict):
 			if o := op.store.Newest(t.Key(old.Namespace, old.Name)); o != nil {

@@ -140,7 +140,6 @@ type Registry struct {
 	ids        *ids.Source
 	journal    *journal.Journal
 	counts     metrics.Values // of plugins and strategies
-	recent     recentStates
 	webhooks   *webhook.Client
 	coverage   *coverage.Switch
 	usage      usage.Recorder
@@ -163,7 +162,6 @@ type Registry struct {
 	reloading sync.Mutex // held while admission configuration is brought in line with the store
 	flows     flowClassifier
 
-	decoded decodedCache
 	initial *storage.Snapshot // the state of a fresh server, for Reset
 
 	expiries      expiries
@@ -265,12 +263,12 @@ func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *sto
 	if c.Auth.TokenWebhook != nil {
 		g.authenticator.Remote = append(g.authenticator.Remote, tokenwebhook.New(c.Auth.TokenWebhook, c.Webhooks, g.authenticator.Audiences))
 	}
-	policy := &authz.StorePolicy{Types: base.types, Store: store, Cache: base.parsed}
+	policy := &authz.StorePolicy{Types: base.types, Store: store}
 	g.authorizer.Policy = policy
 	if c.Auth.Modes != nil {
 		g.authorizer.Modes = c.Auth.Modes.Modes(chain.Server{
 			Policy: policy, Webhooks: c.Webhooks, NamesAuthorizers: c.Release.Minor() >= 37,
-			Node: &node.Mode{Types: base.types, Store: store, Cache: base.parsed, Release: c.Release},
+			Node: &node.Mode{Types: base.types, Store: store, Release: c.Release},
 		})
 	}
 	if every := c.Compaction.Every; every > 0 {

@@ -224,12 +224,12 @@ func TestConflictIsRetried(t *testing.T) {
 	require.NoError(t, err)
 	op := c.operation(ctx, "update", c.request(t, "configmaps", "a"))
 	calls := 0
-	result, err := op.change(change{options: o, update: func(old *state) (map[string]any, error) {
+	result, err := op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
 		if calls++; calls == 1 {
 			_, err := c.Patch(ctx, c.request(t, "configmaps", "a"), Patch{patch.MergeType, []byte(`{"data":{"other":"x"}}`)}, o)
 			require.NoError(t, err)
 		}
-		obj := object.Copy(old.object)
+		obj := object.Copy(old.Map())
 		object.Set(obj, "2", "data", "key")
 		return op.withManagedFields(obj, old, o), nil
 	}})

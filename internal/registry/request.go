@@ -60,11 +60,6 @@ type Request struct {
 	// It must not change or keep the object. Nil is not called.
 	Decoded func(obj map[string]any, c resource.Codec)
 
-	// Generic returns a stored object that the caller has in generic form, in the version of
-	// Type, nil if it has not: that saves decoding it. The registry does not change it. Nil is
-	// not called.
-	Generic func(*storage.Object) map[string]any
-
 	// Needs is called with the permissions that the request needs beside its own, and with what
 	// would do instead, nil for nothing. Nil is not called.
 	Needs func(at authz.Attributes, reason usage.Reason, instead *authz.Attributes)
@@ -156,7 +151,6 @@ type operation struct {
 
 	managers     *fieldManagers // of Type; nil before managersOfType
 	sent         sentBody       // what older releases quote in errors
-	expected     *state         // what an update is likely to replace, nil if that is not known
 	creation     creation
 	applies      bool                  // the write is a server-side apply
 	rawMetadata  bool                  // hasRawMetadata of the apply
@@ -165,7 +159,6 @@ type operation struct {
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it
 	revision     mvcc.Revision         // of the last commit; 0 before
-	inserted     *state                // the object that insert stored
 	reservation  allocator.Reservation // cluster IPs and node ports, until release
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -18,15 +19,15 @@ import (
 
 // view returns what the request's path shows of an object: the object, or its
 // Scale.
-func (op *operation) view(old *state) map[string]any {
+func (op *operation) view(old *storage.Decoded) map[string]any {
 	if !op.isScale() {
-		return old.object
+		return old.Map()
 	}
-	scale := newScale(op.Type, op.sub, old.object)
+	scale := newScale(op.Type, op.sub, old.Map())
 	if spec := object.Map(scale, "spec"); op.Type.Scale.CustomPath != "" && spec["replicas"] == nil {
 		spec["replicas"] = int64(noReplicas)
 	}
-	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToSubresource(object.List(old.object, "metadata", "managedFields"))
+	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToSubresource(object.List(old.Map(), "metadata", "managedFields"))
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
 	}
@@ -38,16 +39,16 @@ func (op *operation) view(old *state) map[string]any {
 }
 
 // viewJSON returns the document that a JSON Patch of the request is applied to.
-func (op *operation) viewJSON(old *state) []byte {
+func (op *operation) viewJSON(old *storage.Decoded) []byte {
 	if op.isScale() {
 		return op.Type.Scale.Codec.Append(nil, op.view(old))
 	}
-	return op.Type.Codec.PatchDocument(old.stored.JSON(), old.object)
+	return op.Type.Codec.PatchDocument(old.Stored.JSON(), old.Map())
 }
 
 // mergeView turns what the request's path takes into the object to store: the
 // body itself, or the old object with the replicas of a Scale.
-func (op *operation) mergeView(body map[string]any, old *state) (map[string]any, error) {
+func (op *operation) mergeView(body map[string]any, old *storage.Decoded) (map[string]any, error) {
 	if !op.isScale() {
 		return body, nil
 	}
@@ -55,21 +56,20 @@ func (op *operation) mergeView(body map[string]any, old *state) (map[string]any,
 	if err := op.checkScale(object.Map(body, "metadata"), replicas, old); err != nil {
 		return nil, err
 	}
-	obj := object.Copy(old.object)
-	meta := object.Meta(obj)
+	edit := old.Object().Edit()
 	if version := object.String(body, "metadata", "resourceVersion"); version != "" {
-		meta["resourceVersion"] = version
+		edit.Set(version, "metadata", "resourceVersion")
 	}
-	object.Set(obj, replicas, op.Type.Scale.Spec...)
-	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToParent(object.List(meta, "managedFields"), object.List(body, "metadata", "managedFields"))
+	edit.Set(replicas, op.Type.Scale.Spec...)
+	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToParent(object.List(old.Map(), "metadata", "managedFields"), object.List(body, "metadata", "managedFields"))
 	if err != nil {
 		return nil, err
 	}
-	delete(meta, "managedFields")
+	edit.Delete("metadata", "managedFields")
 	if len(managed) > 0 {
-		meta["managedFields"] = managed
+		edit.Set(managed, "metadata", "managedFields")
 	}
-	return obj, nil
+	return edit.Map(), nil
 }
 
 // noReplicas is the number of replicas that a write sees in the Scale of a custom
@@ -100,7 +100,7 @@ func (r *Request) noScale(minor int) error {
 
 // checkScale fails for a Scale that the object cannot have. meta and replicas are those
 // of the Scale.
-func (op *operation) checkScale(meta map[string]any, replicas int64, old *state) error {
+func (op *operation) checkScale(meta map[string]any, replicas int64, old *storage.Decoded) error {
 	if path := op.Type.Scale.CustomPath; path != "" {
 		if replicas == noReplicas {
 			return status.BadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", path))
@@ -118,7 +118,7 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, old *state)
 	if errs = op.released(errs); len(errs) > 0 {
 		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
 	}
-	if is, uid := old.stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
+	if is, uid := old.Stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
 		return status.Conflict(op.scaleResource(), op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
 	}
 	return nil

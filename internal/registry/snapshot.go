@@ -23,7 +23,7 @@ func (g *Registry) Restore(snapshot *storage.Snapshot) error {
 	g.reloadAdmission()
 	g.changed(nil, nil)
 	g.flows.changed()
-	g.reconcileDefinitions(g.allDefinitions(), nil)
+	g.reconcileDefinitions(g.allDefinitions())
 	return nil
 }
 

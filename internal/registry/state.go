@@ -57,7 +57,7 @@ func (g *Registry) load(s *storage.State) error {
 	// The types of custom resources are those of the definitions in the store.
 	g.store.Load(s.Revision, items)
 	if t := g.definitionsType(); t != nil {
-		g.loadDefinitions(t, g.allDefinitions(), nil)
+		g.loadDefinitions(t, g.allDefinitions())
 	}
 	for _, item := range custom {
 		if err := appendItem(&items, item, g.customType(item)); err != nil {
@@ -70,7 +70,7 @@ func (g *Registry) load(s *storage.State) error {
 	g.reloadAdmission()
 	g.changed(nil, nil)
 	g.flows.changed()
-	g.reconcileDefinitions(g.allDefinitions(), nil)
+	g.reconcileDefinitions(g.allDefinitions())
 	return nil
 }
 

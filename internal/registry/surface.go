@@ -7,7 +7,6 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // A Surface is the set of types that a server serves at one moment: the built-in
@@ -62,7 +61,6 @@ type base struct {
 	types    *resource.Types
 	managers *fieldManagerCache
 	seeds    *seeds
-	parsed   *storage.ParseCache
 
 	definitions definitions // none
 }
@@ -74,7 +72,7 @@ func baseOf(p *release.Release) *base {
 	if !ok {
 		once, _ = bases.LoadOrStore(p, sync.OnceValue(func() *base {
 			served := resource.NewTypes(kinds.Types(p))
-			return &base{release: p, types: served, managers: newFieldManagerCache(context.Background(), p), seeds: newSeeds(p, served), parsed: &storage.ParseCache{}, definitions: newDefinitions()}
+			return &base{release: p, types: served, managers: newFieldManagerCache(context.Background(), p), seeds: newSeeds(p, served), definitions: newDefinitions()}
 		}))
 	}
 	return once.(func() *base)()

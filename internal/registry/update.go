@@ -21,9 +21,8 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 	if op.target == targetUnsupported {
 		return Result{}, op.notImplemented(op.verb)
 	}
-	op.expect(body)
-	defer op.forget()
-	obj, err := op.decode(body, o)
+	current := op.likelyCurrent(body)
+	obj, err := op.decode(body, o, current)
 	if err != nil {
 		return Result{}, err
 	}
@@ -35,7 +34,7 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 	return op.change(change{
 		options: o,
 		uid:     object.String(meta, "uid"),
-		update: func(old *state) (map[string]any, error) {
+		update: func(old *storage.Decoded) (map[string]any, error) {
 			next := obj
 			obj = nil // the attempt changes it
 			if next == nil {
@@ -44,31 +43,24 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 				}
 			}
 			if old != nil && !op.isScale() {
-				object.ShareMembers(next, old.object)
+				object.ShareMembers(next, old.Map())
 			}
 			return op.withManagedFields(next, old, o), nil
 		},
 	})
 }
 
-// expect decodes the object that the body of an update is likely to replace, before the body: what
-// the body has from it is not decoded again.
-func (op *operation) expect(body Body) {
+// likelyCurrent returns the object that the body of an update is likely to replace, nil if that is
+// not known before the body is decoded: what the body has from it is not decoded again.
+func (op *operation) likelyCurrent(body Body) *storage.Decoded {
 	t := op.Type
 	if body.Object != nil || body.Format != codec.JSON || op.isScale() || t.Versions != nil {
-		return
+		return nil
 	}
 	if o := op.store.Newest(op.key()); o != nil && o.IsOf(t) {
-		op.expected = op.decodeRecent(op.key(), o)
+		return op.decoded(o)
 	}
-}
-
-// forget ends expect.
-func (op *operation) forget() {
-	if s := op.expected; s != nil {
-		op.expected = nil
-		op.recent.keep(op.key(), s)
-	}
+	return nil
 }
 
 // decodeAgain returns the object of the body of an update that was decoded before, without
@@ -76,7 +68,7 @@ func (op *operation) forget() {
 func (op *operation) decodeAgain(body Body, o *WriteOptions) (map[string]any, error) {
 	quiet := *op
 	quiet.Warnings, quiet.Decoded = nil, nil
-	obj, err := quiet.decode(body, o)
+	obj, err := quiet.decode(body, o, quiet.likelyCurrent(body))
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +92,8 @@ type change struct {
 
 	// update returns what takes the place of the object, or of what the
 	// subresource shows of it, with managed fields. old is nil if there is no
-	// object, and must not be changed. It is called again after a conflict.
-	update func(old *state) (map[string]any, error)
+	// object. It is called again after a conflict.
+	update func(old *storage.Decoded) (map[string]any, error)
 }
 
 // change is the path of every write to an existing object: read, update, admit,
@@ -123,66 +115,24 @@ func (op *operation) change(c change) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		changed, err := op.changeState(c, old, shown)
-		switch {
-		case err == nil:
-			return op.result(changed.stored, nil)
-		case !errors.Is(err, errConflict):
-			return op.result(nil, err)
+		stored, err := op.changeOnce(c, old, op.decoded(shown))
+		if !errors.Is(err, errConflict) {
+			return op.result(stored, err)
 		}
 	}
 }
 
-// changeState is changeOnce for an object of which shown is the version of the request.
-func (op *operation) changeState(c change, old, shown *storage.Object) (*state, error) {
-	present := op.present(op.key(), shown)
-	defer op.recent.keep(op.key(), present)
-	changed, err := op.changeOnce(c, old, present)
-	if err == nil && changed.stored.Revision > old.Revision {
-		op.setAfter(present, changed)
-	}
-	return changed, err
-}
-
-// present returns the state of an object of which shown is the version of the request. The caller
-// has to keep it.
-func (op *operation) present(key string, shown *storage.Object) *state {
-	if s := op.expected; s != nil && s.stored == shown {
-		op.expected = nil
-		return s
-	}
-	op.forget()
-	if obj := op.known(shown, op.Type); obj != nil {
-		return &state{stored: shown, object: obj}
-	}
-	return op.decodeRecent(key, shown)
-}
-
-// genericOf returns a stored object in generic form, in the version of t. It must not be
-// changed.
-func (op *operation) genericOf(o *storage.Object, t *resource.Type) map[string]any {
-	if obj := op.known(o, t); obj != nil {
-		return obj
-	}
-	return o.Decode(t)
-}
-
-// known returns a stored object that the caller has in generic form, in the version of t, or nil.
-// It must not be changed.
-func (op *operation) known(o *storage.Object, t *resource.Type) map[string]any {
-	if op.Generic == nil || t != op.Type {
-		return nil
-	}
-	return op.Generic(o)
+// decoded returns a stored object, which has the version of the request, in generic form.
+func (op *operation) decoded(o *storage.Object) *storage.Decoded {
+	return o.Decoded(op.Type, op.prototypes.of(op.Type).decoded...)
 }
 
 // changeOnce makes the change from one state of the object: present is old in
 // the version of the request. It fails with errConflict if old is not the newest
 // any more.
-func (op *operation) changeOnce(c change, old *storage.Object, present *state) (*state, error) {
+func (op *operation) changeOnce(c change, old *storage.Object, present *storage.Decoded) (*storage.Object, error) {
 	defer op.release()
-	was, o := present.object, c.options
-	defer mustKeep(op.Type, was)()
+	was, o := present.Map(), c.options
 	body, err := c.update(present)
 	if err != nil {
 		return nil, err
@@ -217,7 +167,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 		if _, err := op.remove(old, o.dryRun()); err != nil {
 			return nil, err
 		}
-		return &state{stored: draft.At(old.Revision), object: obj}, nil
+		return draft.At(old.Revision), nil
 	}
 	if !o.dryRun() && !draft.Same(old) {
 		if draft, obj, err = op.fit(draft, obj); err != nil {
@@ -231,16 +181,19 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *state) (
 	if op.Type.Updated != nil && !o.dryRun() {
 		op.Type.Updated(obj, was, &op.counts)
 	}
-	return &state{stored: stored, object: obj}, nil
+	if stored.Revision > old.Revision {
+		op.keepDraft(stored, present, obj)
+	}
+	return stored, nil
 }
 
-// mustKeep checks that old, an object of a type that is changed, is the same when the function is
-// called.
-func mustKeep(t *resource.Type, old map[string]any) func() {
-	if t.DefaultMetadata != nil { // may be shared with a prototype
-		return mustNotWrite(old)
+// keepDraft keeps obj, which the write has stored in place of before, or as a new object if that is nil.
+// It belongs to stored from then on, unless admission has replaced it, perhaps by values of its own.
+func (op *operation) keepDraft(stored *storage.Object, before *storage.Decoded, obj map[string]any) {
+	if op.replaced {
+		obj = nil
 	}
-	return mustNotChange(old)
+	stored.KeepDraft(op.Type, before, obj, max(len(op.sent.data), stored.Len()))
 }
 
 // createByChange creates the object that a change did not find, where the type
@@ -340,8 +293,8 @@ func versionOf(meta map[string]any) (uint64, error) {
 
 // prepareForUpdate brings obj, which is to replace the object of a state, into the form that is
 // stored, validates it and has it admitted.
-func (op *operation) prepareForUpdate(obj map[string]any, present *state, o *WriteOptions) error {
-	old := present.object
+func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decoded, o *WriteOptions) error {
+	old := present.Map()
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err
@@ -421,8 +374,8 @@ func keepSystemFields(meta, old map[string]any) {
 }
 
 // validateUpdate returns what is wrong with obj as a replacement of the object of a state.
-func (op *operation) validateUpdate(obj map[string]any, present *state) validation.List {
-	old := present.object
+func (op *operation) validateUpdate(obj map[string]any, present *storage.Decoded) validation.List {
+	old := present.Map()
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
@@ -459,17 +412,36 @@ func (op *operation) validateUpdate(obj map[string]any, present *state) validati
 
 // validateChange returns what the strategy of the type finds wrong with obj as a replacement of the
 // object of a state. It does not validate again what is valid and has not changed.
-func (op *operation) validateChange(obj map[string]any, present *state) validation.List {
-	t, old := op.Type, present.object
+func (op *operation) validateChange(obj map[string]any, present *storage.Decoded) validation.List {
+	t, old := op.Type, present.Map()
 	if t.ValidateMetadata == nil || !resource.SharesMembers(obj, old, "metadata") {
 		return t.ValidateAll(op.ctx, obj, old)
 	}
-	if present.valid {
-		return t.ValidateMetadata(obj, old)
+	if present.Valid() {
+		return op.validateMetadata(obj, old)
 	}
 	errs := t.ValidateAll(op.ctx, obj, old)
-	present.valid = len(errs) == 0
+	if len(errs) == 0 {
+		present.SetValid()
+	}
 	return errs
+}
+
+// validateMetadata is what ValidateAll returns for an object that is valid but for its metadata.
+func (op *operation) validateMetadata(obj, old map[string]any) validation.List {
+	errs := op.Type.ValidateMetadata(obj, old)
+	if object.Checked {
+		mustBeSkipped("validation", op.Type.ValidateAll(op.ctx, obj, old), errs)
+	}
+	return errs
+}
+
+// mustBeSkipped panics if something was skipped that does not return what is known without it. Only
+// builds with the race detector call it.
+func mustBeSkipped(what string, returned, known any) {
+	if got, want := fmt.Sprint(returned), fmt.Sprint(known); got != want {
+		panic(fmt.Sprintf("registry: %s was skipped, which returns %s and not %s", what, got, want))
+	}
 }
 
 // completesDeletion reports whether a change removes the last finalizer of an

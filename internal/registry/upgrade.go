@@ -50,11 +50,11 @@ func (g *Registry) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain)
 		}
 	}
 	if t := g.definitionsType(); t != nil && next.served.Load().definitions.all == next.definitions.all {
-		g.loadDefinitionsIn(next, t, g.allDefinitions(), nil)
+		g.loadDefinitionsIn(next, t, g.allDefinitions())
 	}
 	f.restartCaches()
 	f.api.Store(next)
-	g.reconcileDefinitions(nil, nil)
+	g.reconcileDefinitions(nil)
 	text := fmt.Sprintf("restarted with %s after %s", to.Name(), was.release.Name())
 	if f.name != "" {
 		text = f.name + " " + text

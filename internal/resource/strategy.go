@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -236,9 +237,20 @@ func (s *Strategy) SetDefaults(obj, old map[string]any) {
 	switch {
 	case s.Default == nil:
 	case old != nil && s.DefaultMetadata != nil && SharesMembers(obj, old, "metadata"):
+		if object.Checked {
+			defer mustHaveDefaults(obj, s.Default)
+		}
 		s.DefaultMetadata(obj)
 	default:
 		s.Default(obj)
+	}
+}
+
+// mustHaveDefaults panics if setDefaults changes obj, for which it was skipped.
+func mustHaveDefaults(obj map[string]any, setDefaults func(obj map[string]any)) {
+	copied := object.Copy(obj)
+	if setDefaults(copied); !object.Equal(copied, obj) {
+		panic(fmt.Sprintf("resource: Default was skipped, which makes %v of %v", copied, obj))
 	}
 }
 

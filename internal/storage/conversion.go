@@ -23,28 +23,24 @@ type conversions struct {
 
 // cachedIn returns the object in t's version if it has been converted before, or nil.
 func (o *Object) cachedIn(t *resource.Type) *Object {
-	if c := o.conversions.Load(); c != nil {
+	if c, ok := derivedOf(o, anyConversions); ok {
 		return c.get(t)
 	}
 	return nil
 }
 
+func anyConversions(*conversions) bool { return true }
+
 // cache keeps the object in t's version. The two share their cache.
 func (o *Object) cache(t *resource.Type, converted *Object) {
-	c := o.conversions.Load()
-	if c == nil {
-		c = &conversions{from: o}
-		if !o.conversions.CompareAndSwap(nil, c) {
-			c = o.conversions.Load()
-		}
-	}
-	converted.conversions.Store(c)
+	c := keepDerived(o, anyConversions, &derived{value: &conversions{from: o}})
+	keepDerived(converted, anyConversions, &derived{value: c})
 	c.put(t, converted)
 }
 
 // Unconverted returns the object that o was converted from, or o itself.
 func (o *Object) Unconverted() *Object {
-	if c := o.conversions.Load(); c != nil {
+	if c, ok := derivedOf(o, anyConversions); ok {
 		return c.from
 	}
 	return o
@@ -157,7 +153,7 @@ func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, er
 		return nil, o.conversionError(err)
 	}
 	made := o.as(t, converted[0])
-	made.conversions.Store(&conversions{from: o.Unconverted()})
+	keepDerived(made, anyConversions, &derived{value: &conversions{from: o.Unconverted()}})
 	return made, nil
 }
 

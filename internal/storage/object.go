@@ -34,7 +34,7 @@ type Object struct {
 	sharesLabels bool           // another object has the labels too, and counts them
 	typ          *resource.Type // the type that encoded the object; nil in a Bookmark
 	encoded      wire.Encoded
-	conversions  atomic.Pointer[conversions] // nil while it is not read as another type
+	derived      atomic.Pointer[derived]
 }
 
 // FromJSON returns head as an Object that is not stored yet. json is what New encodes, ended by
@@ -45,7 +45,7 @@ func FromJSON(t *resource.Type, head *Object, json []byte) *Object {
 	return head
 }
 
-// copy returns a copy of the object, without its conversions.
+// copy returns a copy of the object, without what was derived of it.
 func (o *Object) copy() *Object {
 	return &Object{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: o.Labels, Fields: o.Fields,
@@ -258,19 +258,14 @@ func (o *Object) WriteAt(w *bufio.Writer, rev mvcc.Revision) error {
 	return o.encoded.Write(w, int64(rev), true)
 }
 
-// Live returns the object for [wire.DecodeOptions]. decoded is the object, decoded in its own type.
-func (o *Object) Live(decoded map[string]any) *wire.Live {
-	return &wire.Live{Object: decoded, Encoded: &o.encoded}
-}
-
 // Decode returns the object in generic form, with the defaults of its type, unless the
 // type has versions: then it has the defaults of the version in which it is stored. A
 // Bookmark has none. The caller owns the map.
-func (o *Object) Decode(t *resource.Type) map[string]any { return o.DecodeNext(t, nil, nil) }
+func (o *Object) Decode(t *resource.Type) map[string]any { return o.decodeNext(t, nil, nil) }
 
-// Complete makes obj, from which Draft with the same live encoded the object, what DecodeNext
+// complete makes obj, from which Draft with the same live encoded the object, what decodeNext
 // returns, which saves decoding it. It reports false if it cannot, which does not change obj.
-func (o *Object) Complete(t *resource.Type, obj, live map[string]any) bool {
+func (o *Object) complete(t *resource.Type, obj, live map[string]any) bool {
 	if !o.IsOf(t) || !t.Codec.IsStored(obj, live) {
 		return false
 	}
@@ -286,9 +281,9 @@ func (o *Object) setDefaults(t *resource.Type, obj, live map[string]any) {
 	}
 }
 
-// DecodeNext is Decode for an object of which the caller has another version, or for one that is
+// decodeNext is Decode for an object of which the caller has another version, or for one that is
 // like another: live is old decoded as t, or nil. The result may share values with live.
-func (o *Object) DecodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
+func (o *Object) decodeNext(t *resource.Type, live map[string]any, old *Object) map[string]any {
 	if live == nil || !o.IsOf(t) || !old.IsOf(t) {
 		live, old = nil, &noObject
 	}

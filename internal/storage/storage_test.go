@@ -36,6 +36,8 @@ func (plain) Normalize(obj map[string]any, _ bool) (map[string]any, []error, err
 	return obj, nil, nil
 }
 
+func (plain) IsStored(_, _ map[string]any) bool { return true }
+
 func (plain) Wire() *wire.Type { return nil }
 
 func (plain) Append(dst []byte, obj map[string]any) []byte {

@@ -13,7 +13,7 @@ import (
 // of a ReplicaSet differ only in their metadata. A Prototype is immutable.
 type Prototype struct {
 	texts   []memberText
-	members map[string]any // nil unless complete
+	members *object.Object // nil unless complete
 }
 
 // A memberText is the text of a member of a document, an object or a list.
@@ -25,19 +25,15 @@ type memberText struct {
 // Complete returns p with the values of obj, which is the document decoded, and may have been given
 // defaults. The values within the members of obj are shared from then on.
 func (p *Prototype) Complete(obj map[string]any) *Prototype {
-	out := &Prototype{texts: p.texts, members: map[string]any{}}
+	members := map[string]any{}
 	for name, v := range obj {
 		if !isHead(name) {
-			out.members[name] = v
+			members[name] = v
 		}
 	}
-	object.CopyMembers(obj, out.members)
-	return out
+	object.CopyMembers(obj, members)
+	return &Prototype{texts: p.texts, members: object.FromMap(members)}
 }
-
-// Members returns the values of a complete Prototype, by the names of the members. They are shared
-// and must not be changed.
-func (p *Prototype) Members() map[string]any { return p.members }
 
 // IsComplete reports whether p has values.
 func (p *Prototype) IsComplete() bool { return p.members != nil }
@@ -127,7 +123,7 @@ func (m *prototypeMatch) end(d *decoder, obj map[string]any) (ok bool) {
 		d.failure = errOtherMembers
 		return false
 	}
-	object.CopyMembers(obj, m.from.members)
+	object.CopyMembers(obj, m.from.members.Map())
 	return true
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
-	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // A Mode is the mode Node. It has an opinion on the requests of kubelets only: users of the
@@ -27,7 +26,6 @@ import (
 type Mode struct {
 	Types   *resource.Types // with the types that relations go over
 	Store   authz.Store
-	Cache   *storage.ParseCache
 	Release *release.Release
 }
 

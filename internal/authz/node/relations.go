@@ -51,7 +51,7 @@ func (r *request) reaches(of status.GroupResource, namespace, name string) bool 
 	if o == nil {
 		return false
 	}
-	named, err := storage.Parse(r.Cache, o, parseNodeName)
+	named, err := storage.Parse(o, parseNodeName)
 	return err == nil && named == r.node
 }
 
@@ -80,7 +80,7 @@ func (r *request) podRefersTo(target reference) bool {
 		if nodeOf(t, pod) != r.node {
 			continue
 		}
-		if refs, err := storage.Parse(r.Cache, pod, parsePod); err == nil && slices.Contains(refs, target) {
+		if refs, err := storage.Parse(pod, parsePod); err == nil && slices.Contains(refs, target) {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (r *request) podRefersTo(target reference) bool {
 // an object.
 func (r *request) volumeRefersTo(target reference) bool {
 	for pv := range r.Store.All(r.stored(volumeResource).Prefix) {
-		refs, err := storage.Parse(r.Cache, pv, parseVolume)
+		refs, err := storage.Parse(pv, parseVolume)
 		if err == nil && slices.Contains(refs.secrets, target) && r.podRefersTo(refs.claim) {
 			return true
 		}
@@ -104,7 +104,7 @@ func (r *request) reachesVolume(pv *storage.Object) bool {
 	if pv == nil {
 		return false
 	}
-	refs, err := storage.Parse(r.Cache, pv, parseVolume)
+	refs, err := storage.Parse(pv, parseVolume)
 	return err == nil && refs.claim != (reference{}) && r.podRefersTo(refs.claim)
 }
 

@@ -240,22 +240,6 @@ func (s *informers) object(stored *storage.Object, t *resource.Type) *Object {
 	return s.last
 }
 
-// genericOf returns the function that finds in an informer what a request changes. It
-// returns nil if no informer has objects of the type of the request.
-func (s *informers) genericOf(r *request) func(*storage.Object) map[string]any {
-	for _, i := range s.byPrefix[r.typ.Prefix] {
-		if i.typ == r.typ {
-			return func(stored *storage.Object) map[string]any {
-				if o := i.Get(stored.Namespace, stored.Name); o != nil && o.Object == stored {
-					return o.generic
-				}
-				return nil
-			}
-		}
-	}
-	return nil
-}
-
 // all yields the informers in an order that is the same in every run.
 func (s *informers) all() iter.Seq[*Informer] {
 	return func(yield func(*Informer) bool) {

@@ -33,8 +33,8 @@ func compareKeys(a, b Key) int {
 type Object struct {
 	*storage.Object
 	Type    *resource.Type
-	generic map[string]any // decoded on first use
-	links   *links         // decoded on first use
+	decoded *storage.Decoded // on first use
+	links   *links           // decoded on first use
 }
 
 // Key returns the key of the object.
@@ -42,10 +42,10 @@ func (o *Object) Key() Key { return Key{o.Namespace, o.Name} }
 
 // Generic returns the object in generic form. The caller must not change it.
 func (o *Object) Generic() map[string]any {
-	if o.generic == nil {
-		o.generic = o.Decode(o.Type)
+	if o.decoded == nil {
+		o.decoded = o.Decoded(o.Type)
 	}
-	return o.generic
+	return o.decoded.Map()
 }
 
 // Copy returns a copy of the object in generic form. The caller owns it.
@@ -82,8 +82,8 @@ func (o *Object) readLinks() *links {
 	if o.links != nil {
 		return o.links
 	}
-	if o.generic != nil {
-		o.links = linksOf(object.Meta(o.generic))
+	if o.decoded != nil {
+		o.links = linksOf(object.Map(o.Generic(), "metadata"))
 		return o.links
 	}
 	o.links = &noLinks

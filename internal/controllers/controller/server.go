@@ -148,7 +148,7 @@ func (s *apiServer) do(c *Client, r *request) (resp response) {
 func (s *apiServer) call(ctx context.Context, c *Client, r *request) (resp response) {
 	req := registry.Request{
 		Type: r.typ, Subresource: r.subresource, Namespace: r.namespace, Name: r.name,
-		User: c.user, UserAgent: c.agent, Generic: c.runtime.informers.genericOf(r),
+		User: c.user, UserAgent: c.agent,
 	}
 	var result registry.Result
 	switch r.verb {

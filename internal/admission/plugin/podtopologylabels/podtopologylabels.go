@@ -27,21 +27,24 @@ var nodeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"},
 // Mutate labels a new pod that names its node.
 func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource == "" && a.Operation == admission.Create {
-		SetLabels(a.Reader, a.Object, object.String(a.Object, "spec", "nodeName"))
+		for label, v := range Labels(a.Reader, object.String(a.Object, "spec", "nodeName")) {
+			object.Set(a.Object, v, "metadata", "labels", label)
+		}
 	}
 	return nil
 }
 
-// SetLabels sets the topology labels of obj to those of the node. It does
-// nothing if the node does not exist or node is "".
-func SetLabels(r resource.Reader, obj map[string]any, node string) {
+// Labels returns the topology labels of a node, none if it does not exist or node is "".
+func Labels(r resource.Reader, node string) map[string]any {
 	if node == "" {
-		return
+		return nil
 	}
+	topology := map[string]any{}
 	labels := object.Map(r.Get(nodeKind, "", node), "metadata", "labels")
-	for _, key := range []string{"topology.kubernetes.io/zone", "topology.kubernetes.io/region"} {
-		if v, ok := labels[key]; ok {
-			object.Set(obj, v, "metadata", "labels", key)
+	for _, label := range []string{"topology.kubernetes.io/zone", "topology.kubernetes.io/region"} {
+		if v, ok := labels[label]; ok {
+			topology[label] = v
 		}
 	}
+	return topology
 }
