@@ -8,20 +8,19 @@ import (
 
 // object reads a struct.
 func (d *decoder) object(n *node, old any) (any, bool) {
-	start := len(d.members)
-	have := d.recall(n, old)
-	seen := uint64(0)
-	last := -1
-	root := len(d.path) == 0
+	o := objectState{n: n, root: len(d.path) == 0, start: len(d.members), last: -1}
+	o.have = d.recall(n, old)
 	if !d.enter() {
 		return d.fail(errSyntax)
 	}
 	for first := true; ; first = false {
-		if root && !first && d.live.live != nil {
-			if shared := d.live.section(d); shared&seen != 0 {
+		if o.root && !first && d.live.live != nil {
+			shared := d.live.section(d)
+			if shared&o.seen != 0 {
 				return d.fail(errSharedAgain)
-			} else if shared != 0 {
-				seen, have = seen|shared, have|shared
+			}
+			if shared != 0 {
+				o.seen, o.have = o.seen|shared, o.have|shared
 				continue
 			}
 		}
@@ -32,80 +31,101 @@ func (d *decoder) object(n *node, old any) (any, bool) {
 		if !more {
 			break
 		}
-		i, ok := d.fieldAfter(n, last)
-		if !ok {
-			key, ok := d.key()
-			if !ok {
-				return d.fail(errSyntax)
-			}
-			if i = n.byName.Find(key); i < 0 {
-				if root && d.identified && namesType(key) {
-					return d.fail(errOtherCase)
-				}
-				d.report(UnknownField, key)
-				if !d.skip() {
-					return nil, false
-				}
-				continue
-			}
-		}
-		last = i
-		f := &n.fields[i]
-		bit := uint64(1) << i
-		again := seen&bit != 0
-		if again {
-			if root && d.live.shared&bit != 0 {
-				return d.fail(errSharedAgain)
-			}
-			d.report(DuplicateField, f.name)
-		}
-		seen |= bit
-		compares := root && d.prototype.Prototypes != nil && !isHead(f.name)
-		if compares {
-			known, ok := d.prototype.knownMember(d, i, again)
-			if !ok {
-				return nil, false
-			}
-			if known {
-				have |= bit
-				continue
-			}
-		}
-		begin := d.pos
-		slot := -1 // of an earlier value
-		var before any
-		if have&bit != 0 {
-			for slot = start; d.members[slot].field != i; slot++ {
-			}
-			before = d.members[slot].value
-		}
-		d.path = append(d.path, step{owner: n, field: f})
-		m := member{field: i}
-		if m.value, m.keep, ok = d.fieldValue(f, before); !ok {
+		i, ok := d.field(&o)
+		if !ok || i >= 0 && !d.member(&o, i) {
 			return nil, false
 		}
-		d.path = d.path[:len(d.path)-1]
-		if compares {
-			d.prototype.add(i, d.src[begin:d.pos], again)
-		}
-		if f.unstored && d.protobuf && !root {
-			m.keep = false
-		}
-		if slot >= 0 {
-			d.members[slot] = m
-		} else {
-			d.members = append(d.members, m)
-		}
-		have |= bit
 	}
-	obj := d.assemble(n, start, have)
-	if root {
+	obj := d.assemble(n, o.start, o.have)
+	if o.root {
 		d.live.end(n, obj)
 		if !d.prototype.end(d, obj) {
 			return nil, false
 		}
 	}
 	return obj, true
+}
+
+// An objectState is how far a struct was read.
+type objectState struct {
+	n     *node
+	root  bool
+	start int    // of its members on the stack
+	last  int    // the field that was read last, or -1
+	seen  uint64 // fields that were read
+	have  uint64 // fields that have a value, perhaps one of before
+}
+
+// field consumes the name of the next field of a struct and the colon. It returns -1 if the struct
+// does not have the field, and skips its value then. ok is false if that ends decoding.
+func (d *decoder) field(o *objectState) (i int, ok bool) {
+	if i, ok = d.fieldAfter(o.n, o.last); ok {
+		return i, true
+	}
+	key, ok := d.key()
+	if !ok {
+		d.failure = errSyntax
+		return 0, false
+	}
+	if i = o.n.byName.Find(key); i >= 0 {
+		return i, true
+	}
+	if o.root && d.identified && namesType(key) {
+		d.failure = errOtherCase
+		return 0, false
+	}
+	d.report(UnknownField, key)
+	return -1, d.skip()
+}
+
+// member reads the value of a field of a struct. It reports false if that ends decoding.
+func (d *decoder) member(o *objectState, i int) bool {
+	o.last = i
+	f, bit := &o.n.fields[i], uint64(1)<<i
+	again := o.seen&bit != 0
+	if again {
+		if o.root && d.live.shared&bit != 0 {
+			d.failure = errSharedAgain
+			return false
+		}
+		d.report(DuplicateField, f.name)
+	}
+	o.seen |= bit
+	compares := o.root && d.prototype.Prototypes != nil && !isHead(f.name)
+	if compares {
+		if known, ok := d.prototype.knownMember(d, i, again); known || !ok {
+			o.have |= bit
+			return ok
+		}
+	}
+	slot := len(d.members)
+	var before any
+	if o.have&bit != 0 {
+		for slot = o.start; d.members[slot].field != i; slot++ {
+		}
+		before = d.members[slot].value
+	}
+	begin := d.pos
+	d.path = append(d.path, step{owner: o.n, field: f})
+	m := member{field: i}
+	var ok bool
+	if m.value, m.keep, ok = d.fieldValue(f, before); !ok {
+		return false
+	}
+	d.path = d.path[:len(d.path)-1]
+	if compares {
+		d.prototype.add(i, d.src[begin:d.pos], again)
+	}
+	if f.unstored && d.protobuf && !o.root {
+		m.keep = false
+	}
+	if o.have&bit != 0 {
+		d.members[slot] = m
+	} else {
+		d.members = append(d.members, m)
+	}
+	o.have |= bit
+	return true
 }
 
 // fieldAfter consumes the name of a field and the colon if they are those of one of the next
