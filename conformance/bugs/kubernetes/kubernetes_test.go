@@ -37,17 +37,20 @@ func startReplicaSets(ctx context.Context, srv *fakeapi.Server) error {
 	return nil
 }
 
-// The controller creates Pods with generated names, so that it creates one again if the
-// answer is lost. Views may stay behind for minutes.
+// actions are all but Lose: a ReplicaSet's controller creates Pods with generated names, so that
+// it creates one again if the answer is lost.
+var actions = []explore.Action{
+	explore.Crash, explore.CrashAfter, explore.Stop, explore.Hold, explore.Delay, explore.Conflict, explore.Expire,
+	explore.Compact, explore.Rewind,
+}
+
+// Views may stay behind for minutes.
 func TestReplicaSet(t *testing.T) {
 	explore.Run(t, explore.System{
 		Start:    startReplicaSets,
 		Workload: explore.Scenario("testdata/replicaset.yaml"),
-		Actions: []explore.Action{
-			explore.Crash, explore.CrashAfter, explore.Stop, explore.Hold, explore.Delay, explore.Conflict, explore.Expire,
-			explore.Compact, explore.Rewind,
-		},
-		Pace: explore.Pace{Hold: 8 * time.Minute, Quiet: 15 * time.Minute},
-		Dir:  t.TempDir(),
+		Actions:  actions,
+		Pace:     explore.Pace{Hold: 8 * time.Minute, Quiet: 15 * time.Minute},
+		Dir:      t.TempDir(),
 	})
 }
