@@ -98,7 +98,7 @@ func TestArchitectureImports(t *testing.T) {
 	allowed := map[string]*regexp.Regexp{ // of the packages below the first folder of a path
 		"mvcc":      regexp.MustCompile(`^$`),
 		"httptest":  regexp.MustCompile(`^internal/header$`),
-		"internal":  regexp.MustCompile(`^(internal/|mvcc$|httptest$|fakeapi/(faults|journal)$)`),
+		"internal":  regexp.MustCompile(`^(internal/|mvcc$|httptest$|fakeapi/(faults|journal|usage)$)`),
 		"fakeapi":   regexp.MustCompile(`^(internal/|mvcc$|httptest$|fakeapi)`),
 		"scenarios": regexp.MustCompile(`^(internal/|httptest$|fakeapi|scenarios)`),
 	}
