@@ -37,6 +37,9 @@ type exploreCommand struct {
 	all      bool
 	dir      string
 	plan     string
+	shard    string
+	resume   bool
+	newOnly  bool
 	pace     explore.Pace
 
 	inputs inputFS
@@ -62,6 +65,7 @@ func newExploreCommand() *cobra.Command {
 	}
 	setFlags(cmd, c.flags()...)
 	completeValues(cmd, "release", release.Names()...)
+	cmd.AddCommand(newExploreMergeCommand())
 	return cmd
 }
 
@@ -80,8 +84,11 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.IntVar(&c.parallel, "parallel", 0, "make `NUMBER` runs at a time (default the number of processors)")
 			fs.Uint64Var(&c.seed, "seed", 1, "select the random plans with the seed `NUMBER`")
 			fs.BoolVar(&c.all, "all", false, "continue after a finding, and report all")
-			fs.StringVar(&c.dir, "dir", "", "play the plans in `DIRECTORY` first, and write the plans and the stories of findings into it")
+			fs.StringVar(&c.dir, "dir", "", "play the plans in `DIRECTORY` first, and write the plans, the stories of findings and what was tried into it")
 			fs.StringVar(&c.plan, "plan", "", "run only the plan in `FILE`, which --dir has kept")
+			fs.StringVar(&c.shard, "shard", "", "run the plans of a `SHARD`, such as 2/8; 8 is that of JOB_COMPLETION_INDEX among eight")
+			fs.BoolVar(&c.resume, "resume", false, "leave out the plans that earlier searches of the same program have run, as --dir says")
+			fs.BoolVar(&c.newOnly, "new-only", false, "try only plans at points that no earlier search had, as --dir says")
 		}},
 		{"Time", func(fs flagSet) {
 			fs.DurationVar(&c.pace.Quiet, "quiet", time.Second, "end a run when nothing was written for `DURATION`")
@@ -94,6 +101,13 @@ func (c *exploreCommand) flags() []flagGroup {
 
 // run searches and prints the report. It fails if there is a finding.
 func (c *exploreCommand) run(ctx context.Context, command []string) error {
+	shard, err := explore.ParseShard(c.shard)
+	if err != nil {
+		return &usageError{fmt.Errorf("--shard: %w", err)}
+	}
+	if (c.resume || c.newOnly) && c.dir == "" {
+		return &usageError{errors.New("--resume and --new-only need --dir")}
+	}
 	program, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
@@ -127,6 +141,7 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 		Workload: explore.Scenario(c.workload),
 		Pace:     c.pace,
 		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir, PlanFile: c.plan,
+		Shard: shard, Record: c.dir != "", Resume: c.resume, NewOnly: c.newOnly,
 		Log: func(line string) { fmt.Fprintln(c.out, line) },
 	})
 	if err != nil {

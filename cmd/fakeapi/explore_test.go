@@ -54,6 +54,19 @@ func TestExplore(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, saved, 1, fmt.Sprint(&out))
 
+	for format, want := range map[string]string{
+		"text":  "searches: 1\nfinding 1: ",
+		"json":  `"subject": "configmaps default/run-*"`,
+		"junit": `<failure message="2 exist in the end, 1 in the reference run" type="end-state">`,
+		"html":  `<h2>end-state: configmaps default/run-*: 2 exist in the end, 1 in the reference run</h2>`,
+	} {
+		out.Reset()
+		errs.Reset()
+		assert.Equal(t, 1, run(context.Background(), []string{"explore", "merge", "-o", format, dir}, nil, &out, &errs))
+		assert.Contains(t, out.String(), want)
+		assert.Contains(t, errs.String(), "findings: 1")
+	}
+
 	out.Reset()
 	code = run(context.Background(), []string{
 		"explore", "--workload", workload, "--plan", saved[0], "--quiet=200ms", "--hold=200ms", "--", os.Args[0], "-test.run=^TestExploredProgram$", "{url}",
@@ -72,7 +85,12 @@ func TestExploreUsage(t *testing.T) {
 		"explore --workload w.yaml -- /no/such/program":           "/no/such/program: no such file",
 		"explore --workload w.yaml -- " + os.Args[0]:              "w.yaml: no such file",
 		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: --workload: testdata/tokens.csv: ",
-		"explore --workload w.yaml --controllers nosuch -- true":  `"nosuch" is not in the list of known controllers: `,
+		"explore --workload w.yaml --shard 9/8 -- " + os.Args[0]:  "--shard: shard 9/8: a shard is written as 2/8, from 1/8 to 8/8",
+		"explore --workload w.yaml --resume -- " + os.Args[0]:     "--resume and --new-only need --dir",
+		"explore merge":                                          "no directories",
+		"explore merge -o yaml testdata":                         `--output: "yaml" is not one of text, json, junit, html`,
+		"explore merge testdata":                                 "testdata: no search has left anything in it",
+		"explore --workload w.yaml --controllers nosuch -- true": `"nosuch" is not in the list of known controllers: `,
 	} {
 		var out, errs bytes.Buffer
 		assert.NotZero(t, run(context.Background(), strings.Fields(args), nil, &out, &errs))

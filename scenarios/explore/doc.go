@@ -34,6 +34,11 @@
 // k8s.io/apimachinery/pkg/util/runtime to its first element; see fakeapi.WithInMemory. In
 // other cases runs take real time; see [Pace].
 //
+// # Shards
+//
+// A search may be split among machines: see [Shard]. What each of them leaves in its directory
+// is united by [Merge].
+//
 // # Limits
 //
 // A decision is recognized by client, verb, resource, object and number, not by time. A

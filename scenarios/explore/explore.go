@@ -33,6 +33,10 @@ var (
 	seedFlag   = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
 	repeatFlag = flag.Int("explore.repeat", 0, "explore: repeat each finding so often, instead of System.Repeat")
 	planFlag   = flag.String("explore.plan", "", "explore: run only the plan of this file")
+	shardFlag  = flag.String("explore.shard", "", "explore: run the plans of one of several shards, such as 2/8")
+	dirFlag    = flag.String("explore.dir", "", "explore: keep files in this directory, below the name of the test, with what was tried")
+	resumeFlag = flag.Bool("explore.resume", false, "explore: leave out what earlier searches have tried, as -explore.dir says")
+	newFlag    = flag.Bool("explore.new-only", false, "explore: try only plans with a point that no earlier search had, as -explore.dir says")
 )
 
 // Run searches for schedules under which a system misbehaves, and fails the test for each
@@ -40,8 +44,8 @@ var (
 // search. See the package documentation.
 //
 // These flags of go test replace fields of the System: -explore.for 5m, -explore.plans
-// 2000, -explore.all, -explore.seed 7, -explore.repeat 100. With -explore.plan FILE only the
-// plan of a file is run.
+// 2000, -explore.all, -explore.seed 7, -explore.repeat 100, -explore.shard 2/8, -explore.dir DIR,
+// -explore.resume, -explore.new-only. With -explore.plan FILE only the plan of a file is run.
 func Run(t TB, s System) {
 	t.Helper()
 	r := Find(t, s)
@@ -74,15 +78,29 @@ func Find(t TB, s System) *Report {
 		s.PlanFile = *planFlag
 	}
 	s.All = s.All || *allFlag
-	if s.Dir == "" {
+	s.Resume = s.Resume || *resumeFlag
+	s.NewOnly = s.NewOnly || *newFlag
+	if s.Shard == (Shard{}) || *shardFlag != "" {
+		var err error
+		if s.Shard, err = ParseShard(*shardFlag); err != nil {
+			t.Fatalf("%s", err)
+			return nil
+		}
+	}
+	switch {
+	case *dirFlag != "":
+		s.Dir, s.Record = filepath.Join(*dirFlag, filepath.FromSlash(t.Name())), true
+	case s.Dir == "":
 		s.Dir = filepath.Join("testdata", "explore", filepath.FromSlash(t.Name()))
 	}
 	if s.Log == nil {
 		s.Log = func(line string) { t.Logf("explore: %s", line) }
 	}
-	files := planFiles{dir: s.Dir, only: s.PlanFile, stories: storiesOf(t), command: func(file string) string {
-		return fmt.Sprintf("go test -run '^%s$' -explore.plan %s", strings.ReplaceAll(t.Name(), "/", "$/^"), file)
-	}}
+	stories := storiesOf(t)
+	if s.Record {
+		stories = s.Dir
+	}
+	files := planFiles{name: t.Name(), dir: s.Dir, only: s.PlanFile, stories: stories, command: fmt.Sprintf("go test -run '^%s$' -explore.plan", strings.ReplaceAll(t.Name(), "/", "$/^"))}
 	r, err := s.search(context.Background(), bubbleFor(t), files)
 	if err != nil {
 		t.Fatalf("%s", printable.Text(err.Error()))
@@ -124,9 +142,15 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	}
 	x := &search{
 		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace).skewed(),
-		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{},
+		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{}, ran: digests{},
+	}
+	if err := x.remember(); err != nil {
+		return nil, err
 	}
 	options := []fakeapi.Option{fakeapi.WithSeed(s.Seed), fakeapi.WithHistory(fakeapi.History{Age: 24 * time.Hour})}
+	if s.Shard.Count > 0 {
+		s.logf("shard %s", s.Shard)
+	}
 	limit := s.For
 	if bubble == nil {
 		x.enclose = func(_ *stepCounter, f func()) error { f(); return nil }
@@ -157,6 +181,9 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	x.deadline = x.began.Add(limit)
 	err = x.run(ctx)
 	x.report.Elapsed = time.Since(x.began)
+	if err == nil && s.Record && s.PlanFile == "" {
+		err = x.record().write()
+	}
 	return x.report, err
 }
 

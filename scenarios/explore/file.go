@@ -21,10 +21,11 @@ import (
 // planFiles are the files of findings in a directory. Without a directory there are
 // none.
 type planFiles struct {
+	name    string // of the test
 	dir     string
 	stories string // directory of the stories
 	only    string // the only file to load; "" for all of dir
-	command func(file string) string
+	command string // that runs the plan of a file, which follows; "" if it is not known
 }
 
 // A planFile is the content of a file.
@@ -126,8 +127,8 @@ func (p *planFiles) save(f *Finding) error {
 	if p.dir != "" {
 		file := &planFile{Version: 1, Oracle: f.Oracle, Finding: f.Violation.String(), Seed: f.Seed, Plan: f.Plan, Pause: f.Pause}
 		f.File = filepath.Join(p.dir, nameFor(f.Oracle, f.Plan)+".yaml")
-		if p.command != nil {
-			f.Command = p.command(f.File)
+		if p.command != "" {
+			f.Command = p.command + " " + f.File
 		}
 		text, err := file.format(f.Command)
 		if err != nil {

@@ -40,6 +40,25 @@ type Coverage struct {
 	// possible. Done is at how many of them it was done, by plans with one decision. Equal
 	// is how many were skipped, because the server has the same state at another point.
 	Points, Done, Equal int
+
+	done digests // the decisions
+}
+
+// did counts a decision that was made.
+func (c *Coverage) did(d digest) {
+	if c.done == nil {
+		c.done = digests{}
+	}
+	c.done[d] = true
+	c.Done = len(c.done)
+}
+
+// add unites the coverage with that of a record.
+func (c *Coverage) add(r *recordedCoverage) {
+	c.Points, c.Equal = max(c.Points, r.Points), max(c.Equal, r.Equal)
+	for d := range r.Done {
+		c.did(d)
+	}
 }
 
 // String returns the coverage on one line.
@@ -90,8 +109,11 @@ func (r *Report) String() string {
 // coverageText returns the report without the findings.
 func (r *Report) coverageText() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d plans in %v; the reference run has %d writes, %d deliveries and %d lists",
-		r.Plans, r.Elapsed.Round(time.Millisecond), r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
+	fmt.Fprintf(&b, "%d plans", r.Plans)
+	if r.Elapsed > 0 {
+		fmt.Fprintf(&b, " in %v", r.Elapsed.Round(time.Millisecond))
+	}
+	fmt.Fprintf(&b, "; the reference run has %d writes, %d deliveries and %d lists", r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
 	for _, c := range r.Coverage {
 		fmt.Fprintf(&b, "\n\t%s", c)
 	}
@@ -124,8 +146,9 @@ type Finding struct {
 	// Command runs the plan again; "" if it is not known.
 	Command string
 
-	page []byte
-	ref  *outcome // with which the run was compared; nil if it is the reference run
+	first int // the number of the first plan, among all plans of the search
+	page  []byte
+	ref   *outcome // with which the run was compared; nil if it is the reference run
 }
 
 // String returns the finding in several lines.

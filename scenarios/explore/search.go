@@ -32,7 +32,11 @@ type search struct {
 	cuts   map[int]*outcome  // runs without decisions that end with a pause; nil for one that does not settle
 	states map[uint64]bool   // states that runs have reached
 	lively map[Decision]bool // decisions that have led to new states
-	done   map[string]bool   // random plans that were run
+	done   map[string]bool   // pairs, and random plans that were run
+
+	earlier *earlier // what is not tried again
+	number  int      // of plans, with those of other shards
+	ran     digests  // plans
 }
 
 // maxDecisions is the number of decisions of a random plan.
@@ -47,7 +51,7 @@ func (s *search) run(ctx context.Context) error {
 	if usable, err := s.reference(); err != nil || !usable || len(s.report.Findings) > 0 && !s.system.All {
 		return err
 	}
-	if failed, err := s.saved(files); err != nil || failed || s.files.only != "" {
+	if failed, err := s.saved(files); err != nil || failed && !s.system.Resume || s.files.only != "" {
 		return err
 	}
 	for _, next := range []func() []Plan{s.singles, s.pairs} {
@@ -129,6 +133,9 @@ func noRequest(o *outcome) error {
 // saved plays the plans of files and reports whether one fails.
 func (s *search) saved(files []*planFile) (failed bool, err error) {
 	for _, f := range files {
+		if s.files.only == "" && !s.system.Shard.has(digestOf(f.Plan)) {
+			continue
+		}
 		ref := s.ref
 		if f.Pause > 0 {
 			if ref, err = s.referenceUntil(f.Pause); err != nil {
@@ -239,7 +246,9 @@ func (s *search) singles() []Plan {
 			} else if states != nil {
 				states[state] = true
 			}
-			by[do] = append(by[do], Plan{{do, p.Point}})
+			if s.isNew(p.Point) {
+				by[do] = append(by[do], Plan{{do, p.Point}})
+			}
 		}
 	}
 	var out []Plan
@@ -291,27 +300,40 @@ func (s *search) diverse(points []seenPoint) []seenPoint {
 }
 
 // pairs returns the plans with two decisions that concern the same objects, of which one
-// leads to states that no other run has reached. Those of two such decisions come first.
+// leads to states that no other run has reached. Those of two such decisions come first. A shard
+// does not know where the decisions of others lead: it has all pairs, those first of which earlier
+// searches know it.
 func (s *search) pairs() []Plan {
 	decisions := s.decisions()
-	var both, one []Plan
+	sharded := s.system.Shard.Count > 0
+	lively := make([]bool, len(decisions))
+	for i, d := range decisions {
+		lively[i] = !sharded && s.lively[d] || s.earlier.lively[digestOf(d)]
+	}
+	var both, one, none []Plan
 	for i, a := range decisions {
-		for _, b := range decisions[i+1:] {
-			if a.At == b.At || !a.At.touches(b.At) {
+		for j, b := range decisions[i+1:] {
+			if a.At == b.At || !a.At.touches(b.At) || !s.isNew(a.At) && !s.isNew(b.At) {
 				continue
 			}
 			plan := Plan{a, b}
 			s.done[plan.String()] = true
-			switch la, lb := s.lively[a], s.lively[b]; {
+			switch la, lb := lively[i], lively[i+1+j]; {
 			case la && lb:
 				both = append(both, plan)
 			case la || lb:
 				one = append(one, plan)
+			case sharded:
+				none = append(none, plan)
 			}
 		}
 	}
-	return append(both, one...)
+	return slices.Concat(both, one, none)
 }
+
+// isNew reports whether plans may have decisions at a point only: with NewOnly those that no
+// earlier search had.
+func (s *search) isNew(p Point) bool { return !s.system.NewOnly || !s.earlier.points[digestOf(p)] }
 
 // decisions returns the decisions at the points of the reference run, in their order.
 func (s *search) decisions() []Decision {
@@ -341,7 +363,8 @@ func (s *search) random(ctx context.Context) error {
 		}
 		slices.SortFunc(plan, func(a, b Decision) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) })
 		text := plan.String()
-		if misses++; len(plan) == 1 || s.done[text] {
+		isNew := slices.ContainsFunc(plan, func(d Decision) bool { return s.isNew(d.At) })
+		if misses++; len(plan) == 1 || s.done[text] || !isNew {
 			continue
 		}
 		misses = 0
@@ -356,18 +379,44 @@ func (s *search) random(ctx context.Context) error {
 // maxMisses is how many random plans in a row were run before until the search ends.
 const maxMisses = 1000
 
+// A numbered is a plan with its number among all plans of the search.
+type numbered struct {
+	Plan
+	number int
+}
+
+// own returns those of plans that this search runs, and whether there may be more: not of other
+// shards, and not those that an earlier search has run.
+func (s *search) own(plans []Plan) (own []numbered, more bool) {
+	for _, plan := range plans {
+		d := digestOf(plan)
+		if s.earlier.plans[d] {
+			continue
+		}
+		if s.system.Plans > 0 && s.number >= s.system.Plans {
+			return own, false
+		}
+		s.number++
+		if s.system.Shard.has(d) {
+			own = append(own, numbered{plan, s.number})
+		}
+	}
+	return own, true
+}
+
 // all runs plans. It returns false when the search is over.
 func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
 	n := max(1, s.system.Parallel)
-	for batch := range slices.Chunk(plans, n) {
-		if ctx.Err() != nil || time.Now().After(s.deadline) || s.system.Plans > 0 && s.report.Plans >= s.system.Plans {
+	own, more := s.own(plans)
+	for batch := range slices.Chunk(own, n) {
+		if ctx.Err() != nil || time.Now().After(s.deadline) {
 			return false, nil
 		}
 		outcomes, errs := make([]*outcome, len(batch)), make([]error, len(batch))
 		var wg sync.WaitGroup
 		for i := range batch {
-			forget := s.files.pending(batch[i], s.system.Seed)
-			work := func() { outcomes[i], errs[i] = s.try(batch[i], false); forget() }
+			forget := s.files.pending(batch[i].Plan, s.system.Seed)
+			work := func() { outcomes[i], errs[i] = s.try(batch[i].Plan, false); forget() }
 			if n == 1 {
 				work()
 				continue
@@ -383,7 +432,7 @@ func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
 			if errs[i] != nil {
 				return false, errs[i]
 			}
-			if err := s.examine(o); err != nil {
+			if err := s.examine(o, batch[i].number); err != nil {
 				return false, err
 			}
 			if len(s.report.Findings) > 0 && !s.system.All {
@@ -391,12 +440,14 @@ func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
 			}
 		}
 	}
-	return true, nil
+	return more, nil
 }
 
-// examine judges a run.
-func (s *search) examine(o *outcome) error {
+// examine judges the run of a plan with a number. Each violation is a finding of its own, whatever
+// plans of other shards have had, unless the search ends with the first.
+func (s *search) examine(o *outcome, number int) error {
 	s.report.Plans++
+	s.ran[digestOf(o.plan)] = true
 	fresh := false
 	for state := range o.states {
 		fresh = fresh || !s.states[state] && !s.ref.states[state]
@@ -406,26 +457,33 @@ func (s *search) examine(o *outcome) error {
 		d := o.plan[0]
 		s.lively[d] = fresh
 		if o.fired[0] {
-			s.report.coverage(d.At.sort(), d.Do).Done++
+			s.report.coverage(d.At.sort(), d.Do).did(digestOf(d))
 		}
 	}
-	for _, v := range s.system.judge(o, s.ref, s.pace) {
+	violations := s.system.judge(o, s.ref, s.pace)
+	for _, v := range violations {
 		if s.known(o.plan, v) {
 			continue
 		}
-		return s.found(&Finding{Violation: v, Plan: o.plan}, s.ref) // what else is wrong often follows from it
+		if err := s.found(&Finding{Violation: v, Plan: o.plan, first: number}, s.ref); err != nil || !s.system.All {
+			return err
+		}
+	}
+	if len(violations) > 0 {
+		return nil
 	}
 	f, ref, err := s.wrongAtPause(o)
 	if err != nil || f == nil || s.known(o.plan, f.Violation) {
 		return err
 	}
+	f.first = number
 	return s.found(f, ref)
 }
 
 // known counts a plan for the finding of a violation, and reports whether there is one.
 func (s *search) known(plan Plan, v Violation) bool {
 	for _, f := range slices.Concat(s.report.Findings, s.report.Unrepeated) {
-		if f.Violation.same(v) && (f.Repeated > 0 || f.Plan.String() == plan.String()) {
+		if f.Violation.same(v) && (f.Repeated > 0 || f.Saved || f.Plan.String() == plan.String()) {
 			f.Plans++
 			return true
 		}

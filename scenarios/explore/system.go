@@ -54,6 +54,20 @@ type System struct {
 	// Repeat is how often the plan of a finding is run again, to see how often it fails.
 	// The default is 3. The test flag -explore.repeat replaces it.
 	Repeat int
+	// Shard selects the plans that belong to it. Of a sharded search Plans is the number of plans
+	// of all shards. The test flag -explore.shard replaces it.
+	Shard Shard
+	// Record keeps in Dir what the search has tried and found, for Merge and Resume. The test
+	// flag -explore.dir sets it.
+	Record bool
+	// Resume leaves out the plans that earlier searches have recorded in Dir, and begins with the
+	// states that they have reached; a plan of Dir that still fails does not end it. Dir is then of
+	// one version of the system. The test flag -explore.resume sets it.
+	Resume bool
+	// NewOnly tries only plans with a decision at a point that no earlier search has recorded in
+	// Dir, such as those that a change of the system has made. The test flag -explore.new-only
+	// sets it.
+	NewOnly bool
 	// Parallel is how many runs are made at the same time. The default is 1, with which
 	// runs are the most deterministic.
 	Parallel int
@@ -68,7 +82,7 @@ type System struct {
 	Pace Pace
 
 	// Dir is the directory of the files of findings. The default is testdata/explore and
-	// the name of the test.
+	// the name of the test. The test flag -explore.dir replaces testdata/explore.
 	Dir string
 	// PlanFile, if not "", is the file of a plan that is run instead of a search. The test
 	// flag -explore.plan sets it.
