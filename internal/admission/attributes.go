@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -80,10 +81,8 @@ type Access interface {
 	Authorize(at authz.Attributes) authz.Decision
 	// Type returns the served type of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
-	// Enabled reports whether a feature gate of the release is enabled.
-	Enabled(gate string) bool
-	// Before reports whether the release is older than the minor one.
-	Before(minor int) bool
+	// Release returns the release of the server, with its feature gates.
+	Release() *release.Release
 }
 
 // Annotate adds an annotation for the audit log.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/ext"
 
 	"github.com/kubefake/kubefake/internal/cel/library"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -22,10 +23,6 @@ type DeviceSelectors struct {
 	ConsumableCapacity bool // DRAConsumableCapacity is on: devices have allowMultipleAllocations
 	ListTypeAttributes bool // DRAListTypeAttributes is on: attributes may be lists
 }
-
-// semverInBase is the first Version in which the base environment has the semver library.
-// Selectors had its first version before.
-const semverInBase = 33
 
 // deviceEnvs has an environment for each DeviceSelectors.
 var deviceEnvs sync.Map
@@ -50,7 +47,7 @@ func (s DeviceSelectors) env() *cel.Env {
 		fields["attributes"] = perDomain(types.DynType)
 		options = append(options, cel.Function(includes, cel.MemberOverload("dra_includes_dyn_dyn", []*types.Type{types.DynType, types.DynType}, types.BoolType)))
 	}
-	if !s.has(semverInBase) {
+	if !s.has(behavior.CELSemver) { // they had its first version before
 		options = append(options, library.Semver(false)...)
 	}
 	options = append(options, declaration{map[string]map[string]*types.Type{device: fields}}.envOption, cel.Variable("device", types.NewObjectType(device)))

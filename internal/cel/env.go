@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/ext"
 
 	"github.com/kubefake/kubefake/internal/cel/library"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // The limits on costs.
@@ -32,8 +33,8 @@ const (
 // the release before its own, and accepts the libraries of its own release in stored ones.
 type Version int
 
-// has reports whether expressions may use what a release introduced.
-func (v Version) has(minor int) bool { return v == 0 || int(v) >= minor }
+// has reports whether expressions have a behavior.
+func (v Version) has(b behavior.Behavior) bool { return b.In(int(v)) }
 
 // NewExpressions returns the Version of new expressions of a release, by its minor
 // number.
@@ -44,29 +45,28 @@ func NewExpressions(minor int) Version {
 	return 0
 }
 
-// newestLibrary is the minor number of the release that introduced the newest library.
-const newestLibrary = 34
+// newestLibrary is the newest behavior of expressions.
+const newestLibrary = behavior.CELLists
 
-// bases has the environments of base.
-var bases [newestLibrary + 1]struct {
-	sync.Once
-	env *cel.Env
-}
+// bases has the environments of base: func() *cel.Env by Version.
+var bases sync.Map
 
 // base returns the environment that all others of the version extend.
 func base(v Version) *cel.Env {
 	if v.has(newestLibrary) {
 		v = 0
 	}
-	b := &bases[v]
-	b.Do(func() {
-		env, err := cel.NewEnv(cel.Lib(baseLibrary{v}))
-		if err != nil {
-			panic("cel: " + err.Error()) // unreachable: tests build it
-		}
-		b.env = env
-	})
-	return b.env
+	env, ok := bases.Load(v)
+	if !ok {
+		env, _ = bases.LoadOrStore(v, sync.OnceValue(func() *cel.Env {
+			env, err := cel.NewEnv(cel.Lib(baseLibrary{v}))
+			if err != nil {
+				panic("cel: " + err.Error()) // unreachable: tests build it
+			}
+			return env
+		}))
+	}
+	return env.(func() *cel.Env)()
 }
 
 // baseLibrary has the options of the base environment.
@@ -89,13 +89,13 @@ func (v baseLibrary) CompileOptions() []cel.EnvOption {
 		ext.Strings(ext.StringsVersion(2)),
 		ext.Sets(),
 	}
-	if v.has(32) {
+	if v.has(behavior.CELComprehensions) {
 		options = append(options, ext.TwoVarComprehensions())
 	}
-	if v.has(34) {
+	if v.has(behavior.CELLists) {
 		options = append(options, ext.Lists(ext.ListsVersion(3)))
 	}
-	if v.has(33) {
+	if v.has(behavior.CELSemver) {
 		options = append(options, library.Semver(true)...)
 	}
 	return append(options, library.Options()...)
@@ -104,7 +104,7 @@ func (v baseLibrary) CompileOptions() []cel.EnvOption {
 // optionalTypes returns the version of the library of optional types. The second one has the
 // functions first and last. Kubernetes asks for no version, and has that of its cel-go.
 func optionalTypes(v Version) uint32 {
-	if v.has(32) {
+	if v.has(behavior.CELOptionalFunctions) {
 		return 2
 	}
 	return 1

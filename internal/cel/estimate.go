@@ -11,13 +11,15 @@ import (
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/parser"
+
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // estimateCost returns the estimated cost of an expression. Estimates of kube-apiserver
 // v1.32 do not know the sizes of the elements of lists and maps that an expression makes,
 // and of the values of optionals and dyn. Without a size, a cost has no limit.
 func estimateCost(env *cel.Env, checked *cel.Ast, v Version, c checker.CostEstimator) (checker.CostEstimate, error) {
-	if v.has(32) { // new expressions of a release have the version of the release before
+	if v.has(behavior.CELElementSizes) { // new expressions of a release have the version of the release before
 		return env.EstimateCost(checked, c)
 	}
 	e := plainEstimator{

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
@@ -159,7 +160,7 @@ func (t *declType) sizes(v Version) func(path []string) (size uint64, known bool
 				return 0, false
 			}
 		}
-		if t.kind == kindIntOrString && !v.has(33) {
+		if t.kind == kindIntOrString && !v.has(behavior.CELIntOrStringSizes) {
 			return maxIntOrStringSize, true
 		}
 		return uint64(t.maxSize), true

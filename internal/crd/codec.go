@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/status"
@@ -194,7 +195,7 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 	deletionTimestamp, invalid := takeInvalid(obj, "deletionTimestamp")
 	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
 	// The conversion to the stored version fails for it, and the validation of an update.
-	if invalid && err == nil && (!c.stored || c.release.Minor() >= validatedMetadata) {
+	if invalid && err == nil && (!c.stored || c.release.Has(behavior.DecodesCustomMetadata)) {
 		object.Meta(obj)["deletionTimestamp"] = deletionTimestamp
 	}
 	var embedded *validation.Error

@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -101,7 +102,7 @@ func clientGroupVersions(p *release.Release) []resource.GroupVersion {
 
 // publishOptions returns how a release publishes schemas.
 func publishOptions(p *release.Release) schema.PublishOptions {
-	return schema.PublishOptions{OmitExamples: p.Minor() < 36}
+	return schema.PublishOptions{OmitExamples: !p.Has(behavior.CRDExamples)}
 }
 
 // V2Overrides returns what the conversion of the v3 document of types to v2 cannot
@@ -118,7 +119,7 @@ func V2Overrides(p *release.Release, types []*resource.Type) openapi.V2Overrides
 func withKind(p *release.Release, t *resource.Type, kind string, s map[string]any) map[string]any {
 	s["x-kubernetes-group-version-kind"] = []any{groupVersionKind(t, kind)}
 	var selectableFields []any
-	if p.Minor() < 33 {
+	if !p.Has(behavior.OmitsEmptySelectableFields) {
 		selectableFields = []any{} // these releases publish an empty list
 	}
 	for _, f := range t.SelectableFields {

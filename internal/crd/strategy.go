@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -55,13 +56,10 @@ func statusResetFields(rules Rules) []string {
 	return []string{"metadata", "spec"}
 }
 
-// allStatusVersions is the first release whose writes of the status reset the fields of all versions.
-const allStatusVersions = 35
-
 // statusVersions returns the apiVersions whose managers keep the fields that a write of the status
 // resets: those with a status that are served or stored, in older releases that of the write.
 func (v *version) statusVersions() []string {
-	if v.release.minor < allStatusVersions {
+	if !behavior.AllStatusVersions.In(v.release.minor) {
 		return []string{v.typ.GroupVersion.String()}
 	}
 	out := []string{}
@@ -179,7 +177,7 @@ func (v *version) scale() *resource.Scale {
 // validate validates an object with its schema.
 func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
 	var errs validation.List
-	if old != nil && v.release.minor >= validatedMetadata {
+	if old != nil && behavior.DecodesCustomMetadata.In(v.release.minor) {
 		errs = validateMetadata(object.Meta(obj))
 	}
 	if v.schema != nil {
@@ -192,9 +190,6 @@ func (v *version) validate(ctx context.Context, obj, old map[string]any) validat
 	errs = append(errs, v.validateLists(obj, old)...)
 	return append(errs, v.validateRules(ctx, errs, obj, old)...)
 }
-
-// validatedMetadata is the first release whose validation decodes the metadata of custom resources.
-const validatedMetadata = 37
 
 // validateMetadata returns the error of metadata that cannot be decoded. Only an apply leaves it so.
 func validateMetadata(meta map[string]any) validation.List {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -37,9 +38,9 @@ func RulesOf(r validation.Release) Rules {
 		release:            r,
 		minor:              minor,
 		expressions:        cel.NewExpressions(minor),
-		evaluation:         cel.Options{TypesAsValues: minor < 35, WithoutRatcheting: !ratchets},
-		values:             schema.Options{FormatsOfStrings: minor < 36, WithoutNameFormats: minor < 35, WithoutRatcheting: !ratchets},
-		statusOwnsMetadata: minor < 36,
+		evaluation:         cel.Options{TypesAsValues: !r.Has(behavior.CELErrorValues), WithoutRatcheting: !ratchets},
+		values:             schema.Options{FormatsOfStrings: !r.Has(behavior.NumberFormats), WithoutNameFormats: !r.Has(behavior.NameFormats), WithoutRatcheting: !ratchets},
+		statusOwnsMetadata: !r.Has(behavior.StatusWithoutMetadata),
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // The checks of kube-apiserver, in its order.
@@ -52,20 +54,20 @@ var (
 
 // A Release is the part of a Kubernetes release on which checks depend.
 type Release interface {
-	Minor() int
+	Has(b behavior.Behavior) bool
 	Enabled(gate string) bool
 }
 
-// A condition is what a check depends on: a feature gate or, if that is "", the minor
-// number of the first release that has the check.
+// A condition is what a check depends on: a feature gate or, if that is "", the behavior of
+// releases that have the check.
 type condition struct {
 	gate  string
-	since int
+	since behavior.Behavior
 }
 
 // conditions has those of the checks that not every server has.
 var conditions = map[string]condition{
-	"loopback-serving-certificate":                           {since: 36},
+	"loopback-serving-certificate":                           {since: behavior.LoopbackCertificateCheck},
 	"poststarthook/peer-endpoint-reconciler-controller":      {gate: "UnknownVersionInteroperabilityProxy"},
 	"poststarthook/start-kubernetes-service-cidr-controller": {gate: "MultiCIDRServiceAllocator"},
 	"poststarthook/storage-readiness":                        {gate: "WatchCacheInitializationPostStartHook"},
@@ -87,7 +89,7 @@ func Checks(r Release, endpoint string) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(check string) bool {
 		c, ok := conditions[check]
-		return ok && (c.gate != "" && !r.Enabled(c.gate) || r.Minor() < c.since)
+		return ok && (c.gate != "" && !r.Enabled(c.gate) || !r.Has(c.since))
 	})
 }
 

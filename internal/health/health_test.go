@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 func TestParsePath(t *testing.T) {
@@ -42,14 +44,14 @@ func TestReport(t *testing.T) {
 // newest is a release with all checks.
 type newest struct{}
 
-func (newest) Minor() int          { return 36 }
-func (newest) Enabled(string) bool { return true }
+func (newest) Has(b behavior.Behavior) bool { return b.In(36) }
+func (newest) Enabled(string) bool          { return true }
 
 // old is a release that has none of the checks with conditions.
 type old struct{ newest }
 
-func (old) Minor() int          { return 32 }
-func (old) Enabled(string) bool { return false }
+func (old) Has(b behavior.Behavior) bool { return b.In(32) }
+func (old) Enabled(string) bool          { return false }
 
 func TestChecksOfReleases(t *testing.T) {
 	assert.Contains(t, Checks(newest{}, "livez"), "loopback-serving-certificate")

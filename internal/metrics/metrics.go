@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // ContentType returns the media type of a release, by its minor number, for Prometheus' text format.
@@ -14,7 +16,7 @@ import (
 // See https://prometheus.io/docs/instrumenting/exposition_formats/.
 func ContentType(minor int) string {
 	escaping := "underscores"
-	if minor < 33 {
+	if !behavior.UnderscoresInMetrics.In(minor) {
 		escaping = "values"
 	}
 	return "text/plain; version=0.0.4; charset=utf-8; escaping=" + escaping

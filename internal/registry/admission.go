@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -265,9 +266,6 @@ func (r reader) Type(kind resource.Kind) *resource.Type {
 	return nil
 }
 
-// Minor implements [dynamic.Server].
-func (e admissionEnv) Minor() int { return e.op.base.release.Minor() }
-
 // Authorizer implements [dynamic.Server].
 func (e admissionEnv) Authorizer() library.Authorizer { return celAuthorizer{e.op} }
 
@@ -310,11 +308,8 @@ func (r reader) Authorize(at authz.Attributes) authz.Decision {
 	return d
 }
 
-// Enabled implements [admission.Access].
-func (r reader) Enabled(gate string) bool { return r.op.base.release.Enabled(gate) }
-
-// Before implements [admission.Access].
-func (r reader) Before(minor int) bool { return r.op.base.release.Minor() < minor }
+// Release implements [admission.Access].
+func (r reader) Release() *release.Release { return r.op.base.release }
 
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.

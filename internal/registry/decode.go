@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -216,7 +217,7 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 // fieldOptions returns the manager of a write and the fields that it can change.
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values,
-		KeepOnError: op.base.release.Minor() >= 37}
+		KeepOnError: op.base.release.Has(behavior.KeepsFieldsOnErrors)}
 	if op.ctx != op.config.Context { // see ended
 		out.Context = op.ctx
 	}

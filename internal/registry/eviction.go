@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
@@ -251,9 +252,9 @@ func (op *operation) whyNotAllowed(name string, budget map[string]any) string {
 	condition := object.Condition(budget, "DisruptionAllowed", "False")
 	reason, message := object.String(condition, "reason"), object.String(condition, "message")
 	switch {
-	case reason == "SyncFailed" && message != "" && op.base.release.Minor() >= 35:
+	case reason == "SyncFailed" && message != "" && op.base.release.Has(behavior.ExplainsRefusedEvictions):
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)
-	case current <= desired || op.base.release.Minor() < 35:
+	case current <= desired || !op.base.release.Has(behavior.ExplainsRefusedEvictions):
 		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", name, desired, current)
 	case message != "":
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", name, reason, message)

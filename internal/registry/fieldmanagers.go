@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -113,7 +114,7 @@ func normalizeApplied(c resource.Codec, live, merged map[string]any) (map[string
 }
 
 // partialKeys is [fieldmanager.Kind.PartialKeys] of the release.
-func (c *fieldManagerCache) partialKeys() bool { return c.release.Minor() >= 34 }
+func (c *fieldManagerCache) partialKeys() bool { return c.release.Has(behavior.PartialKeys) }
 
 // errScaleVersion is kube-apiserver's error of an apply to the Scale of a custom
 // resource, whose converter knows only the versions of the resource.

@@ -23,6 +23,7 @@ import (
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/usage"
@@ -267,7 +268,7 @@ func newRegistry(c Config, source *ids.Source, plugins *plugin.Chain, store *sto
 	g.authorizer.Policy = policy
 	if c.Auth.Modes != nil {
 		g.authorizer.Modes = c.Auth.Modes.Modes(chain.Server{
-			Policy: policy, Webhooks: c.Webhooks, NamesAuthorizers: c.Release.Minor() >= 37,
+			Policy: policy, Webhooks: c.Webhooks, NamesAuthorizers: c.Release.Has(behavior.NamesAuthorizers),
 			Node: &node.Mode{Types: base.types, Store: store, Release: c.Release},
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -81,16 +83,11 @@ func (r *Request) scaleResource() status.GroupResource {
 	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name + "/scale"}
 }
 
-// findsScales is the first release that reports a missing object as such to who reads its
-// Scale. Before, that depends on the type.
-const findsScales = 33
-
-// noScale is the error of reading the Scale of a missing object in a release, by its minor
-// number.
-func (r *Request) noScale(minor int) error {
+// noScale is the error of reading the Scale of a missing object in a release.
+func (r *Request) noScale(in *release.Release) error {
 	missing := r.scaleResource()
 	switch {
-	case minor >= findsScales || r.Type.Scale == nil || r.Type.Scale.CustomPath != "" || r.Type.Name == "statefulsets":
+	case in.Has(behavior.ScalesNameTheObject) || r.Type.Scale == nil || r.Type.Scale.CustomPath != "" || r.Type.Name == "statefulsets":
 		missing = r.groupResource()
 	case r.Type.Group == "":
 		missing.Group = "autoscaling"

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/kinds/core"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -225,7 +226,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if _, err := versionOf(object.Meta(obj)); err != nil {
 		return Result{}, err
 	}
-	if op.base.release.Minor() >= clearsSystemFields {
+	if op.base.release.Has(behavior.ClearsSystemFields) {
 		clearSystemFields(object.Meta(obj))
 	}
 	id, err := op.newIdentity(object.Meta(obj))
@@ -246,17 +247,10 @@ func (op *operation) createByChange(c change) (Result, error) {
 	return result, err
 }
 
-// clearsSystemFields is the first release in which a PUT or PATCH that creates an object cannot set
-// the metadata that only the server sets.
-const clearsSystemFields = 37
-
-// ignoresMissing is the first release whose storage fails for a missing object before it
-// checks the preconditions, which it compares with an empty object before.
-const ignoresMissing = 34
-
-// nothingToChange is the error of a change of a missing object.
+// nothingToChange is the error of a change of a missing object. Older releases compare the
+// preconditions with an empty object.
 func (op *operation) nothingToChange(c change) error {
-	if op.base.release.Minor() < ignoresMissing && c.uid != "" {
+	if !op.base.release.Has(behavior.MissingBeforePreconditions) && c.uid != "" {
 		return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
 	}
 	return status.NotFound(op.groupResource(), op.Name)
@@ -380,12 +374,10 @@ func (op *operation) validateUpdate(obj map[string]any, present *storage.Decoded
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
 	errs := append(metadata.New(t.Namespaced, validation.PathSegmentName), changed...)
-	if t.UpdatesValidatedAsNew > 0 && (op.target == targetObject || op.target == targetScale) {
+	if t.UpdatesValidatedAsNew && (op.target == targetObject || op.target == targetScale) {
 		errs = append(errs, metadata.New(t.Namespaced, t.Strategy.Name)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
-		for range t.UpdatesValidatedAsNew {
-			errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
-		}
+		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	for range update {

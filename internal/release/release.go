@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/release/data"
 	"github.com/kubefake/kubefake/internal/release/descriptions"
 	"github.com/kubefake/kubefake/internal/release/surface"
@@ -134,6 +135,9 @@ func (r *Release) Version() string {
 
 // Minor returns the minor number of the release: 36 for "v1.36.3-all".
 func (r *Release) Minor() int { return r.gates.minor }
+
+// Has reports whether the release has a behavior.
+func (r *Release) Has(b behavior.Behavior) bool { return b.In(r.Minor()) }
 
 // VersionInfo returns the body of GET /version.
 func (r *Release) VersionInfo() []byte { return []byte(r.sections().version) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -36,9 +37,9 @@ func OtherVersion(got, want Kind) *status.Status {
 // number; 0 is the newest one.
 func Scheme(minor int) string {
 	switch {
-	case minor == 0 || minor >= 35:
+	case behavior.SchemeLine111.In(minor):
 		return "pkg/runtime/scheme.go:111"
-	case minor >= 33:
+	case behavior.SchemeLine110.In(minor):
 		return "pkg/runtime/scheme.go:110"
 	}
 	return "pkg/runtime/scheme.go:100"

@@ -170,10 +170,9 @@ type Strategy struct {
 	// MetadataValidation is how often an update validates metadata.
 	MetadataValidation MetadataValidation
 
-	// UpdatesValidatedAsNew is how often an update validates the new object as on a create
-	// before it validates the change. The answer has each error of it so many times more, those
-	// of the metadata once more.
-	UpdatesValidatedAsNew int
+	// UpdatesValidatedAsNew makes an update validate the new object as on a create before it
+	// validates the change. The answer has each error of it twice.
+	UpdatesValidatedAsNew bool
 
 	// ValidateInNamespace makes the checks that depend on the namespace, the author or the
 	// time. It is called before Validate, for the object and its status.

@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -39,7 +40,7 @@ func (r *request) componentStatuses() error {
 				return r.answer(http.StatusOK, c.object(r.typ))
 			}
 		}
-		if r.surface.Release().Minor() < 33 {
+		if !r.surface.Release().Has(behavior.ComponentStatusNotFound) {
 			return status.Unclassified("Component not found: " + r.Name)
 		}
 		return status.NotFound(status.GroupResource{Resource: r.typ.Singular}, r.Name)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -388,7 +389,7 @@ func (r *request) serviceProxy() error {
 		}
 	}
 	find := r.findsEndpoint
-	if r.surface.Release().Minor() >= 37 {
+	if r.surface.Release().Has(behavior.EndpointSliceProxy) {
 		find = r.findsSlicedEndpoint
 	}
 	if ok, err := find(to); err != nil {

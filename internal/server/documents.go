@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/openapi"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -75,8 +76,8 @@ func builtinDocumentsOf(r *release.Release) *builtinDocuments {
 				Builtin:   r.GroupVersions(),
 				Types:     r.Types(),
 				Paths:     rootPaths(r),
-				Beta:      r.Minor() < 33 || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
-				NullTimes: r.Minor() < 34,
+				Beta:      !r.Has(behavior.OptionalBetaDiscovery) || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
+				NullTimes: !r.Has(behavior.OmitsNullTimes),
 				Encodings: []discovery.Encoding{
 					{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
 					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/codec"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -50,7 +51,7 @@ func (r *request) asStatus(err error) *status.Status {
 	switch {
 	case errors.As(err, &st):
 		return st
-	case errors.As(err, &tooLarge) && tooLarge.FromEtcd && r.surface.Release().Minor() < 34:
+	case errors.As(err, &tooLarge) && tooLarge.FromEtcd && !r.surface.Release().Has(behavior.FutureRevisions):
 		return status.Unclassified("etcdserver: mvcc: required revision is a future revision")
 	case errors.As(err, &tooLarge):
 		retry := 0
@@ -65,7 +66,7 @@ func (r *request) asStatus(err error) *status.Status {
 	case errors.As(err, &version):
 		// The error of kube-apiserver's watch cache for a version that does not
 		// parse has no reason.
-		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || r.surface.Release().Minor() < 33 && r.readsCache()) {
+		if r.Verb == "watch" || !r.typ.NoWatchCache && (r.Verb == "get" || !r.surface.Release().Has(behavior.ListsRefuseVersions) && r.readsCache()) {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())

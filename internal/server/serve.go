@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -167,7 +168,7 @@ func (r *request) unnamedUser(err *impersonation.UnnamedError) error {
 	switch {
 	case p.Enabled("ConstrainedImpersonation"):
 		return status.BadRequest(err.Error())
-	case p.Minor() < 35:
+	case !p.Has(behavior.ImpersonationBadRequests):
 		return &internalError{r.http.URL.RequestURI(), errors.New(err.Unconstrained())}
 	}
 	return status.BadRequest(err.Unconstrained())
@@ -408,38 +409,27 @@ func (r *request) negotiate() (err error) {
 	return err
 }
 
-// strictRoutes is the first release whose routes refuse the media types of a request
-// whether it has a body or not.
-const strictRoutes = 34
-
 // unrouted is the error for an Accept header that no route of the method fits.
 func (r *request) unrouted(refused *codec.NotAcceptableError) error {
 	switch r.http.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		refused.NoBody = r.surface.Release().Minor() < strictRoutes && header.Get(r.http.Header, "Content-Length") == ""
+		refused.NoBody = !r.surface.Release().Has(behavior.StrictRoutes) && header.Get(r.http.Header, "Content-Length") == ""
 	}
 	return refused
 }
-
-// The first releases that negotiate before they read the options of a list or watch, and
-// that send Tables to watches which begin with a streaming list.
-const (
-	optionsLast     = 36
-	streamsOfTables = 34
-)
 
 // negotiateCollection returns the response of a list or watch for which negotiation has come
 // to out and err: in older releases, after a check of the options.
 func (r *request) negotiateCollection(out codec.Response, err error) (codec.Response, error) {
 	p := r.surface.Release()
-	if p.Minor() >= optionsLast || err == nil && (out.View != codec.Table || p.Minor() >= streamsOfTables) {
+	if p.Has(behavior.NegotiatesBeforeOptions) || err == nil && (out.View != codec.Table || p.Has(behavior.StreamsTables)) {
 		return out, err
 	}
 	o, optionsErr := r.readListOptions()
 	switch {
 	case optionsErr != nil:
 		return out, optionsErr
-	case p.Minor() >= streamsOfTables || !p.Enabled("WatchList") || !o.streamsList() || !o.bookmarks:
+	case p.Has(behavior.StreamsTables) || !p.Enabled("WatchList") || !o.streamsList() || !o.bookmarks:
 		return out, err
 	}
 	offer := r.offer()

@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -473,7 +474,7 @@ var errNoEvent = errors.New("an event is no list")
 // one after the initial events.
 func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 	blueprint := ""
-	if initial && st.surface.Release().Minor() < noBlueprints {
+	if initial && !st.surface.Release().Has(behavior.NoBookmarkBlueprints) {
 		if st.out.View == codec.PartialMetadataList {
 			st.writeError(st.noBlueprint())
 			return st.flush()
@@ -485,10 +486,6 @@ func (st *watchStream) bookmark(rev mvcc.Revision, initial bool) error {
 	}
 	return st.flush()
 }
-
-// noBlueprints is the first release whose bookmark after the initial events has no empty
-// list.
-const noBlueprints = 34
 
 // noBlueprint is the error of an empty list in the representation of a list of metadata.
 func (st *watchStream) noBlueprint() *status.Status {

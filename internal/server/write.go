@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/status"
@@ -175,7 +176,7 @@ func (r *request) patch() error {
 	if err != nil {
 		return err
 	}
-	if !p.Applies() && r.surface.Release().Minor() >= 37 && !json.Valid(data) {
+	if !p.Applies() && r.surface.Release().Has(behavior.ChecksPatchesFirst) && !json.Valid(data) {
 		return status.BadRequest("invalid JSON patch")
 	}
 	result, err := r.server.registry.Patch(r.ctx(), r.target(), p, o)
@@ -185,7 +186,7 @@ func (r *request) patch() error {
 // unroutedPatch is the error for a media type that is no patch of the resource.
 func (r *request) unroutedPatch() error {
 	switch {
-	case !r.byDefinition && r.surface.Release().Minor() < strictRoutes && r.http.ContentLength <= 0:
+	case !r.byDefinition && !r.surface.Release().Has(behavior.StrictRoutes) && r.http.ContentLength <= 0:
 		return r.unrouted(&codec.NotAcceptableError{Route: true})
 	case !r.byDefinition:
 		return status.UnroutedMediaType()
@@ -302,7 +303,7 @@ func (r *request) decodeDeleteOptions(body []byte) (*registry.DeleteOptions, err
 		return nil, err
 	}
 	malformed := status.BadRequest
-	if r.surface.Release().Minor() < 35 {
+	if !r.surface.Release().Has(behavior.DeleteOptionsBadRequests) {
 		malformed = status.Unclassified
 	}
 	doc, err := format.Parse(body)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/codec/accept"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // A zpage is a page about the process: its answer is plain text for a client that accepts
@@ -61,9 +62,9 @@ var zpages = map[string]*zpage{
 func servesZpage(r *release.Release, path string) bool {
 	switch path {
 	case flagzPath:
-		return r.Minor() >= 36 && r.Enabled("ComponentFlagz")
+		return r.Has(behavior.Zpages) && r.Enabled("ComponentFlagz")
 	case statuszPath:
-		return r.Minor() >= 36 && r.Enabled("ComponentStatusz")
+		return r.Has(behavior.Zpages) && r.Enabled("ComponentStatusz")
 	}
 	return false
 }

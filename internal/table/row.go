@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -30,8 +31,8 @@ type Row struct {
 	Minor int
 }
 
-// Before reports whether a release before a minor number prints the row.
-func (r Row) Before(minor int) bool { return r.Minor != 0 && r.Minor < minor }
+// Before reports whether a release without a behavior prints the row.
+func (r Row) Before(b behavior.Behavior) bool { return !b.In(r.Minor) }
 
 // String returns the string at the path, or "".
 func (r Row) String(path ...string) string { return object.String(r.Obj, path...) }

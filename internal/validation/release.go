@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/unversioned"
 )
 
@@ -13,6 +14,8 @@ import (
 type Release interface {
 	// Minor returns the minor number of the release.
 	Minor() int
+	// Has reports whether the release has a behavior.
+	Has(b behavior.Behavior) bool
 	// Enabled reports whether a feature gate is on.
 	Enabled(gate string) bool
 }

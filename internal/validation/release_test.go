@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // oldRelease is a release with some feature gates on.
@@ -12,8 +14,9 @@ type oldRelease struct {
 	gates map[string]bool
 }
 
-func (r oldRelease) Minor() int               { return r.minor }
-func (r oldRelease) Enabled(gate string) bool { return r.gates[gate] }
+func (r oldRelease) Minor() int                   { return r.minor }
+func (r oldRelease) Has(b behavior.Behavior) bool { return b.In(r.minor) }
+func (r oldRelease) Enabled(gate string) bool     { return r.gates[gate] }
 
 func TestErrorsOfReleases(t *testing.T) {
 	path := NewPath("spec", "x")

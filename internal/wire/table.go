@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/fieldname"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/release/data"
 )
 
@@ -130,17 +131,9 @@ func tableOf(minor int) *table {
 	return t.(func() *table)()
 }
 
-// omitsCreation is the minor number of the release from which on an object without
-// metadata.creationTimestamp is encoded without the field. It is null before.
-const omitsCreation = 34
-
 // NullCreation reports whether a release, by its minor number, encodes an object without
 // metadata.creationTimestamp with the field as null.
-func NullCreation(minor int) bool { return minor != 0 && minor < omitsCreation }
-
-// namesEmbedded is the minor number of the release from which on the errors of the JSON
-// decoder name embedded structs in the paths of fields.
-const namesEmbedded = 35
+func NullCreation(minor int) bool { return !behavior.OmitsNullTimes.In(minor) }
 
 // added has the minor number of the release that added a field, by the Go type and the
 // field, for fields that the oldest release does not have.
@@ -156,7 +149,7 @@ var added = sync.OnceValue(func() map[string]int {
 
 // newestChange returns the minor number from which on all releases have the same types.
 var newestChange = sync.OnceValue(func() int {
-	newest := omitsCreation
+	newest := max(behavior.OmitsNullTimes.Minor(), behavior.EmbeddedFieldPaths.Minor())
 	for _, minor := range added() {
 		newest = max(newest, minor)
 	}
@@ -416,7 +409,7 @@ func (t *table) addFields(n *node, typ, lines, embedded string, unstored bool) {
 			errorName: name,
 			unstored:  unstored,
 		}
-		if t.minor == 0 || t.minor >= namesEmbedded {
+		if behavior.EmbeddedFieldPaths.In(t.minor) {
 			f.errorName = embedded + name
 		}
 		omitempty := strings.Contains(flags, "e")

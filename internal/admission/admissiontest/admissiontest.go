@@ -114,10 +114,14 @@ func field(v any, path string) any {
 func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	t.Helper()
 	typ := Type(t, r.Resource)
+	released, err := release.Open("v1." + strconv.Itoa(cmp.Or(r.Minor, 36)))
+	require.NoError(t, err)
+	released, err = released.WithGates(r.Gates)
+	require.NoError(t, err)
 	a := &admission.Attributes{
 		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
-		Access: access{t, r.Forbidden, r.Gates, cmp.Or(r.Minor, 36)}, User: r.User,
+		Access: access{t, r.Forbidden, released}, User: r.User,
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
@@ -130,20 +134,10 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 type access struct {
 	t         testing.TB
 	forbidden []string
-	gates     map[string]bool
-	minor     int
+	release   *release.Release
 }
 
-func (x access) Enabled(gate string) bool {
-	if on, ok := x.gates[gate]; ok {
-		return on
-	}
-	p, err := release.Open("v1." + strconv.Itoa(x.minor))
-	require.NoError(x.t, err)
-	return p.Enabled(gate)
-}
-
-func (x access) Before(minor int) bool { return x.minor < minor }
+func (x access) Release() *release.Release { return x.release }
 
 func (x access) Authorize(at authz.Attributes) authz.Decision {
 	resource := at.Resource

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -73,7 +74,6 @@ func (s *server) List(kind resource.Kind, namespace string) (all []map[string]an
 func (s *server) Type(kind resource.Kind) *resource.Type { return s.ForKind(kind) }
 func (s *server) Authorizer() library.Authorizer         { return denyAll{} }
 func (s *server) UID() string                            { return "u" }
-func (s *server) Minor() int                             { return cmp.Or(s.minor, 36) }
 
 func (s *server) Merge(_ *resource.Type, live, applied map[string]any) (map[string]any, error) {
 	out := object.Copy(live)
@@ -101,6 +101,22 @@ func (s *server) Call(_ context.Context, _ string, config map[string]any, _ time
 	}
 	return []byte(answer(review)), nil
 }
+
+// release returns the release of the server.
+func (s *server) release(t testing.TB) *release.Release {
+	t.Helper()
+	r, err := release.Open("v1." + strconv.Itoa(cmp.Or(s.minor, 36)))
+	require.NoError(t, err)
+	return r
+}
+
+// An access has the release of a server only.
+type access struct {
+	admission.Access
+	release *release.Release
+}
+
+func (x access) Release() *release.Release { return x.release }
 
 // denyAll authorizes no request.
 type denyAll struct{}
@@ -131,7 +147,7 @@ func newAttributes(t testing.TB, s *server, operation admission.Operation, obj, 
 	a := &admission.Attributes{
 		Operation: operation, Type: typ, Codec: typ.Codec,
 		Namespace: "n", User: &authn.User{Name: "alice", Groups: []string{"devs"}},
-		Reader: s,
+		Reader: s, Access: access{release: s.release(t)},
 	}
 	for _, in := range []struct {
 		text string

@@ -13,8 +13,6 @@ import (
 
 // A Server is what policies and webhooks need of the API server, for one request.
 type Server interface {
-	// Minor returns the minor number of the release.
-	Minor() int
 	// Type returns the type that serves objects of a kind, or nil.
 	Type(kind resource.Kind) *resource.Type
 	// Authorizer authorizes the user of the request.

@@ -19,6 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 	client "github.com/kubefake/kubefake/internal/webhook"
@@ -148,7 +149,7 @@ func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionR
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	review, err := parseReview(r.server.Minor(), body, c.version)
+	review, err := parseReview(r.Access.Release().Minor(), body, c.version)
 	if err != nil {
 		return nil, &callError{c.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
@@ -357,10 +358,6 @@ func mutateByWebhooks(ctx context.Context, webhooks []*webhook, r *request, roun
 	return nil
 }
 
-// patchErrors is the first release that takes a patch which is no JSON for an error of the
-// webhook, for which its failurePolicy counts.
-const patchErrors = 34
-
 // mutate calls a mutating webhook and reports whether it changed the object of
 // the request. applied is the patch that was applied, nil for none.
 func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []byte, err error) {
@@ -371,7 +368,7 @@ func (c *call) mutate(ctx context.Context, r *request) (changed bool, applied []
 	}
 	operations, err := jsonpatch.DecodePatch(response.Patch)
 	if err != nil {
-		if r.server.Minor() < patchErrors {
+		if !r.Access.Release().Has(behavior.WebhookPatchErrors) {
 			return false, nil, status.Internal(err.Error())
 		}
 		return false, nil, &callError{c.name, fmt.Errorf("received undecodable patch in webhook response: %w", err)}

@@ -13,8 +13,8 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/configfile"
 	"github.com/kubefake/kubefake/internal/inputfile"
-	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -140,7 +140,7 @@ func (c *configuration) setWebhooks(name string, body []byte) (initErr, err erro
 		KubeConfigFile     string `json:"kubeConfigFile"`
 		StaticManifestsDir string `json:"staticManifestsDir"`
 	}
-	if c.release.Minor() < admissionregistration.StaticSince {
+	if !c.release.Has(behavior.StaticManifests) {
 		var older struct {
 			KubeConfigFile string `json:"kubeConfigFile"`
 		}
@@ -185,7 +185,7 @@ func (c *configuration) setCredentials(name, file string) error {
 // setPolicies sets the folder of a plugin of policies. Releases without folders ignore the
 // configuration.
 func (c *configuration) setPolicies(name string, body []byte) (initErr, err error) {
-	if c.release.Minor() < admissionregistration.StaticSince {
+	if !c.release.Has(behavior.StaticManifests) {
 		return nil, nil
 	}
 	var config struct {

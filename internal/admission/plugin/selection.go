@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/suggest"
@@ -16,8 +17,8 @@ import (
 // A known is an admission plugin of kube-apiserver.
 type known struct {
 	name  string
-	on    bool // enabled by default
-	since int  // the minor release that added it; 0: before all releases here
+	on    bool              // enabled by default
+	since behavior.Behavior // of the releases that have it; 0: all
 }
 
 // allPlugins are the plugins of kube-apiserver in the order in which it runs them. This server
@@ -49,7 +50,7 @@ var allPlugins = []known{
 	{"ExtendedResourceToleration", false, 0},
 	{"DefaultStorageClass", true, 0},
 	{"StorageObjectInUseProtection", true, 0},
-	{"PodGroupProtection", true, 36},
+	{"PodGroupProtection", true, behavior.WorkloadPlugins},
 	{"OwnerReferencesPermissionEnforcement", false, 0},
 	{"PersistentVolumeClaimResize", true, 0},
 	{"RuntimeClass", true, 0},
@@ -59,11 +60,11 @@ var allPlugins = []known{
 	{"CertificateSubjectRestriction", true, 0},
 	{"DefaultIngressClass", true, 0},
 	{"DenyServiceExternalIPs", false, 0},
-	{"PodTopologyLabels", true, 33},
-	{"PodGroupWorkloadExists", true, 36},
-	{"NodeDeclaredFeatureValidator", true, 35},
-	{"JobValidation", true, 36},
-	{"PodResizeValidator", true, 36},
+	{"PodTopologyLabels", true, behavior.PodTopologyLabelsPlugin},
+	{"PodGroupWorkloadExists", true, behavior.WorkloadPlugins},
+	{"NodeDeclaredFeatureValidator", true, behavior.NodeDeclaredFeaturesPlugin},
+	{"JobValidation", true, behavior.WorkloadPlugins},
+	{"PodResizeValidator", true, behavior.PodResizePlugin},
 	{"MutatingAdmissionPolicy", true, 0},
 	{"MutatingAdmissionWebhook", true, 0},
 	{"ValidatingAdmissionPolicy", true, 0},
@@ -146,7 +147,7 @@ func unknown(flag string, minor int, name string) error {
 func (s Selection) enabled(minor int) func(name string) bool {
 	enabled := map[string]bool{}
 	for _, p := range allPlugins {
-		if p.since <= minor {
+		if p.since.In(minor) {
 			enabled[p.name] = slices.Contains(s.Enable, p.name) || p.on && !slices.Contains(s.Disable, p.name)
 		}
 	}
@@ -155,14 +156,14 @@ func (s Selection) enabled(minor int) func(name string) bool {
 
 // exists reports whether kube-apiserver has a plugin in a minor release.
 func exists(minor int, name string) bool {
-	return slices.ContainsFunc(allPlugins, func(p known) bool { return p.name == name && p.since <= minor })
+	return slices.ContainsFunc(allPlugins, func(p known) bool { return p.name == name && p.since.In(minor) })
 }
 
 // Names returns the names of the plugins of kube-apiserver in a minor release, in the
 // order in which it runs them.
 func Names(minor int) (names []string) {
 	for _, p := range allPlugins {
-		if p.since <= minor {
+		if p.since.In(minor) {
 			names = append(names, p.name)
 		}
 	}

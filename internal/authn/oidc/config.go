@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/kubefake/kubefake/internal/configfile"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // A Configuration is an AuthenticationConfiguration of apiserver.config.k8s.io.
@@ -89,7 +90,7 @@ func Parse(text []byte, minor int) (*Configuration, error) {
 		return nil, errors.New("empty config data")
 	}
 	versions := []string{"v1alpha1", "v1beta1"}
-	if minor >= 34 {
+	if behavior.AuthenticationConfigurationV1.In(minor) {
 		versions = append(versions, "v1")
 	}
 	c := &Configuration{}

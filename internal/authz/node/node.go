@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -201,7 +202,7 @@ func (r *request) claim() authz.Decision {
 // serviceAccount allows to get the ServiceAccounts of pods on the node, and to request
 // tokens for them.
 func (r *request) serviceAccount() authz.Decision {
-	if r.Verb == "get" && r.Subresource == "" && r.Release.Minor() >= readableServiceAccounts {
+	if r.Verb == "get" && r.Subresource == "" && r.Release.Has(behavior.KubeletsReadServiceAccounts) {
 		if !r.Release.Enabled("KubeletServiceAccountTokenForCredentialProviders") && !r.Release.Enabled("PodCertificateRequest") {
 			return because("not allowed to get service accounts")
 		}
@@ -215,10 +216,6 @@ func (r *request) serviceAccount() authz.Decision {
 	}
 	return r.reachable()
 }
-
-// readableServiceAccounts is the minor release since which gates let kubelets get
-// ServiceAccounts.
-const readableServiceAccounts = 33
 
 // nodeObject allows to read and write the Node. The plugin NodeRestriction restricts writes
 // to the own Node.

@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -15,12 +16,8 @@ import (
 // staticManifestsDir of an admission plugin.
 const StaticSuffix = ".static.k8s.io"
 
-// StaticGate is the feature gate of such files, and StaticSince the minor number of the first
-// release that has them.
-const (
-	StaticGate  = "ManifestBasedAdmissionControlConfig"
-	StaticSince = 36
-)
+// StaticGate is the feature gate of such files.
+const StaticGate = "ManifestBasedAdmissionControlConfig"
 
 var reservedSuffix = fmt.Sprintf("names ending with %q are reserved for static manifest-based configurations and cannot be managed via the API", StaticSuffix)
 
@@ -37,7 +34,7 @@ func reserveSuffix(s kind.Strategy) kind.Strategy {
 		if released != nil {
 			released(r, out)
 		}
-		if r.Minor() < StaticSince {
+		if !r.Has(behavior.StaticManifests) {
 			return
 		}
 		enabled, validate := r.Enabled(StaticGate), out.Validate

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -129,6 +130,6 @@ var customResourceDefinitionStrategy = kind.Strategy{
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Validate: crd.ValidateStatus},
 	Cells:            definitionCells,
-	CellsSince:       37,
+	CellsSince:       behavior.CRDColumns,
 	NullRows:         true,
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -76,9 +77,9 @@ var daemonSetStrategy = kind.Strategy{
 		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
-	Warnings:              warnDaemonSet,
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 34, Times: 1},
-	GenerationFields:      []string{"spec"},
+	Warnings:            warnDaemonSet,
+	ValidatedAsNewUntil: behavior.AppsUpdatesOnce,
+	GenerationFields:    []string{"spec"},
 	Status: kind.Status{
 		Prepare:  prepareDaemonSetStatus,
 		Validate: daemonSetCounters.Validate,

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -22,9 +23,9 @@ var replicaSetStrategy = kind.Strategy{
 		ValidateMetadata:         kind.NoErrors,
 		CompleteBookmark:         setNoReplicas,
 	},
-	Warnings:              pods.WarnWorkload,
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 34, Times: 1},
-	GenerationFields:      []string{"spec"},
-	Status:                kind.Status{Validate: replicaSetCounters.Validate},
-	Cells:                 replicaSetCells,
+	Warnings:            pods.WarnWorkload,
+	ValidatedAsNewUntil: behavior.AppsUpdatesOnce,
+	GenerationFields:    []string{"spec"},
+	Status:              kind.Status{Validate: replicaSetCounters.Validate},
+	Cells:               replicaSetCells,
 }

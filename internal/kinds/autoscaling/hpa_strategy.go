@@ -2,6 +2,7 @@ package autoscaling
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -12,7 +13,7 @@ var horizontalPodAutoscalerStrategy = kind.Strategy{
 		Validate:                 validateAutoscaler,
 	},
 	GenerationFields: []string{"spec"},
-	GenerationSince:  37,
+	GenerationSince:  behavior.HPAGenerations,
 	Status:           kind.Status{Validate: validateAutoscalerStatus},
 	Cells:            autoscalerCells,
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -28,7 +29,7 @@ var cronJobStrategy = kind.Strategy{
 	},
 	Warnings: warnCronJob,
 	Released: func(r *release.Release, s *resource.Strategy) {
-		if r.Minor() < 34 { // has no defaults in the policies of the template
+		if !r.Has(behavior.DefaultsCronJobPolicies) { // has no defaults in the policies of the template
 			s.Default = func(obj map[string]any) { defaultCronJobWith(obj, defaultJobTemplate) }
 		}
 	},

@@ -3,6 +3,7 @@ package batch
 import (
 	"strconv"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -18,7 +19,7 @@ func statusText(r table.Row) string {
 		{"Complete", "Complete"}, {"Failed", "Failed"}, {"", "Terminating"},
 		{"Suspended", "Suspended"}, {"FailureTarget", "FailureTarget"}, {"SuccessCriteriaMet", "SuccessCriteriaMet"},
 	} {
-		if s.condition == "SuccessCriteriaMet" && r.Before(34) {
+		if s.condition == "SuccessCriteriaMet" && r.Before(behavior.JobSuccessStatus) {
 			continue
 		}
 		if s.condition == "" && r.Deleted() || s.condition != "" && r.HasCondition(s.condition) {

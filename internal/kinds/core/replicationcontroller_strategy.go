@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -33,9 +34,9 @@ var replicationControllerStrategy = kind.Strategy{
 		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
 		FieldLabelError:                kind.FieldLabelNotSupported,
 	},
-	Warnings:              warnReplicationController,
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
-	GenerationFields:      []string{"spec"},
-	Status:                kind.Status{Validate: replicationControllerCounters.Validate},
-	Cells:                 replicationControllerCells,
+	Warnings:            warnReplicationController,
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
+	GenerationFields:    []string{"spec"},
+	Status:              kind.Status{Validate: replicationControllerCounters.Validate},
+	Cells:               replicationControllerCells,
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -20,7 +21,7 @@ func resourceQuotaCells(r table.Row) []any {
 			requests = append(requests, text)
 		}
 	}
-	if r.Before(33) {
+	if r.Before(behavior.QuotaColumns) {
 		return []any{r.Name(), r.Age(), strings.Join(requests, ", "), strings.Join(limits, ", ")}
 	}
 	return []any{r.Name(), strings.Join(requests, ", "), strings.Join(limits, ", "), r.Age()}

@@ -3,6 +3,7 @@ package core
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -45,7 +46,7 @@ var serviceAccountStrategy = kind.Strategy{
 
 // serviceAccountCells returns the cells of a ServiceAccount.
 func serviceAccountCells(r table.Row) []any {
-	if r.Before(35) {
+	if r.Before(behavior.ServiceAccountColumns) {
 		return []any{r.Name(), r.Len("secrets"), r.Age()}
 	}
 	return table.NameAndAge(r)

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -37,7 +38,7 @@ var endpointSliceStrategy = kind.Strategy{
 		WarningsOnWrite:          warnEndpointSlice,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
-		if r.Minor() < 33 {
+		if !r.Has(behavior.RatchetsEndpointSlices) {
 			s.Validate = validateWholeEndpointSlice
 		}
 	},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/table"
@@ -28,8 +29,8 @@ type Strategy struct {
 	// of its metadata, whose change increments metadata.generation. None means that
 	// the resource has no generation.
 	GenerationFields []string
-	// GenerationSince is the minor number of the first release that has the generation.
-	GenerationSince int
+	// GenerationSince is the behavior of releases that have the generation.
+	GenerationSince behavior.Behavior
 	// GenerationExact compares GenerationFields with object.Equal, which distinguishes
 	// an absent list from an empty one, instead of validation.Equal.
 	GenerationExact bool
@@ -37,9 +38,9 @@ type Strategy struct {
 	// Cells returns the cells of an object in a Table, one for each of the kind's
 	// [release.Release.Columns]. If it is nil, the kind has the columns of table.Default.
 	Cells func(r table.Row) []any
-	// CellsSince is the minor number of the first release that has other columns than those
-	// of table.Default.
-	CellsSince int
+	// CellsSince is the behavior of releases that have other columns than those of
+	// table.Default.
+	CellsSince behavior.Behavior
 	// NullRows is that of [table.Layout].
 	NullRows bool
 	// RowConditions, if not nil, returns the conditions of an object's row.
@@ -59,25 +60,14 @@ type Strategy struct {
 	// MetadataWarnings, if not nil, is WarningsOnMetadata by the rules of a release.
 	MetadataWarnings func(r validation.Release, obj map[string]any) []string
 
-	// UpdatesValidatedAsNew is the UpdatesValidatedAsNew of older releases.
-	UpdatesValidatedAsNew ValidatedAsNew
+	// ValidatedAsNewUntil is the behavior of releases that do not validate an update as a new
+	// object too.
+	ValidatedAsNewUntil behavior.Behavior
 
 	// Versioned, if not nil, changes the strategy that Build returns for an API version.
 	Versioned func(version string, s *resource.Strategy)
 	// FieldLabelErrorFor, if not nil, returns FieldLabelError for a version.
 	FieldLabelErrorFor func(t *resource.Type) func(label string) string
-}
-
-// ValidatedAsNew says that releases before the one of a minor number validate an update as
-// a new object too, so many times.
-type ValidatedAsNew struct{ Before, Times int }
-
-// in returns how many times a release does so.
-func (n ValidatedAsNew) in(r *release.Release) int {
-	if r == nil || r.Minor() >= n.Before {
-		return 0
-	}
-	return n.Times
 }
 
 // Build returns the strategy of t in a release; nil is the newest one. Resources with a status subresource get a
@@ -99,11 +89,11 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if k.MetadataWarnings != nil {
 		s.WarningsOnMetadata = func(obj map[string]any) []string { return k.MetadataWarnings(gates, obj) }
 	}
-	s.UpdatesValidatedAsNew = k.UpdatesValidatedAsNew.in(r)
+	s.UpdatesValidatedAsNew = !gates.Has(k.ValidatedAsNewUntil)
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}
-	if len(k.GenerationFields) > 0 && (r == nil || r.Minor() >= k.GenerationSince) {
+	if len(k.GenerationFields) > 0 && gates.Has(k.GenerationSince) {
 		s.Generation = k.generationChanged
 	}
 	if k.Versioned != nil {
@@ -192,7 +182,7 @@ func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 	if r == nil {
 		r = newestRelease()
 	}
-	if r.Minor() < k.CellsSince {
+	if !r.Has(k.CellsSince) {
 		return nil
 	}
 	out := layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells)

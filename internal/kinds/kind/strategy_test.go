@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
 func TestValidatedAsNew(t *testing.T) {
-	twice := Strategy{UpdatesValidatedAsNew: ValidatedAsNew{Before: 35, Times: 1}}
-	for name, want := range map[string]int{"v1.34": 1, "v1.35": 0} {
+	twice := Strategy{ValidatedAsNewUntil: behavior.UpdatesOnce}
+	for name, want := range map[string]bool{"v1.34": true, "v1.35": false} {
 		r, err := release.Open(name)
 		require.NoError(t, err)
 		assert.Equal(t, want, twice.Build(r, &resource.Type{}).UpdatesValidatedAsNew, name)
 	}
-	assert.Zero(t, twice.Build(nil, &resource.Type{}).UpdatesValidatedAsNew)
+	assert.False(t, twice.Build(nil, &resource.Type{}).UpdatesValidatedAsNew)
 }

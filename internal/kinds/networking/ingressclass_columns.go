@@ -1,6 +1,7 @@
 package networking
 
 import (
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -14,7 +15,7 @@ func ingressClassCells(r table.Row) []any {
 		}
 		parameters += "/" + r.String("spec", "parameters", "name")
 	}
-	if r.Before(36) {
+	if r.Before(behavior.DefaultIngressClassName) {
 		return []any{r.Name(), r.String("spec", "controller"), parameters, r.Age()}
 	}
 	return []any{r.ClassName("ingressclass.kubernetes.io/is-default-class"), r.String("spec", "controller"), parameters, r.Age()}

@@ -3,6 +3,7 @@ package networking
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -32,8 +33,8 @@ var networkPolicyStrategy = kind.Strategy{
 		Validate:                 validateNetworkPolicy,
 		WarningsOnWrite:          warnNetworkPolicy,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 36, Times: 1},
-	GenerationFields:      []string{"spec"},
-	GenerationExact:       true,
-	Cells:                 func(r table.Row) []any { return []any{r.Name(), r.SelectorCell("spec", "podSelector"), r.Age()} },
+	ValidatedAsNewUntil: behavior.OtherUpdatesOnce,
+	GenerationFields:    []string{"spec"},
+	GenerationExact:     true,
+	Cells:               func(r table.Row) []any { return []any{r.Name(), r.SelectorCell("spec", "podSelector"), r.Age()} },
 }

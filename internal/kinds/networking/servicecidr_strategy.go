@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -14,8 +15,8 @@ var serviceCIDRStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		Validate:                 validateServiceCIDR,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 33, Times: 1},
-	Status:                kind.Status{Metadata: kind.StatusMetadataNone, ResetGate: "ServiceCIDRStatusFieldWiping"},
+	ValidatedAsNewUntil: behavior.ServiceCIDRUpdatesOnce,
+	Status:              kind.Status{Metadata: kind.StatusMetadataNone, ResetGate: "ServiceCIDRStatusFieldWiping"},
 	Cells: func(r table.Row) []any {
 		return []any{r.Name(), strings.Join(object.Strings(r.Obj, "spec", "cidrs"), ","), r.Age()}
 	},

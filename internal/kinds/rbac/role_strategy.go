@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -14,7 +15,7 @@ var clusterRoleStrategy = kind.Strategy{
 		Name:                     validation.RBACName,
 		Validate:                 validateClusterRole,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
 }
 
 var roleStrategy = kind.Strategy{
@@ -25,5 +26,5 @@ var roleStrategy = kind.Strategy{
 		Name:                     validation.RBACName,
 		Validate:                 validateRole,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
 }

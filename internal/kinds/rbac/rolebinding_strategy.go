@@ -3,6 +3,7 @@ package rbac
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -28,8 +29,8 @@ var clusterRoleBindingStrategy = kind.Strategy{
 		Validate:                 validateClusterRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
-	Cells:                 roleBindingCells,
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
+	Cells:               roleBindingCells,
 }
 
 var roleBindingStrategy = kind.Strategy{
@@ -41,6 +42,6 @@ var roleBindingStrategy = kind.Strategy{
 		Validate:                 validateRoleBinding,
 		Default:                  defaultRoleBinding,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
-	Cells:                 roleBindingCells,
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
+	Cells:               roleBindingCells,
 }

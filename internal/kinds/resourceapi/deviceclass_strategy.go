@@ -3,6 +3,7 @@ package resourceapi
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -19,15 +20,15 @@ var deviceClassStrategy = kind.Strategy{
 		s.Validate = newDeviceRules(r).validateClass
 		validateMetadataOnce(r, s)
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
-	GenerationFields:      []string{"spec"},
-	Cells:                 table.NameAndAge,
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
+	GenerationFields:    []string{"spec"},
+	Cells:               table.NameAndAge,
 }
 
 // validateMetadataOnce changes the validation of updates in releases that validate them as
 // new objects: these validate the new metadata there.
 func validateMetadataOnce(r *release.Release, s *resource.Strategy) {
-	if r.Minor() < 35 {
+	if !r.Has(behavior.UpdatesOnce) {
 		s.MetadataValidation = resource.MetadataUpdate
 	}
 }

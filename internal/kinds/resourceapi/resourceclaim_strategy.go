@@ -3,6 +3,7 @@ package resourceapi
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -21,7 +22,7 @@ var resourceClaimStrategy = kind.Strategy{
 		}
 		validateMetadataOnce(r, s)
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Prepare:  prepareResourceClaimStatus,

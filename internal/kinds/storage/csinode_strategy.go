@@ -2,6 +2,7 @@ package storage
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -11,7 +12,7 @@ var csiNodeStrategy = kind.Strategy{
 		ReturnDeletedObject: true,
 		Validate:            validateCSINode,
 	},
-	Status:                kind.Status{Metadata: kind.StatusMetadataNone},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 36, Times: 1},
-	Cells:                 func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
+	Status:              kind.Status{Metadata: kind.StatusMetadataNone},
+	ValidatedAsNewUntil: behavior.OtherUpdatesOnce,
+	Cells:               func(r table.Row) []any { return []any{r.Name(), r.Len("spec", "drivers"), r.Age()} },
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -20,7 +21,7 @@ var volumeAttachmentStrategy = kind.Strategy{
 		Default:             defaultVolumeAttachment,
 		Validate:            validateVolumeAttachment,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
 	Status: kind.Status{
 		Metadata: kind.StatusMetadataNone,
 		Validate: validateVolumeAttachment,

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -13,10 +14,10 @@ var volumeAttributesClassStrategy = kind.Strategy{
 		ReturnDeletedObject:      true,
 		Validate:                 validateVolumeAttributesClass,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
 	Cells: func(r table.Row) []any {
 		name := r.Name()
-		if r.Before(34) {
+		if r.Before(behavior.VolumeAttributesClassNames) {
 			name = r.ClassName("volumeattributesclass.alpha.kubernetes.io/is-default-class")
 		}
 		return []any{name, r.String("driverName"), r.Age()}

@@ -32,7 +32,7 @@ var podGroupKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "sch
 func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Subresource != "" || a.Operation != admission.Update ||
 		object.Equal(object.Value(a.Object, "spec", "parallelism"), object.Value(a.Old, "spec", "parallelism")) ||
-		!a.Access.Enabled("GenericWorkload") && !a.Access.Enabled("WorkloadWithJob") {
+		!a.Access.Release().Enabled("GenericWorkload") && !a.Access.Release().Enabled("WorkloadWithJob") {
 		return nil
 	}
 	for _, group := range groupsOf(a.Reader, a.Old) {

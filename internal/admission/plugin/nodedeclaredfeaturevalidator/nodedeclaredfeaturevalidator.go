@@ -37,7 +37,7 @@ var nodeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"},
 func (Plugin) Validate(a *admission.Attributes) error {
 	name := object.String(a.Object, "spec", "nodeName")
 	if a.Subresource != "" && a.Subresource != "resize" || a.Operation != admission.Update ||
-		name == "" || pods.SameGeneration(a.Object, a.Old) || !a.Access.Enabled("NodeDeclaredFeatures") {
+		name == "" || pods.SameGeneration(a.Object, a.Old) || !a.Access.Release().Enabled("NodeDeclaredFeatures") {
 		return nil
 	}
 	needed := neededFeatures(object.Map(a.Object, "spec"), object.Map(a.Old, "spec"))

@@ -33,6 +33,6 @@ func TestUpdate(t *testing.T) {
 		{Name: "no node", Resource: "pods", Old: was, Object: pod("2", "2", "1", ""), Error: `node "node" not found`},
 		{Name: "same generation", Resource: "pods", Old: was, Object: pod("1", "2", "1", "")},
 		{Name: "status", Resource: "pods", Subresource: "status", Old: was, Object: pod("2", "2", "1", "")},
-		{Name: "gate is off", Resource: "pods", Gates: map[string]bool{"NodeDeclaredFeatures": false}, Old: was, Object: pod("2", "2", "1", "")},
+		{Name: "gate is off", Resource: "pods", Minor: 35, Gates: map[string]bool{"NodeDeclaredFeatures": false}, Old: was, Object: pod("2", "2", "1", "")},
 	})
 }

@@ -101,7 +101,7 @@ func checkClaim(a *admission.Attributes, node string) error {
 		return fmt.Errorf("unexpected operation %q", a.Operation)
 	}
 	fields := []string{"capacity", "conditions"}
-	if a.Access.Enabled("RecoverVolumeExpansionFailure") {
+	if a.Access.Release().Enabled("RecoverVolumeExpansionFailure") {
 		fields = append(fields, "allocatedResourceStatuses", "allocatedResources")
 	}
 	if !validation.Equal(withoutStatus(a.Object, fields), withoutStatus(a.Old, fields)) {
@@ -164,7 +164,7 @@ func checkResourceSlice(a *admission.Attributes, node string) error {
 // user.
 func checkSigningRequest(a *admission.Attributes, node string) error {
 	signer := object.String(a.Object, "spec", "signerName")
-	if a.Operation != admission.Create || a.Access.Enabled("AllowInsecureKubeletCertificateSigningRequests") ||
+	if a.Operation != admission.Create || a.Access.Release().Enabled("AllowInsecureKubeletCertificateSigningRequests") ||
 		signer != "kubernetes.io/kubelet-serving" && signer != "kubernetes.io/kube-apiserver-client-kubelet" {
 		return nil
 	}

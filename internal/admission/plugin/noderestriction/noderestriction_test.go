@@ -119,7 +119,7 @@ func TestClaims(t *testing.T) {
 		{Name: "capacity", Resource: "persistentvolumeclaims", Subresource: "status", Old: claim("", ""), Object: claim("", `,"capacity":{"storage":"1"},"conditions":[{"type":"t"}],"allocatedResources":{"storage":"2"}`)},
 		{Name: "labels", Resource: "persistentvolumeclaims", Subresource: "status", Old: claim("", ""), Object: claim(`"a":"b"`, ""), Error: refusal},
 		{Name: "access modes", Resource: "persistentvolumeclaims", Subresource: "status", Old: claim("", ""), Object: claim("", `,"accessModes":["ReadOnlyMany"]`), Error: refusal},
-		{Name: "allocated resources without the gate", Gates: map[string]bool{"RecoverVolumeExpansionFailure": false}, Resource: "persistentvolumeclaims", Subresource: "status", Old: claim("", ""), Object: claim("", `,"allocatedResources":{"storage":"2"}`), Error: refusal},
+		{Name: "allocated resources without the gate", Minor: 33, Gates: map[string]bool{"RecoverVolumeExpansionFailure": false}, Resource: "persistentvolumeclaims", Subresource: "status", Old: claim("", ""), Object: claim("", `,"allocatedResources":{"storage":"2"}`), Error: refusal},
 		{Name: "the object", Resource: "persistentvolumeclaims", Old: claim("", ""), Object: claim("", ""), Error: "may only update PVC status"},
 	})
 }

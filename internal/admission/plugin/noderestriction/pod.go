@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -98,8 +99,8 @@ func checkMirrorPod(a *admission.Attributes, node string) error {
 		return fmt.Errorf("node %s UID mismatch: expected %s got %s", node, object.String(owner, "uid"), uid)
 	}
 	find := referenced
-	if a.Access.Before(34) {
-		find = referencedBefore34
+	if !a.Access.Release().Has(behavior.MirrorPodReferences) {
+		find = referencedByLists
 	}
 	what, err := find(a.Object)
 	if err != nil {
@@ -194,8 +195,8 @@ func referenced(pod map[string]any) (what string, err error) {
 	return "", nil
 }
 
-// referencedBefore34 is referenced in the releases before 1.34.
-func referencedBefore34(pod map[string]any) (what string, err error) {
+// referencedByLists is referenced in releases that do not know all references.
+func referencedByLists(pod map[string]any) (what string, err error) {
 	if what := referencedByName(pod, "a service account"); what != "" {
 		return what, nil
 	}
@@ -220,7 +221,7 @@ func referencedBefore34(pod map[string]any) (what string, err error) {
 // checkPodCertificateRequest allows to request certificates for the pods on the node.
 func checkPodCertificateRequest(a *admission.Attributes, node string) error {
 	switch {
-	case !a.Access.Enabled("PodCertificateRequest"):
+	case !a.Access.Release().Enabled("PodCertificateRequest"):
 		return errors.New("PodCertificateRequest feature gate is disabled")
 	case a.Operation != admission.Create:
 		return fmt.Errorf("unexpected operation %v", a.Operation)

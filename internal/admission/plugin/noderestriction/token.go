@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -33,7 +34,7 @@ func checkServiceAccount(a *admission.Attributes, node string) error {
 		return fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", uid)
 	case nodeName(pod) != node:
 		return errors.New("node requested token bound to a pod scheduled on a different node")
-	case !a.Access.Enabled("ServiceAccountNodeAudienceRestriction"):
+	case !a.Access.Release().Enabled("ServiceAccountNodeAudienceRestriction"):
 		return nil
 	}
 	return checkAudience(a, pod)
@@ -56,7 +57,7 @@ func checkAudience(a *admission.Attributes, pod map[string]any) error {
 		return fmt.Errorf("error validating audience %q: %w", audience, err)
 	case found:
 		return nil
-	case a.Access.Before(33):
+	case !a.Access.Release().Has(behavior.AuthorizesTokenAudiences):
 		return fmt.Errorf("audience %q not found in pod spec volume", audience)
 	}
 	d := a.Access.Authorize(authz.Attributes{
@@ -151,7 +152,7 @@ var migratedSources = []struct{ source, driver string }{
 // migrated returns the CSI driver that serves the source of a volume in place of
 // Kubernetes, "" for none.
 func migrated(a *admission.Attributes, source map[string]any) string {
-	if a.Access.Before(33) {
+	if !a.Access.Release().Has(behavior.TokensOfMigratedVolumes) {
 		return ""
 	}
 	for _, m := range migratedSources {

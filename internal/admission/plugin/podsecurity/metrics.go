@@ -45,7 +45,7 @@ func countEvaluation(a *admission.Attributes, allowed bool, mode string, policy 
 	switch {
 	case policy.version == latest || policy.level == levelPrivileged: // privileged is the same in all versions
 		version = latest.String()
-	case a.Access.Before(int(policy.version)):
+	case int(policy.version) > a.Access.Release().Minor():
 		version = "future"
 	}
 	operation, resource := requestLabels(a)

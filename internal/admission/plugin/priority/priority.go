@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -51,7 +52,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	}
 	switch a.GroupResource() {
 	case groups:
-		if a.Operation != admission.Create || a.Access.Before(groupsHavePriority) && !a.Access.Enabled("WorkloadAwarePreemption") {
+		if r := a.Access.Release(); a.Operation != admission.Create || !r.Has(behavior.GroupPriorities) && !r.Enabled("WorkloadAwarePreemption") {
 			return nil
 		}
 		return setGroupPriority(a, "pod group")
@@ -69,10 +70,6 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	}
 	return setPriority(a)
 }
-
-// groupsHavePriority is the first release in which the priority of pod groups has no gate of
-// its own.
-const groupsHavePriority = 37
 
 func keepPriority(pod, oldSpec map[string]any) {
 	for _, name := range []string{"priority", "preemptionPolicy"} {
@@ -114,7 +111,7 @@ func setGroupPriority(a *admission.Attributes, kind string) error {
 		return fmt.Errorf("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", kind, own, priority)
 	}
 	spec["priority"] = priority
-	if !a.Access.Enabled("PodGroupPreemptionPolicy") {
+	if !a.Access.Release().Enabled("PodGroupPreemptionPolicy") {
 		return nil
 	}
 	return setPreemptionPolicy(spec, class, kind)

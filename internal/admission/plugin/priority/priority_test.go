@@ -56,7 +56,7 @@ func TestPodGroups(t *testing.T) {
 		{Name: "default class", Resource: groups, Gates: on, Objects: []string{class("low", `"value":3,"globalDefault":true`)}, Object: group(""), Path: "spec.priorityClassName", Want: `"low"`},
 		{Name: "other priority", Resource: groups, Gates: on, Objects: high, Object: group(`"priorityClassName":"high","priority":5`), Error: "priority set in the pod group (5) must match the priority computed (7) based on the priority class set in the spec"},
 		{Name: "without a gate of its own", Resource: groups, Minor: 37, Gates: map[string]bool{"PodGroupPreemptionPolicy": false}, Objects: high, Object: group(`"priorityClassName":"high"`), Path: "spec.priority", Want: `7`},
-		{Name: "preemption policy", Resource: groups, Minor: 37, Gates: map[string]bool{"PodGroupPreemptionPolicy": true}, Object: group(""), Path: "spec.preemptionPolicy", Want: `"PreemptLowerPriority"`},
+		{Name: "preemption policy", Resource: groups, Minor: 37, Gates: map[string]bool{"GenericWorkload": true, "PodGroupPreemptionPolicy": true}, Object: group(""), Path: "spec.preemptionPolicy", Want: `"PreemptLowerPriority"`},
 		{Name: "without the gate", Resource: groups, Objects: high, Object: group(`"priorityClassName":"high"`), Path: "spec.priority"},
 	})
 }

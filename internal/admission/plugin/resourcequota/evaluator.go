@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -74,14 +75,10 @@ func oneOfEach(names ...string) map[string]any {
 // objectHandles reports whether the request writes the object itself.
 func objectHandles(a *admission.Attributes) bool { return a.Subresource == "" }
 
-// chargesScopes is the first release in which an update that changes whether a Pod has a
-// deadline, which is a scope, is charged.
-const chargesScopes = 33
-
 func podHandles(a *admission.Attributes) bool {
 	switch a.Subresource {
 	case "":
-		return a.Operation == admission.Create || hasDeadline(a.Object) != hasDeadline(a.Old) && !a.Access.Before(chargesScopes)
+		return a.Operation == admission.Create || hasDeadline(a.Object) != hasDeadline(a.Old) && a.Access.Release().Has(behavior.ChargesTerminatingScope)
 	case "resize":
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -33,9 +34,6 @@ func (Plugin) Resources() []status.GroupResource {
 	return []status.GroupResource{volumes, claims, classes}
 }
 
-// protectsClasses is the first release that protects VolumeAttributesClasses.
-const protectsClasses = 33
-
 // Mutate adds the finalizer of its resource to a new object.
 func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" || a.Operation != admission.Create {
@@ -48,7 +46,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	case claims:
 		finalizer = "kubernetes.io/pvc-protection"
 	case classes:
-		if a.Access.Before(protectsClasses) || !a.Access.Enabled("VolumeAttributesClass") {
+		if r := a.Access.Release(); !r.Has(behavior.ProtectsVolumeAttributesClasses) || !r.Enabled("VolumeAttributesClass") {
 			return nil
 		}
 		finalizer = "kubernetes.io/vac-protection"

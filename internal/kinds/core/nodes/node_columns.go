@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -24,7 +25,7 @@ func nodeCells(r table.Row) []any {
 	}
 	info := func(name, fallback string) string { return r.Or(fallback, "status", "nodeInfo", name) }
 	kernel := info("kernelVersion", table.Unknown)
-	if arch := info("architecture", ""); arch != "" && !r.Before(36) {
+	if arch := info("architecture", ""); arch != "" && !r.Before(behavior.NodeArchitecture) {
 		kernel += " (" + arch + ")"
 	}
 	return []any{

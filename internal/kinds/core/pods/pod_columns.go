@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -140,7 +141,7 @@ func (s *podState) mainContainers() {
 	switch {
 	case running && object.Condition(s.Obj, "Ready", "True") != nil:
 		s.status = "Running"
-	case failure != "" && !s.Before(35):
+	case failure != "" && !s.Before(behavior.PodFailureStatus):
 		s.status = failure
 	case running:
 		s.status = "NotReady"

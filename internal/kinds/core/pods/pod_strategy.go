@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -22,7 +23,7 @@ type preparation struct {
 func preparationIn(r *release.Release) preparation {
 	return preparation{
 		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
-		annotates:    r.Minor() < 34,
+		annotates:    !r.Has(behavior.NoAppArmorAnnotations),
 		resources:    r.Enabled(deferredResources),
 		qos:          qosRuleIn(r),
 	}
@@ -274,7 +275,7 @@ var podStrategy = kind.Strategy{
 		p := preparationIn(r)
 		s.Prepare, s.PrepareIgnoresMetadata = p.prepare, p.ignoresMetadata
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{
-			"ephemeralcontainers": {Prepare: ephemeralContainersIn(r.Minor()), Validate: validateEphemeralContainers},
+			"ephemeralcontainers": {Prepare: ephemeralContainersIn(r), Validate: validateEphemeralContainers},
 			"resize":              resizeIn(r),
 		}
 		if !r.Enabled("PodLevelResources") || p.resources {
@@ -289,7 +290,7 @@ var podStrategy = kind.Strategy{
 		}
 	},
 	GenerationFields: []string{"spec"},
-	GenerationSince:  33,
+	GenerationSince:  behavior.PodGenerations,
 	Status: kind.Status{
 		OwnedByPrepare:  true,
 		Metadata:        kind.StatusMetadataExceptOwners,

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -35,13 +37,9 @@ func keepMetadata(pod, old map[string]any) {
 	maps.Copy(meta, kept)
 }
 
-// keepsMetadataUntil is the first release in which writes of ephemeral containers and of the
-// sizes of containers change managed fields.
-const keepsMetadataUntil = 33
-
 // ephemeralContainersIn prepares writes of ephemeral containers in a release.
-func ephemeralContainersIn(minor int) func(pod, old map[string]any) {
-	if minor >= keepsMetadataUntil {
+func ephemeralContainersIn(r *release.Release) func(pod, old map[string]any) {
+	if r.Has(behavior.PodSubresourcesOwnFields) {
 		return prepareEphemeralContainers
 	}
 	return func(pod, old map[string]any) {

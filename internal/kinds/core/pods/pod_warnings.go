@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -264,7 +265,7 @@ func (w *warner) overlappingFiles(v validation.View) {
 				continue
 			}
 			// Before v1.34 a source that names no files counts as the one before it.
-			if of, ok := projectedFiles(source); ok || w.release.Minor() >= 34 {
+			if of, ok := projectedFiles(source); ok || w.release.Has(behavior.ProjectedSourcesApart) {
 				named = of
 			}
 			seen = within("Projected", seen, named)
@@ -381,7 +382,7 @@ func (w *warner) profileAnnotations(c, spec, annotations validation.View, inTemp
 	}
 	if key := appArmorPrefix + c.String("name"); inTemplate && annotations.Has(key) && !context.Has("appArmorProfile") {
 		ofPod := object.Value(spec.Obj, "securityContext", "appArmorProfile")
-		if ofPod == nil || w.release.Minor() >= 34 && !validation.Equal(ofPod, appArmorProfile(annotations.String(key))) {
+		if ofPod == nil || w.release.Has(behavior.ComparesAppArmorAnnotations) && !validation.Equal(ofPod, appArmorProfile(annotations.String(key))) {
 			w.at(annotations.Path.Key(key), useAppArmorField)
 		}
 	}

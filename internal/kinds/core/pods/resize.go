@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -13,7 +14,7 @@ import (
 // See
 // https://kubernetes.io/docs/tasks/configure-pod-container/resize-container-resources/.
 type resize struct {
-	minor    int
+	release  *release.Release
 	podLevel bool // the Pod's own resources can change
 	init     bool // init containers other than sidecars can change
 	defaults bool // pod-level resources get their defaults
@@ -22,7 +23,7 @@ type resize struct {
 
 func resizeIn(r *release.Release) resource.SubresourceStrategy {
 	z := resize{
-		minor:    r.Minor(),
+		release:  r,
 		podLevel: r.Enabled("InPlacePodLevelResourcesVerticalScaling"),
 		qos:      qosRuleIn(r),
 		init:     r.Enabled("InPlacePodVerticalScalingInitContainers"),
@@ -55,7 +56,7 @@ func (z resize) prepare(pod, old map[string]any) {
 		defaultResourcesAfterAdmission(spec)
 	}
 	replaceSpec(pod, old, spec)
-	if z.minor < keepsMetadataUntil {
+	if !z.release.Has(behavior.PodSubresourcesOwnFields) {
 		keepMetadata(pod, old)
 	}
 }
@@ -81,7 +82,7 @@ func withResources(containers, now []any) []any {
 // validate checks that only CPU and memory change.
 func (z resize) validate(pod, old map[string]any) validation.List {
 	switch {
-	case z.minor < 35 && hasPodResources(pod, old):
+	case !z.release.Has(behavior.ResizesPodResources) && hasPodResources(pod, old):
 		return validation.List{forbidPod("pods with pod-level resources cannot be resized")}
 	case isMirror(old):
 		return validation.List{forbidPod("static pods cannot be resized")}
@@ -229,7 +230,7 @@ func checkResourcesKept(p validation.View, was map[string]any, requests, limits 
 func (z resize) checkContainer(c validation.View, was map[string]any) {
 	resources := c.Field("resources")
 	checkResourcesKept(resources, object.Map(was, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
-	if z.minor >= 34 || restartsForMemory(c.Obj) {
+	if z.release.Has(behavior.DecreasesMemoryLimits) || restartsForMemory(c.Obj) {
 		return
 	}
 	memory := resources.At("limits").Key("memory")
@@ -262,7 +263,7 @@ func (z resize) checkInit(spec, c validation.View, was map[string]any) {
 		c.Add(validation.Forbidden(spec.Path, "resources for non-sidecar init containers are immutable"))
 		return
 	case validation.Equal(z.withOldCompute(c.Obj, was), was):
-	case z.minor < 36:
+	case !z.release.Has(behavior.InitContainerResizes):
 		c.Add(validation.Forbidden(spec.Path, "only cpu and memory resources for sidecar containers are mutable"))
 	default:
 		c.Add(validation.Forbidden(c.Path, "only cpu and memory resources for init or sidecar containers are mutable"))
@@ -288,7 +289,7 @@ func (z resize) withOldCompute(container, old map[string]any) map[string]any {
 	masked := maskCompute(object.Map(container, "resources"), was)
 	delete(masked, "claims")
 	for _, kind := range []string{"requests", "limits"} {
-		if z.minor < 35 && len(object.Map(was, kind)) == 0 {
+		if !z.release.Has(behavior.ResizesPodResources) && len(object.Map(was, kind)) == 0 {
 			delete(masked, kind)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -195,7 +196,7 @@ var serviceStrategy = kind.Strategy{
 	},
 	Cells: serviceCells,
 	Released: func(r *release.Release, s *resource.Strategy) {
-		if r.Minor() < 34 {
+		if !r.Has(behavior.ServiceMetadataOnce) {
 			s.MetadataValidation = resource.MetadataUpdateAndCreate
 		}
 		if !r.Enabled("RelaxedServiceNameValidation") {

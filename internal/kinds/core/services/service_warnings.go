@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -14,7 +15,7 @@ type addressWarner func(s string, path *validation.Path) []string
 // warnService warns about deprecated and ignored fields and values that are not in
 // canonical form.
 func warnService(r validation.Release, obj, _ map[string]any) []string {
-	if r.Minor() < 33 { // only Services had warnings about addresses
+	if !r.Has(behavior.WarnsOfAddresses) { // only Services had warnings about addresses
 		return serviceWarnings(obj, olderIPWarnings, olderCIDRWarnings)
 	}
 	return serviceWarnings(obj, validation.IPWarnings, validation.CIDRWarnings)

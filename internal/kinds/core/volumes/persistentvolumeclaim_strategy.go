@@ -3,6 +3,7 @@ package volumes
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -61,9 +62,9 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 		Validate:                 validateClaim,
 		WarningsOnWrite:          warnClaim,
 	},
-	UpdatesValidatedAsNew: kind.ValidatedAsNew{Before: 35, Times: 1},
-	Status:                kind.Status{Validate: validateClaimStatus},
-	Cells:                 persistentVolumeClaimCells,
+	ValidatedAsNewUntil: behavior.UpdatesOnce,
+	Status:              kind.Status{Validate: validateClaimStatus},
+	Cells:               persistentVolumeClaimCells,
 }
 
 // ClaimStorageClass returns the name of the claim's StorageClass, from the beta
