@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
@@ -171,9 +172,9 @@ func validateAccess(spec map[string]any, hasSubject bool) (errs validation.List)
 	switch {
 	case attributes != nil && paths != nil:
 		errs = append(errs, validation.Invalid(specPath, nonResourceOf(spec), neitherOrBoth).
-			Before(37, validation.Invalid(nonResourcePath, nonResourceOf(spec), "cannot be specified in combination with resourceAttributes")))
+			Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(nonResourcePath, nonResourceOf(spec), "cannot be specified in combination with resourceAttributes"))))
 	case attributes == nil && paths == nil:
-		errs = append(errs, validation.Invalid(specPath, nil, neitherOrBoth).FieldBefore(37, attributesPath.String()))
+		errs = append(errs, validation.Invalid(specPath, nil, neitherOrBoth).Before(behavior.DeclarativeErrors, validation.Field(attributesPath.String())))
 	}
 	if hasSubject && object.String(spec, "user") == "" && len(object.List(spec, "groups")) == 0 {
 		errs = append(errs, validation.Invalid(specPath.Child("user"), "", "at least one of user or group must be specified"))

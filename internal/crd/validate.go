@@ -128,7 +128,7 @@ func (c *specValidator) all(path *validation.Path) validation.List {
 	errs = append(errs, columns(c.spec, path)...)
 	if fields := object.List(c.spec, "selectableFields"); len(fields) > 0 {
 		if c.spec["validation"] == nil {
-			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included").DetailBefore(34, "selectableFields may only be set when validations.schema is included"))
+			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when validations.schema is included").Before(behavior.PlainDetails, validation.Detail("selectableFields may only be set when validations.schema is included")))
 		} else {
 			errs = append(errs, selectableFields(fields, object.Map(c.spec, "validation", "openAPIV3Schema"), path)...)
 		}
@@ -145,7 +145,7 @@ func (c *specValidator) requireSchemas(path *validation.Path) validation.List {
 	for i, v := range object.List(c.spec, "versions") {
 		v, _ := v.(map[string]any)
 		if object.Map(v, "schema", "openAPIV3Schema") == nil {
-			errs = append(errs, validation.Required(path.Index(i).Child("schema").Child("openAPIV3Schema"), "").DetailBefore(34, "schemas are required"))
+			errs = append(errs, validation.Required(path.Index(i).Child("schema").Child("openAPIV3Schema"), "").Before(behavior.PlainDetails, validation.Detail("schemas are required")))
 		}
 	}
 	return errs
@@ -235,7 +235,7 @@ func storedVersions(obj map[string]any) validation.List {
 	}
 	for i, v := range stored {
 		if slices.Contains(missing, v) {
-			errs = append(errs, validation.Invalid(path.Index(i), v, fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions", v)).DetailBefore(33, "must appear in spec.versions"))
+			errs = append(errs, validation.Invalid(path.Index(i), v, fmt.Sprintf("missing from spec.versions; %[1]s was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in %[1]s and removes %[1]s from status.storedVersions", v)).Before(behavior.StoredVersionTexts, validation.Detail("must appear in spec.versions")))
 		}
 	}
 	return errs

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/schema"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -51,7 +52,7 @@ func (c *specValidator) version(v map[string]any, path *validation.Path) validat
 	if fields := object.List(v, "selectableFields"); len(fields) > 0 {
 		if props := object.Map(v, "schema", "openAPIV3Schema"); props == nil {
 			errs = append(errs, validation.Invalid(path.Child("selectableFields"), "", "may only be set when `version.schema.openAPIV3Schema` is not included").
-				DetailBefore(34, "selectableFields may only be set when version.schema.openAPIV3Schema is not included"))
+				Before(behavior.PlainDetails, validation.Detail("selectableFields may only be set when version.schema.openAPIV3Schema is not included")))
 		} else {
 			errs = append(errs, selectableFields(fields, props, path)...)
 		}

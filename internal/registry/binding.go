@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -112,7 +113,7 @@ func validateBinding(binding map[string]any) (errs validation.List) {
 	case name == "":
 		errs = append(errs, validation.Required(path.Child("name"), ""))
 	case kind == "" || kind == "Node":
-		errs = append(errs, validation.Each(path.Child("name"), name, validation.SubdomainName(name, false)).Since(37)...)
+		errs = append(errs, validation.Each(path.Child("name"), name, validation.SubdomainName(name, false)).Since(behavior.ValidatesBindingTargets)...)
 	}
 	return errs
 }

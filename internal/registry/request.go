@@ -214,7 +214,7 @@ func (op *operation) warn(texts ...string) {
 	if op.Warnings == nil {
 		return
 	}
-	for _, text := range validation.Warnings(op.base.release.Minor(), texts) {
+	for _, text := range validation.Warnings(op.base.release, texts) {
 		op.Warnings.Warn(text)
 	}
 }

@@ -108,7 +108,7 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, old *storag
 	errs = append(errs, op.validateFinalizerNames(meta)...)
 	for _, e := range errs {
 		if !strings.HasPrefix(e.Field, "metadata.managedFields") {
-			e.Until(37) // the rest of the metadata is dropped
+			e.Until(behavior.ScaleMetadata) // the rest of the metadata is dropped
 		}
 	}
 	errs = append(errs, validation.NonNegative(replicas, validation.NewPath("spec", "replicas"))...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -416,9 +417,9 @@ func (d *definitionChecker) checkRules(p keywords, path *validation.Path) bool {
 		case rule == "":
 			d.add(validation.Required(at.Child("rule"), "rule is not specified"))
 		case r.Message != "" && message == "":
-			d.add(validation.Invalid(at.Child("message"), r.Message, "must be non-empty if specified").DetailBefore(34, "message must be non-empty if specified"))
+			d.add(validation.Invalid(at.Child("message"), r.Message, "must be non-empty if specified").Before(behavior.PlainDetails, validation.Detail("message must be non-empty if specified")))
 		case hasLineBreak(message):
-			d.add(validation.Invalid(at.Child("message"), r.Message, "must not contain line breaks").DetailBefore(34, "message must not contain line breaks"))
+			d.add(validation.Invalid(at.Child("message"), r.Message, "must not contain line breaks").Before(behavior.PlainDetails, validation.Detail("message must not contain line breaks")))
 		case hasLineBreak(rule) && message == "":
 			d.add(validation.Required(at.Child("message"), "message must be specified if rule contains line breaks"))
 		}
@@ -432,7 +433,7 @@ func (d *definitionChecker) checkRules(p keywords, path *validation.Path) bool {
 			continue
 		}
 		invalid := func(detail string) {
-			d.add(validation.Invalid(at.Child("fieldPath"), r.FieldPath, detail).DetailBefore(34, "fieldPath "+detail))
+			d.add(validation.Invalid(at.Child("fieldPath"), r.FieldPath, detail).Before(behavior.PlainDetails, validation.Detail("fieldPath "+detail)))
 		}
 		if strings.TrimSpace(r.FieldPath) == "" {
 			invalid("must be non-empty if specified")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -259,7 +260,7 @@ func validateResource(obj map[string]any, path *validation.Path) validation.List
 	var list validation.List
 	for _, name := range []string{"apiVersion", "kind"} {
 		if _, ok := obj[name]; !ok {
-			list = append(list, validation.Required(path.Child(name), "").DetailBefore(34, mustNotBeEmpty))
+			list = append(list, validation.Required(path.Child(name), "").Before(behavior.PlainDetails, validation.Detail(mustNotBeEmpty)))
 		}
 	}
 	invalid := func(name string, value any, detail string) {

@@ -100,7 +100,7 @@ func (r *request) readListOptions() (*listOptions, error) {
 	o.sendInitialEvents = boolOf(q, "sendInitialEvents")
 	labels, err := selector.ParseLabels(q.Get("labelSelector"))
 	if err != nil {
-		return nil, status.BadRequest(validation.Reword(r.surface.Release().Minor(), err.Error()))
+		return nil, status.BadRequest(validation.Reword(r.surface.Release(), err.Error()))
 	}
 	fields, err := selector.ParseFields(q.Get("fieldSelector"))
 	if err != nil {

@@ -1,6 +1,9 @@
 package validation
 
-import "github.com/kubefake/kubefake/internal/object"
+import (
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
+)
 
 // Maximum lengths of a condition's fields, in bytes.
 const (
@@ -28,7 +31,7 @@ func condition(c map[string]any, path *Path) List {
 	typ := object.String(c, "type")
 	list := LabelKey(typ, path.Child("type"))
 	if typ == "" {
-		list = append(list.Until(37), Required(path.Child("type"), "is required").Since(37))
+		list = append(list.Until(behavior.MetadataErrors), Required(path.Child("type"), "is required").Since(behavior.MetadataErrors))
 	}
 
 	switch status := object.String(c, "status"); status {
@@ -36,7 +39,7 @@ func condition(c map[string]any, path *Path) List {
 	default:
 		err := NotSupported(path.Child("status"), NamedString(status), []string{"False", "True", "Unknown"})
 		if status == "" {
-			err = Required(path.Child("status"), "").Before(37, err)
+			err = Required(path.Child("status"), "").Before(behavior.MetadataErrors, Instead(err))
 		}
 		list = append(list, err)
 	}

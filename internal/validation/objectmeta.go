@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // The finalizers that are not domain names.
@@ -233,8 +234,8 @@ func checkOwnerReferences(p View) {
 		kind, name := ref.String("kind"), ref.String("name")
 		// empty adds the error of a field without a value, which had other details.
 		empty := func(field, before37, before34 string) {
-			p.Add(Invalid(p.At(list).Child(field), "", before37).DetailBefore(34, before34).Until(37))
-			p.Add(Required(ref.At(field), "must not be empty").Since(37))
+			p.Add(Invalid(p.At(list).Child(field), "", before37).Before(behavior.PlainDetails, Detail(before34)).Until(behavior.MetadataErrors))
+			p.Add(Required(ref.At(field), "must not be empty").Since(behavior.MetadataErrors))
 		}
 		apiVersion := ref.String("apiVersion")
 		group, version := splitAPIVersion(apiVersion)
@@ -242,7 +243,7 @@ func checkOwnerReferences(p View) {
 			empty("apiVersion", "version must not be empty", "version must not be empty")
 		} else if version == "" {
 			p.Add(Invalid(ref.At("apiVersion"), apiVersion, "must be <group>/<version> or <version>").
-				Before(37, Invalid(p.At(list).Child("apiVersion"), apiVersion, "version must not be empty")))
+				Before(behavior.MetadataErrors, Instead(Invalid(p.At(list).Child("apiVersion"), apiVersion, "version must not be empty"))))
 		}
 		if kind == "" {
 			empty("kind", "must not be empty", "kind must not be empty")
@@ -254,7 +255,7 @@ func checkOwnerReferences(p View) {
 			empty("uid", "must not be empty", "uid must not be empty")
 		}
 		if group == "" && version == "v1" && kind == "Event" {
-			p.Add(Invalid(ref.Path, AsGoType("metav1.OwnerReference", ref.Obj), "/v1, Kind=Event is disallowed from being an owner").FieldBefore(37, p.At(list).String()))
+			p.Add(Invalid(ref.Path, AsGoType("metav1.OwnerReference", ref.Obj), "/v1, Kind=Event is disallowed from being an owner").Before(behavior.MetadataErrors, Field(p.At(list).String())))
 		}
 		if !ref.Bool("controller") {
 			continue
@@ -286,9 +287,9 @@ func checkManagedFields(p View) {
 		if op := entry.String("operation"); op != "Apply" && op != "Update" {
 			before := Invalid(entry.At("operation"), NamedString(op), "must be `Apply` or `Update`")
 			if op == "" {
-				entry.Add(Required(entry.At("operation"), "must not be empty").Before(37, before))
+				entry.Add(Required(entry.At("operation"), "must not be empty").Before(behavior.MetadataErrors, Instead(before)))
 			} else {
-				entry.Add(NotSupported(entry.At("operation"), NamedString(op), []string{"Apply", "Update"}).Before(37, before))
+				entry.Add(NotSupported(entry.At("operation"), NamedString(op), []string{"Apply", "Update"}).Before(behavior.MetadataErrors, Instead(before)))
 			}
 		}
 		if kind := entry.String("fieldsType"); kind != "" && kind != "FieldsV1" {

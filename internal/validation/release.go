@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,43 +21,45 @@ type Release interface {
 	Enabled(gate string) bool
 }
 
+// has reports whether a release, nil for the newest, has a behavior.
+func has(r Release, b behavior.Behavior) bool { return r == nil || r.Has(b) }
+
 // Checks report the errors of all releases, so that a rule stands at one place. The
 // methods below mark what not all releases have, and [List.In] returns the errors of one.
 
-// Since limits the error to releases from a minor number on.
-func (e *Error) Since(minor int) *Error { return e.Before(minor, nil) }
-
-// Until limits the error to releases before a minor number.
-func (e *Error) Until(minor int) *Error {
-	return e.unless(func(r Release) bool { return r != nil && r.Minor() < minor }, nil)
+// Since limits the error to releases with a behavior.
+func (e *Error) Since(b behavior.Behavior) *Error {
+	return e.unless(func(r Release) bool { return has(r, b) }, nil)
 }
 
-// Before replaces the error in releases before a minor number. The replacement for the
-// oldest release must be given first. A nil replacement removes the error.
-func (e *Error) Before(minor int, older *Error) *Error {
-	return e.unless(func(r Release) bool { return r == nil || r.Minor() >= minor }, older)
+// Until limits the error to releases without a behavior.
+func (e *Error) Until(b behavior.Behavior) *Error {
+	return e.unless(func(r Release) bool { return !has(r, b) }, nil)
 }
 
-// DetailBefore is Before with another detail.
-func (e *Error) DetailBefore(minor int, detail string) *Error {
-	older := *e
-	older.variants, older.Detail = nil, detail
-	return e.Before(minor, &older)
+// Before changes the error in releases without a behavior. What the oldest release has must
+// be given first.
+func (e *Error) Before(b behavior.Behavior, older Wording) *Error {
+	out := *e
+	out.variants = nil
+	older(&out)
+	return e.unless(func(r Release) bool { return has(r, b) }, &out)
 }
 
-// ValueBefore is Before with another bad value.
-func (e *Error) ValueBefore(minor int, value any) *Error {
-	older := *e
-	older.variants, older.BadValue = nil, value
-	return e.Before(minor, &older)
-}
+// A Wording is what an error is in older releases.
+type Wording func(*Error)
 
-// FieldBefore is Before with another field.
-func (e *Error) FieldBefore(minor int, field string) *Error {
-	older := *e
-	older.variants, older.Field = nil, field
-	return e.Before(minor, &older)
-}
+// Detail is an error with another detail.
+func Detail(detail string) Wording { return func(e *Error) { e.Detail = detail } }
+
+// Value is an error with another bad value.
+func Value(value any) Wording { return func(e *Error) { e.BadValue = value } }
+
+// Field is an error with another field.
+func Field(field string) Wording { return func(e *Error) { e.Field = field } }
+
+// Instead is another error.
+func Instead(of *Error) Wording { return func(e *Error) { *e = *of } }
 
 // WithGate replaces the error on servers that have a feature gate off. A nil replacement
 // removes the error.
@@ -84,10 +87,10 @@ func (e *Error) unless(ok func(Release) bool, otherwise *Error) *Error {
 }
 
 // Until is [Error.Until] for all errors.
-func (l List) Until(minor int) List { return l.each(func(e *Error) { e.Until(minor) }) }
+func (l List) Until(b behavior.Behavior) List { return l.each(func(e *Error) { e.Until(b) }) }
 
 // Since is [Error.Since] for all errors.
-func (l List) Since(minor int) List { return l.each(func(e *Error) { e.Since(minor) }) }
+func (l List) Since(b behavior.Behavior) List { return l.each(func(e *Error) { e.Since(b) }) }
 
 // WithGate is [Error.WithGate] for all errors, which no other errors replace.
 func (l List) WithGate(gate string) List { return l.each(func(e *Error) { e.WithGate(gate, nil) }) }
@@ -109,58 +112,61 @@ func (l List) each(mark func(*Error)) List {
 // A rewording is a text in the details of many errors. A * stands for any text, which
 // stays.
 type rewording struct {
-	minor    int // the first release that has the new text
+	since    behavior.Behavior // of releases that have the new text
 	now, was string
 }
 
 var rewordings = []rewording{
-	{37, "x-kubernetes-list-type: set for items of type *", noText},
-	{34, "*is ignored for headless services", noText},
-	{35, "spec.trafficDistribution: *", noText},
-	{35, "ResourceQuota * should be less than *", noText},
-	{33, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
-	{33, "*: non-standard IP address * is invalid: use *", noText},
-	{33, "*: non-standard CIDR value * is invalid: use *", noText},
-	{33, "*: IPv6 address * should be in RFC 5952 canonical format *", noText},
-	{33, "*: IPv6 CIDR value * should be in RFC 5952 canonical format *", noText},
-	{33, "*: CIDR value * is ambiguous in this context *", noText},
-	{36, "*: non-standard CIDR value * is invalid: use *", "*: non-standard CIDR value * will be considered invalid in a future Kubernetes release: use *"},
-	{36, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
-	{33, "*: duplicate port name * with *, services and probes that select ports by name will use *", noText},
-	{33, "*.preference.matchExpressions[*].values[*]: * is invalid, *", noText},
-	{33, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended", noText},
-	{34, "unrecognized format *", noText},
-	{35, "spec.serviceAccountTokenInSecrets is unset; *", noText},
-	{36, "spec.externalIPs is deprecated and may no longer be implemented in some clusters", noText},
-	{34, "when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"},
-	{34, "may not be more than 1 byte", "may not be more than 1 bytes"},
-	{34, "must have at most 1 item", "must have at most 1 items"},
-	{35, "*must be no more than * bytes", "*must be no more than * characters"},
-	{35, "*a valid label key must consist of*", "*a qualified name must consist of*"},
+	{behavior.WarnsOfSets, "x-kubernetes-list-type: set for items of type *", noText},
+	{behavior.WarnsOfHeadlessFields, "*is ignored for headless services", noText},
+	{behavior.WarnsOfTrafficDistribution, "spec.trafficDistribution: *", noText},
+	{behavior.WarnsOfQuotas, "ResourceQuota * should be less than *", noText},
+	{behavior.GitRepoDisabled, "*gitRepo: deprecated in v1.11, and disabled by default in v1.33+", "*gitRepo: deprecated in v1.11"},
+	{behavior.WarnsOfAddresses, "*: non-standard IP address * is invalid: use *", noText},
+	{behavior.WarnsOfAddresses, "*: non-standard CIDR value * is invalid: use *", noText},
+	{behavior.WarnsOfAddresses, "*: IPv6 address * should be in RFC 5952 canonical format *", noText},
+	{behavior.WarnsOfAddresses, "*: IPv6 CIDR value * should be in RFC 5952 canonical format *", noText},
+	{behavior.WarnsOfAddresses, "*: CIDR value * is ambiguous in this context *", noText},
+	{behavior.RefusesAddresses, "*: non-standard CIDR value * is invalid: use *", "*: non-standard CIDR value * will be considered invalid in a future Kubernetes release: use *"},
+	{behavior.RefusesAddresses, "*: non-standard IP address * is invalid: use *", "*: non-standard IP address * will be considered invalid in a future Kubernetes release: use *"},
+	{behavior.WarnsOfPortNames, "*: duplicate port name * with *, services and probes that select ports by name will use *", noText},
+	{behavior.ValidatesAffinityValues, "*.preference.matchExpressions[*].values[*]: * is invalid, *", noText},
+	{behavior.WarnsOfUnlimitedHistory, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended", noText},
+	{behavior.WarnsOfFormats, "unrecognized format *", noText},
+	{behavior.WarnsOfCSITokens, "spec.serviceAccountTokenInSecrets is unset; *", noText},
+	{behavior.DeprecatesExternalIPs, "spec.externalIPs is deprecated and may no longer be implemented in some clusters", noText},
+	{behavior.PlainDetails, "when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"},
+	{behavior.PlainDetails, "may not be more than 1 byte", "may not be more than 1 bytes"},
+	{behavior.PlainDetails, "must have at most 1 item", "must have at most 1 items"},
+	{behavior.LengthsInBytes, "*must be no more than * bytes", "*must be no more than * characters"},
+	{behavior.LabelKeyTexts, "*a valid label key must consist of*", "*a qualified name must consist of*"},
 }
 
 // noText marks a warning that older releases do not give.
 const noText = ""
 
+// lastRewording is the newest behavior of rewordings.
+var lastRewording = slices.MaxFunc(rewordings, func(a, b rewording) int { return cmp.Compare(a.since, b.since) }).since
+
 // Warnings returns warnings as a release words them, without those that it does not give.
-func Warnings(minor int, texts []string) []string {
-	if minor >= newestRules {
+func Warnings(r Release, texts []string) []string {
+	if has(r, lastRewording) {
 		return texts
 	}
 	var out []string
 	for _, text := range texts {
-		if text = Reword(minor, text); text != noText {
+		if text = Reword(r, text); text != noText {
 			out = append(out, text)
 		}
 	}
 	return out
 }
 
-// Reword returns a text as a release words it.
-func Reword(minor int, text string) string {
-	for _, r := range rewordings {
-		if minor < r.minor {
-			text = r.apply(text)
+// Reword returns a text as a release, nil for the newest, words it.
+func Reword(r Release, text string) string {
+	for _, w := range rewordings {
+		if !has(r, w.since) {
+			text = w.apply(text)
 		}
 	}
 	return text
@@ -197,15 +203,6 @@ func (r rewording) apply(text string) string {
 	return out
 }
 
-// newestRules is the first release whose errors need no change of their texts.
-const newestRules = 37
-
-// uniqueSince is the first release that reports equal errors once.
-const uniqueSince = 37
-
-// goSyntaxUntil is the first release that prints values as JSON.
-const goSyntaxUntil = 34
-
 // In returns the errors of a release, nil for the newest, in an object of a group and kind.
 // It does not change the list.
 func (l List) In(r Release, group, kind string) List {
@@ -217,10 +214,10 @@ func (l List) In(r Release, group, kind string) List {
 		if e = e.in(r); e == nil {
 			continue
 		}
-		if r != nil && (r.Minor() < newestRules || unversioned.HasOlderTypes(r.Minor())) {
-			e = e.inOlder(r.Minor(), group, kind)
+		if r != nil && (!r.Has(lastRewording) || unversioned.HasOlderTypes(r.Minor())) {
+			e = e.inOlder(r, group, kind)
 		}
-		if r != nil && r.Minor() >= uniqueSince && slices.ContainsFunc(out, e.same) {
+		if r != nil && r.Has(behavior.UniqueErrors) && slices.ContainsFunc(out, e.same) {
 			continue
 		}
 		out = append(out, e)
@@ -234,17 +231,17 @@ func (e *Error) same(other *Error) bool {
 }
 
 // inOlder returns the error with the texts of an older release.
-func (e *Error) inOlder(minor int, group, kind string) *Error {
-	older := *e
+func (e *Error) inOlder(r Release, group, kind string) *Error {
+	older, minor := *e, r.Minor()
 	if e.detailIn != nil {
 		older.Detail = e.detailIn(minor)
 	}
-	older.Detail = Reword(minor, older.Detail)
+	older.Detail = Reword(r, older.Detail)
 	if v, ok := e.BadValue.(unversioned.Value); ok {
 		v.Minor = minor
 		older.BadValue = v
 	}
-	if minor < goSyntaxUntil {
+	if !r.Has(behavior.GoValuesAsJSON) {
 		older.BadValue = inGoSyntax(&older, minor, group, kind)
 	}
 	return &older
@@ -311,7 +308,7 @@ func (e *Error) in(r Release) *Error {
 // goSyntax is a bad value that is printed already.
 type goSyntax string
 
-// inGoSyntax returns the bad value of an error as releases before v1.34 print it.
+// inGoSyntax returns the bad value of an error as releases without [behavior.GoValuesAsJSON] print it.
 func inGoSyntax(e *Error, minor int, group, kind string) any {
 	switch v := e.BadValue.(type) {
 	case nil:

@@ -22,10 +22,10 @@ func TestErrorsOfReleases(t *testing.T) {
 	path := NewPath("spec", "x")
 	errs := func() List {
 		return List{
-			Required(path, "new").Since(34),
-			Required(path, "old").Until(34),
-			Required(path, "").DetailBefore(34, "x is required"),
-			Required(path, "").FieldBefore(34, "spec.y"),
+			Required(path, "new").Since(behavior.PlainDetails),
+			Required(path, "old").Until(behavior.PlainDetails),
+			Required(path, "").Before(behavior.PlainDetails, Detail("x is required")),
+			Required(path, "").Before(behavior.PlainDetails, Field("spec.y")),
 			Required(path, "gate on").WithGate("G", Required(path, "gate off")),
 			Required(path, "no gate").WithoutGate("G"),
 		}
@@ -131,22 +131,22 @@ func TestReword(t *testing.T) {
 		{33, "may not be more than 1 byte", "may not be more than 1 bytes"},
 		{33, "may not be more than 10 bytes", "may not be more than 10 bytes"},
 	} {
-		assert.Equal(t, tt.want, Reword(tt.minor, tt.now), tt.now)
+		assert.Equal(t, tt.want, Reword(oldRelease{minor: tt.minor}, tt.now), tt.now)
 	}
 }
 
 func TestWarnings(t *testing.T) {
 	texts := []string{"a", `unrecognized format "x"`, "spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"}
-	assert.Equal(t, texts, Warnings(36, texts))
-	assert.Equal(t, []string{"a", "spec.volumes[0].gitRepo: deprecated in v1.11"}, Warnings(32, texts))
+	assert.Equal(t, texts, Warnings(oldRelease{minor: 36}, texts))
+	assert.Equal(t, []string{"a", "spec.volumes[0].gitRepo: deprecated in v1.11"}, Warnings(oldRelease{minor: 32}, texts))
 
 	since33 := []string{
 		`spec.containers[1].ports[0]: duplicate port name "a" with spec.containers[0].ports[0], services and probes that select ports by name will use spec.containers[0].ports[0]`,
 		"spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values[0]: a b is invalid, a valid label must be an empty string",
 		"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
 	}
-	assert.Equal(t, since33, Warnings(33, since33))
-	assert.Empty(t, Warnings(32, since33))
+	assert.Equal(t, since33, Warnings(oldRelease{minor: 33}, since33))
+	assert.Empty(t, Warnings(oldRelease{minor: 32}, since33))
 }
 
 // TestQuantities checks that v1.33 prints quantities as a client sent them.

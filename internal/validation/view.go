@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/unversioned"
 )
 
@@ -317,13 +318,13 @@ func (p View) RequireOneOf(name string, values ...string) bool {
 	return false
 }
 
-// RequireOneOfSince is RequireOneOf in releases from a minor number on. In older ones an
+// RequireOneOfSince is RequireOneOf in releases with a behavior. In older ones an
 // empty field is not one of the values.
-func (p View) RequireOneOfSince(minor int, name string, values ...string) bool {
+func (p View) RequireOneOfSince(b behavior.Behavior, name string, values ...string) bool {
 	if value := p.String(name); value != "" {
 		return p.oneOf(name, value, values)
 	}
-	p.Add(Required(p.At(name), "").Before(minor, NotSupported(p.At(name), NamedString(""), values)))
+	p.Add(Required(p.At(name), "").Before(b, Instead(NotSupported(p.At(name), NamedString(""), values))))
 	return false
 }
 
@@ -416,10 +417,11 @@ func (n Seen) Unique(p View, name string) bool {
 	return true
 }
 
-// ImmutableUnquoted is ImmutableAs for an error that quotes the field before a release.
-func (p View) ImmutableUnquoted(minor int, name, typ string, old map[string]any) {
+// ImmutableUnquoted is ImmutableAs for an error that does not quote the field in releases
+// with [behavior.DeclarativeErrors].
+func (p View) ImmutableUnquoted(name, typ string, old map[string]any) {
 	if !Equal(p.Obj[name], old[name]) {
-		p.Add(Invalid(p.At(name), nil, "field is immutable").ValueBefore(minor, AsGoType(typ, p.Obj[name])))
+		p.Add(Invalid(p.At(name), nil, "field is immutable").Before(behavior.DeclarativeErrors, Value(AsGoType(typ, p.Obj[name]))))
 	}
 }
 

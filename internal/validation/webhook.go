@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // WebhookURL checks the URL of a webhook.
@@ -41,7 +42,7 @@ func WebhookService(service map[string]any, path *Path) List {
 	// kube-apiserver swaps the paths of name and namespace.
 	for _, swap := range []struct{ missing, reported string }{{"namespace", "name"}, {"name", "namespace"}} {
 		if object.String(service, swap.missing) == "" {
-			list = append(list, Required(path.Child(swap.reported), "").DetailBefore(34, "service "+swap.reported+" is required"))
+			list = append(list, Required(path.Child(swap.reported), "").Before(behavior.PlainDetails, Detail("service "+swap.reported+" is required")))
 		}
 	}
 	port, _ := object.Int(service, "port")

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/jsonpath"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -186,7 +187,7 @@ func checkPolicyVariable(v validation.View, expressions *cel.Policy, scope cel.O
 	case blank(name):
 		v.Required("name", "name is not specified")
 	case !isIdentifier(name):
-		v.Add(validation.Invalid(v.At("name"), name, "must be a valid CEL identifier").DetailBefore(34, "name is not a valid CEL identifier"))
+		v.Add(validation.Invalid(v.At("name"), name, "must be a valid CEL identifier").Before(behavior.PlainDetails, validation.Detail("name is not a valid CEL identifier")))
 	}
 	if text := v.String("expression"); blank(text) {
 		v.Required("expression", "expression is not specified")
@@ -217,7 +218,7 @@ func checkPolicyValidation(v validation.View, expressions *cel.Policy, scope cel
 		addCompileError(v, "messageExpression", text, expressions.Check(text, cel.OptionalVariables{Params: scope.Params}, cel.String))
 	}
 	if checkNotBlank(v, "message") && strings.ContainsAny(strings.TrimSpace(v.String("message")), "\n\r") {
-		v.Add(validation.Invalid(v.At("message"), v.String("message"), "must not contain line breaks").DetailBefore(34, "message must not contain line breaks"))
+		v.Add(validation.Invalid(v.At("message"), v.String("message"), "must not contain line breaks").Before(behavior.PlainDetails, validation.Detail("message must not contain line breaks")))
 	}
 	v.OneOfIfSet("reason", "Forbidden", "Invalid", "RequestEntityTooLarge")
 }
@@ -226,7 +227,7 @@ func checkPolicyValidation(v validation.View, expressions *cel.Policy, scope cel
 // reports whether the check passes.
 func checkNotBlank(p validation.View, name string) bool {
 	if text := p.String(name); text != "" && blank(text) {
-		p.Add(validation.Invalid(p.At(name), text, "must be non-empty if specified").DetailBefore(34, name+" must be non-empty if specified"))
+		p.Add(validation.Invalid(p.At(name), text, "must be non-empty if specified").Before(behavior.PlainDetails, validation.Detail(name+" must be non-empty if specified")))
 		return false
 	}
 	return true

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -63,6 +64,6 @@ func checkValidationActions(spec validation.View, actions []string) {
 		spec.Invalid("validationActions", "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
 	}
 	if len(actions) == 0 {
-		spec.Add(validation.Required(spec.At("validationActions"), "").DetailBefore(37, "at least one validation action is required"))
+		spec.Add(validation.Required(spec.At("validationActions"), "").Before(behavior.DeclarativeErrors, validation.Detail("at least one validation action is required")))
 	}
 }

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -11,7 +12,7 @@ func validateControllerRevision(obj, old map[string]any) validation.List {
 	path := validation.NewPath("data")
 	if old != nil {
 		for _, err := range validation.ImmutableField(obj["data"], old["data"], path) {
-			errs = append(errs, err.Before(34, validation.Invalid(path, validation.AsGoType("runtime.RawExtension=a", obj["data"]), err.Detail)))
+			errs = append(errs, err.Before(behavior.GoValuesAsJSON, validation.Instead(validation.Invalid(path, validation.AsGoType("runtime.RawExtension=a", obj["data"]), err.Detail))))
 		}
 		return errs
 	}

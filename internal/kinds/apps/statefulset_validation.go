@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -27,12 +28,12 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	})
 	spec := validation.NewPath("spec")
 	if len(fixed) > 0 {
-		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).Since(33).Until(37))
+		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).Since(behavior.StatefulSetHistoryUpdates).Until(behavior.DeclarativeErrors))
 	}
 	if len(fixed) > 0 || !validation.Equal(object.Map(obj, "spec")["revisionHistoryLimit"], object.Map(old, "spec")["revisionHistoryLimit"]) {
-		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "")).Until(33))
+		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "")).Until(behavior.StatefulSetHistoryUpdates))
 	}
-	return append(errs, fixed.Since(37)...)
+	return append(errs, fixed.Since(behavior.DeclarativeErrors)...)
 }
 
 const statefulSetUpdates = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', %s'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
@@ -58,14 +59,14 @@ func (r statefulSetRules) spec(p validation.View) {
 	if !r.exists {
 		for _, claim := range p.Each("volumeClaimTemplates") {
 			spec := claim.Field("spec")
-			p.AddList(validation.Collect(spec.Obj, spec.Path, volumes.CheckClaimSpec).Since(34))
+			p.AddList(validation.Collect(spec.Obj, spec.Path, volumes.CheckClaimSpec).Since(behavior.StatefulSetTemplates))
 		}
 	}
 	p.NonNegative("replicas", "minReadySeconds")
 	p.Field("ordinals").NonNegative("start")
 	if !r.exists {
 		if name := p.String("serviceName"); name != "" {
-			p.AddList(validation.Each(p.At("serviceName"), name, validation.DNS1123Label(name)).Since(33))
+			p.AddList(validation.Each(p.At("serviceName"), name, validation.DNS1123Label(name)).Since(behavior.ValidatesServiceNames))
 		}
 	}
 	pods.CheckRequiredSelector(p, "statefulset", "", func(template validation.View) {
@@ -78,7 +79,7 @@ func (r statefulSetRules) spec(p validation.View) {
 // for each claim template, and without hostname and subdomain.
 func (r statefulSetRules) template(p validation.View, claims any) {
 	if !r.anyTemplate {
-		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path).Since(34))
+		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path).Since(behavior.StatefulSetTemplates))
 	}
 	annotations := object.Map(p.Obj, "metadata", "annotations")
 	p.AddList(validation.Labels(object.Map(p.Obj, "metadata", "labels"), p.At("labels")))

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -21,7 +22,7 @@ func validateAutoscaler(obj, old map[string]any) validation.List {
 func validateAutoscalerStatus(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		for _, condition := range status.Each("conditions") {
-			status.AddList(validation.NonNegative(condition.Int("observedGeneration"), condition.At("observedGeneration")).Since(37))
+			status.AddList(validation.NonNegative(condition.Int("observedGeneration"), condition.At("observedGeneration")).Since(behavior.ConditionGenerations))
 		}
 		status.NonNegative("currentReplicas", "desiredReplicas")
 	})
@@ -91,10 +92,10 @@ func (r autoscalerRules) spec(p validation.View) {
 	switch {
 	case maxReplicas == 0:
 		p.Add(validation.Required(p.At("maxReplicas"), "must be set and greater than 0").
-			Before(36, validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0")).Until(37))
-		defer func() { p.Add(validation.Required(p.At("maxReplicas"), "").Since(37)) }()
+			Before(behavior.DeclarativeSpecs, validation.Instead(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0"))).Until(behavior.DeclarativeErrors))
+		defer func() { p.Add(validation.Required(p.At("maxReplicas"), "").Since(behavior.DeclarativeErrors)) }()
 	case maxReplicas < 0:
-		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").DetailBefore(36, "must be greater than 0"))
+		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").Before(behavior.DeclarativeSpecs, validation.Detail("must be greater than 0")))
 	}
 	if p.Has("minReplicas") && maxReplicas < minReplicas {
 		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`"))
@@ -119,7 +120,7 @@ func checkScaledReference(p validation.View, check apiVersionCheck) {
 	p.RequireFormat("name", validation.PathSegment)
 	apiVersion := p.String("apiVersion")
 	if detail := check(apiVersion); detail != "" {
-		p.Add(validation.Invalid(p.At("apiVersion"), apiVersion, detail).Since(34))
+		p.Add(validation.Invalid(p.At("apiVersion"), apiVersion, detail).Since(behavior.ValidatesScaleTargets))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -126,7 +127,7 @@ func (s *jobStatus) checkCompletion() {
 		}
 	}
 	if s.changed("startTime", "completionTime") && before(s.String("completionTime"), s.String("startTime")) {
-		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "must be equal to or after `startTime`").DetailBefore(34, "completionTime cannot be set before startTime"))
+		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "must be equal to or after `startTime`").Before(behavior.PlainDetails, validation.Detail("completionTime cannot be set before startTime")))
 	}
 	if (s.conditionChanged(jobFailed) || s.changed("failedIndexes")) && failed && !s.now[jobFailureTarget] {
 		s.addConflict("cannot set Failed=True condition without the FailureTarget=true condition")
@@ -159,7 +160,7 @@ func (s *jobStatus) checkFinished() {
 	}
 	if pods := s.Field("uncountedTerminatedPods"); (ended || s.changed("uncountedTerminatedPods")) && pods.Len("failed")+pods.Len("succeeded") > 0 {
 		s.Add(validation.Invalid(pods.Path, validation.AsGoType("batch.UncountedTerminatedPods", pods.Obj), "must be empty for finished job").
-			DetailBefore(34, "uncountedTerminatedPods needs to be empty for finished job"))
+			Before(behavior.PlainDetails, validation.Detail("uncountedTerminatedPods needs to be empty for finished job")))
 	}
 }
 
@@ -228,12 +229,12 @@ func (s *jobStatus) checkUpdate() {
 		s.Add(validation.Invalid(s.At("succeeded"), succeeded, "cannot decrease the succeeded counter"))
 	}
 	if s.Has("completionTime") && s.old.Has("completionTime") && s.changed("completionTime") {
-		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "field is immutable").DetailBefore(34, "completionTime cannot be mutated"))
+		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "field is immutable").Before(behavior.PlainDetails, validation.Detail("completionTime cannot be mutated")))
 	}
 	resuming := s.before[jobSuspended] && object.Condition(map[string]any{"status": s.Obj}, jobSuspended, "False") != nil
 	if s.old.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
 		s.Add(validation.Invalid(s.At("startTime"), s.Obj["startTime"], "field is immutable for unsuspended job once set").
-			Before(36, validation.Required(s.At("startTime"), "startTime cannot be removed for unsuspended job")))
+			Before(behavior.JobStartTimes, validation.Instead(validation.Required(s.At("startTime"), "startTime cannot be removed for unsuspended job"))))
 	}
 	if s.before[jobSuccess] && !s.now[jobSuccess] {
 		s.addConflict("cannot disable the SuccessCriteriaMet=True condition")

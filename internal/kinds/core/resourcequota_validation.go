@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -97,8 +98,8 @@ func checkQuotaScope(p validation.View, scope string, name, resource *validation
 		p.Add(name)
 		return
 	case scope == attributesScope:
-		p.Add(name.Until(33))
-		resource = resource.Since(33)
+		p.Add(name.Until(behavior.VolumeAttributesClassScope))
+		resource = resource.Since(behavior.VolumeAttributesClassScope)
 	}
 	for r := range p.Entries("hard") {
 		if isQuotaResource(r) && !slices.Contains(countable, r) {

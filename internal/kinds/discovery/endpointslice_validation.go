@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -28,7 +29,7 @@ func validateSlice(obj, old map[string]any, checkEndpoints bool) validation.List
 			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType")) {
 			value := e.BadValue
 			e.BadValue = nil
-			errs = append(errs, e.ValueBefore(37, value))
+			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(value)))
 		}
 	}
 	return errs
@@ -82,15 +83,15 @@ var addressChecks = map[string]func(address string, list, path *validation.Path)
 func familyAddress(address, family string, list, path *validation.Path, errs validation.List) validation.List {
 	addr := validation.ParseIP(address).Unmap()
 	ofFamily := addr.IsValid() && addr.Is6() == (family == "IPv6")
-	out := errs.Since(33)
+	out := errs.Since(behavior.AddressesOfEndpoints)
 	if !ofFamily {
-		out = append(out, validation.Invalid(path, address, "must be a valid "+family+" address").Until(33))
+		out = append(out, validation.Invalid(path, address, "must be a valid "+family+" address").Until(behavior.AddressesOfEndpoints))
 	}
 	if len(errs) > 0 {
-		return append(out, validation.EndpointIP(address, path).Until(33)...)
+		return append(out, validation.EndpointIP(address, path).Until(behavior.AddressesOfEndpoints)...)
 	}
 	if !ofFamily {
-		out = append(out, validation.Invalid(list, address, "must be an "+family+" address").Since(33))
+		out = append(out, validation.Invalid(list, address, "must be an "+family+" address").Since(behavior.AddressesOfEndpoints))
 	}
 	return append(out, validation.EndpointIP(address, path)...)
 }
@@ -99,7 +100,7 @@ func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, 
 	addresses := p.At("addresses")
 	switch n := p.Len("addresses"); {
 	case n == 0:
-		p.Add(validation.Required(addresses, "").DetailBefore(37, "must contain at least 1 address"))
+		p.Add(validation.Required(addresses, "").Before(behavior.DeclarativeErrors, validation.Detail("must contain at least 1 address")))
 	case n > addressesMaxItems:
 		p.Add(validation.TooMany(addresses, n, addressesMaxItems))
 	}

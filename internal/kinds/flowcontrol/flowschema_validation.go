@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -201,7 +202,7 @@ func checkFlowConditions(obj validation.View) {
 	for _, c := range obj.Field("status").Each("conditions") {
 		seen.Unique(c, "type")
 		if c.String("type") == "" {
-			c.Add(validation.Required(c.At("type"), "").DetailBefore(34, "must not be empty"))
+			c.Add(validation.Required(c.At("type"), "").Before(behavior.PlainDetails, validation.Detail("must not be empty")))
 		}
 	}
 }

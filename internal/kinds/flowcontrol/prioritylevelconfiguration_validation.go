@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -24,12 +25,12 @@ func checkPriorityLevel(spec validation.View, name string) {
 	typ := spec.String("type")
 	if (name == flowExempt) != (typ == "Exempt") {
 		spec.Add(validation.Invalid(spec.At("type"), validation.NamedString(typ), "must be 'Exempt' if and only if `name` is 'exempt'").
-			DetailBefore(34, "type must be 'Exempt' if and only if name is 'exempt'"))
+			Before(behavior.PlainDetails, validation.Detail("type must be 'Exempt' if and only if name is 'exempt'")))
 	}
 	switch typ {
 	case "Exempt":
 		if spec.Has("limited") {
-			spec.Add(validation.Forbidden(spec.At("limited"), "").DetailBefore(37, "must be nil if the type is not Limited"))
+			spec.Add(validation.Forbidden(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is not Limited")))
 		}
 		checkForbiddenLimited(spec)
 		spec.IfPresent("exempt", func(exempt validation.View) {
@@ -38,12 +39,12 @@ func checkPriorityLevel(spec validation.View, name string) {
 		})
 	case "Limited":
 		if spec.Has("exempt") {
-			spec.Add(validation.Forbidden(spec.At("exempt"), "").DetailBefore(37, "must be nil if the type is Limited"))
+			spec.Add(validation.Forbidden(spec.At("exempt"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is Limited")))
 		}
 		if limited, ok := spec.Lookup("limited"); ok {
 			checkLimitedPriorityLevel(limited)
 		} else {
-			spec.Add(validation.Required(spec.At("limited"), "").DetailBefore(37, "must not be empty when type is Limited"))
+			spec.Add(validation.Required(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must not be empty when type is Limited")))
 		}
 	default:
 		checkUnionType(spec, []string{"exempt", "limited"}, "Exempt", "Limited")
@@ -62,12 +63,12 @@ func checkForbiddenLimited(spec validation.View) {
 	typ := response.String("type")
 	switch queues := response.Has("queuing"); {
 	case queues && typ != "Queue":
-		response.Add(validation.Forbidden(response.At("queuing"), "").Since(37))
+		response.Add(validation.Forbidden(response.At("queuing"), "").Since(behavior.DeclarativeErrors))
 	case !queues && typ == "Queue":
-		response.Add(validation.Required(response.At("queuing"), "").Since(37))
+		response.Add(validation.Required(response.At("queuing"), "").Since(behavior.DeclarativeErrors))
 	}
 	if typ == "" {
-		response.Add(validation.Required(response.At("type"), "").Since(37))
+		response.Add(validation.Required(response.At("type"), "").Since(behavior.DeclarativeErrors))
 	}
 }
 
@@ -77,13 +78,13 @@ func checkUnionType(p validation.View, members []string, types ...string) {
 	var forbidden validation.List
 	for _, member := range members {
 		if p.Has(member) {
-			forbidden = append(forbidden, validation.Forbidden(p.At(member), "").Since(37))
+			forbidden = append(forbidden, validation.Forbidden(p.At(member), "").Since(behavior.DeclarativeErrors))
 		}
 	}
 	if p.String("type") == "" {
 		p.AddList(forbidden)
 	}
-	p.RequireOneOfSince(36, "type", types...)
+	p.RequireOneOfSince(behavior.DeclarativeSpecs, "type", types...)
 	if p.String("type") != "" {
 		p.AddList(forbidden)
 	}

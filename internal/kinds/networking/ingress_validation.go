@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -179,7 +180,7 @@ func checkTypedReference(p validation.View) {
 	}
 	for _, name := range []string{"kind", "name"} {
 		if p.String(name) == "" {
-			p.Add(validation.Required(p.At(name), "").DetailBefore(34, name+" is required"))
+			p.Add(validation.Required(p.At(name), "").Before(behavior.PlainDetails, validation.Detail(name+" is required")))
 		} else {
 			p.Format(name, validation.PathSegment)
 		}

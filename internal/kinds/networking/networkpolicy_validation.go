@@ -2,6 +2,7 @@ package networking
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -78,7 +79,7 @@ func checkNetworkPolicyPort(p validation.View) {
 			return
 		}
 		if p.Int("endPort") < port {
-			p.Add(validation.Invalid(p.At("endPort"), p.Int("endPort"), "must be greater than or equal to `port`").ValueBefore(37, port))
+			p.Add(validation.Invalid(p.At("endPort"), p.Int("endPort"), "must be greater than or equal to `port`").Before(behavior.DeclarativeErrors, validation.Value(port)))
 		}
 		p.InRange("endPort", 1, 65535)
 	case string:

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -16,18 +17,18 @@ func validateRuntimeClass(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
 		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
-	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableUnquoted(37, "handler", "s", old) })
+	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableUnquoted("handler", "s", old) })
 }
 
 func checkRuntimeClassSpec(p validation.View) {
 	if p.String("handler") == "" {
-		p.Add(validation.Required(p.At("handler"), "").Since(36))
-		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(36))
+		p.Add(validation.Required(p.At("handler"), "").Since(behavior.DeclarativeSpecs))
+		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(behavior.DeclarativeSpecs))
 	} else {
 		for _, e := range validation.Each(p.At("handler"), p.String("handler"), validation.DNS1123Label(p.String("handler"))) {
 			if inCharacters := e.Detail; inCharacters == "must be no more than 63 characters" {
 				e.Detail = "must be no more than 63 bytes"
-				e = e.DetailBefore(37, inCharacters)
+				e = e.Before(behavior.DeclarativeErrors, validation.Detail(inCharacters))
 			}
 			p.Add(e)
 		}
@@ -40,7 +41,7 @@ func checkRuntimeClassSpec(p validation.View) {
 		scheduling.Labels("nodeSelector")
 		list := scheduling.At("tolerations").String()
 		for _, e := range validation.Collect(scheduling.Obj, scheduling.Path, func(p validation.View) { nodes.CheckClassTolerations(p, "tolerations") }) {
-			scheduling.Add(e.FieldBefore(35, list+strings.TrimPrefix(e.Field, scheduling.Path.String())))
+			scheduling.Add(e.Before(behavior.TolerationPaths, validation.Field(list+strings.TrimPrefix(e.Field, scheduling.Path.String()))))
 		}
 		seen := validation.Seen{}
 		for _, t := range scheduling.Each("tolerations") {

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -29,8 +30,8 @@ func checkClusterPolicyRules(role validation.View) {
 
 func checkPolicyRule(rule validation.View, namespaced bool) {
 	if rule.Len("verbs") == 0 {
-		rule.Add(validation.Required(rule.At("verbs"), "verbs must contain at least one value").Until(37))
-		defer func() { rule.Add(validation.Required(rule.At("verbs"), "").Since(37)) }()
+		rule.Add(validation.Required(rule.At("verbs"), "verbs must contain at least one value").Until(behavior.DeclarativeErrors))
+		defer func() { rule.Add(validation.Required(rule.At("verbs"), "").Since(behavior.DeclarativeErrors)) }()
 	}
 	if rule.Len("nonResourceURLs") > 0 {
 		if namespaced {

@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -24,14 +25,14 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 		checkRoleSubject(subject, namespaced)
 	}
 	if old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef")) {
-		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "field is immutable").DetailBefore(37, "cannot change roleRef"))
+		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "field is immutable").Before(behavior.DeclarativeErrors, validation.Detail("cannot change roleRef")))
 	}
 }
 
 func checkRoleSubject(subject validation.View, namespaced bool) {
 	if subject.String("name") == "" {
-		subject.Add(validation.Required(subject.At("name"), "").Until(37))
-		defer func() { subject.Add(validation.Required(subject.At("name"), "").Since(37)) }()
+		subject.Add(validation.Required(subject.At("name"), "").Until(behavior.DeclarativeErrors))
+		defer func() { subject.Add(validation.Required(subject.At("name"), "").Since(behavior.DeclarativeErrors)) }()
 	}
 	switch subject.String("kind") {
 	case "ServiceAccount":

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -23,7 +24,7 @@ func (d deviceRules) validateClass(obj, _ map[string]any) validation.List {
 func checkExtendedResource(p validation.View, field string) {
 	name := p.String(field)
 	if !resources.IsExtended(name) {
-		p.Add(validation.Invalid(p.At(field), p.Obj[field], "must be a valid extended resource name").Until(37))
+		p.Add(validation.Invalid(p.At(field), p.Obj[field], "must be a valid extended resource name").Until(behavior.DeclarativeErrors))
 	}
 	var details []string
 	if !strings.Contains(name, "/") {
@@ -35,5 +36,5 @@ func checkExtendedResource(p validation.View, field string) {
 		details = append(details, `must not have "requests." prefix`)
 	}
 	details = append(details, validation.QualifiedName("requests."+name)...)
-	p.AddList(validation.Each(p.At(field), p.Obj[field], details).Since(37))
+	p.AddList(validation.Each(p.At(field), p.Obj[field], details).Since(behavior.DeclarativeErrors))
 }

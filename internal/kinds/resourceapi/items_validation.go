@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -13,7 +14,7 @@ import (
 // type typ.
 func checkImmutable(p validation.View, old map[string]any, typ string) {
 	if !validation.Equal(p.Obj, old) {
-		p.Add(validation.Invalid(p.Path, nil, "field is immutable").ValueBefore(37, validation.AsGoType(typ, p.Obj)))
+		p.Add(validation.Invalid(p.Path, nil, "field is immutable").Before(behavior.DeclarativeErrors, validation.Value(validation.AsGoType(typ, p.Obj))))
 	}
 }
 
@@ -34,9 +35,9 @@ func tooManyItems(p validation.View, name string, limit int, checkAll, checkRest
 	if p.Len(name) <= limit {
 		return false
 	}
-	p.AddList(validation.Collect(p.Obj, p.Path, checkAll).Until(35))
+	p.AddList(validation.Collect(p.Obj, p.Path, checkAll).Until(behavior.DeclarativeDevices))
 	checkSize(p, name, limit)
-	p.AddList(validation.Collect(p.Obj, p.Path, checkRest).Until(35))
+	p.AddList(validation.Collect(p.Obj, p.Path, checkRest).Until(behavior.DeclarativeDevices))
 	return true
 }
 
@@ -99,7 +100,7 @@ func checkKeyedItems(p validation.View, name string, l keyedList, rule func(vali
 			value := item.String(l.key)
 			if seen[value] {
 				p.Add(validation.Duplicate(item.Path, l.quoted(item.Obj)).
-					Before(35, validation.Duplicate(item.At(l.key), value)).Before(37, validation.Duplicate(item.Path, value)))
+					Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(item.At(l.key), value))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(item.Path, value))))
 			}
 			seen[value] = true
 		}
@@ -138,8 +139,8 @@ func checkEntries(p validation.View, name string, maxLength int, key func(string
 	for k, v := range p.Entries(name) {
 		m, _ := v.(map[string]any)
 		at := p.At(name).Key(shorten(k, maxLength))
-		p.AddList(key(k, p.At(name)).Since(36))
-		p.AddList(key(k, at).Until(36))
+		p.AddList(key(k, p.At(name)).Since(behavior.DeviceKeyPaths))
+		p.AddList(key(k, at).Until(behavior.DeviceKeyPaths))
 		rule(validation.View{Obj: m, Path: at, Errs: p.Errs})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -91,7 +92,7 @@ func checkDeviceStatuses(status validation.View) {
 	for _, device := range status.Each("devices") {
 		checkDeviceAddress(device)
 		if id := deviceIDOf(device.Obj); !allocated[id] {
-			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim").ValueBefore(34, id).ValueBefore(35, opaqueDeviceID{}))
+			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim").Before(behavior.GoValuesAsJSON, validation.Value(id)).Before(behavior.DeclarativeDevices, validation.Value(opaqueDeviceID{})))
 		}
 		checkSize(device, "conditions", maxDeviceConditions)
 		device.AddList(validation.Conditions(object.List(device.Obj, "conditions"), device.At("conditions")))
@@ -106,7 +107,7 @@ func checkDeviceStatuses(status validation.View) {
 		if seen[id] {
 			at := device.At("deviceID")
 			status.Add(validation.Duplicate(device.Path, quotedItem("ResourceClaim", device.Obj, "status", "devices")).
-				Before(34, validation.Duplicate(at, id)).Before(35, validation.Duplicate(at, opaqueDeviceID{})).Before(37, validation.Duplicate(device.Path, id)))
+				Before(behavior.GoValuesAsJSON, validation.Instead(validation.Duplicate(at, id))).Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(at, opaqueDeviceID{}))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(device.Path, id))))
 		}
 		seen[id] = true
 	}

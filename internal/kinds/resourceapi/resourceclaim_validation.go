@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -51,7 +52,7 @@ func (d deviceRules) validateClaim(obj, old map[string]any) validation.List {
 			d.checkClaim(spec.Field("devices"))
 		} else {
 			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
-			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), d.checkClaim).Until(35))
+			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), d.checkClaim).Until(behavior.UpdatesOnce))
 		}
 	})
 }
@@ -62,7 +63,7 @@ func (d deviceRules) validateClaimTemplate(obj, old map[string]any) validation.L
 		d.checkTemplateSpec(spec)
 		if old != nil {
 			template.ImmutableAs("spec", "resource.ResourceClaimTemplateSpec", old)
-			template.AddList(validation.Collect(spec.Obj, spec.Path, d.checkTemplateSpec).Until(35)) // once more
+			template.AddList(validation.Collect(spec.Obj, spec.Path, d.checkTemplateSpec).Until(behavior.UpdatesOnce)) // once more
 		}
 	})
 }
@@ -133,8 +134,8 @@ func (d deviceRules) checkRequest(request validation.View, constrained constrain
 	}
 	switch {
 	case exact && choices:
-		request.AddList(validation.Collect(request.Obj, request.Path, checkChoices).Until(35))
-		request.AddList(validation.Collect(exactly.Obj, exactly.Path, d.checkExactRequest).Until(35))
+		request.AddList(validation.Collect(request.Obj, request.Path, checkChoices).Until(behavior.DeclarativeDevices))
+		request.AddList(validation.Collect(exactly.Obj, exactly.Path, d.checkExactRequest).Until(behavior.DeclarativeDevices))
 		request.Add(validation.Invalid(request.Path, nil, one+", but multiple fields are set"))
 	case exact:
 		d.checkExactRequest(exactly)
@@ -203,7 +204,7 @@ func checkDeviceConstraint(constraint validation.View) {
 		if constraint.Has("distinctAttribute") {
 			constraint.AddList(validation.Collect(constraint.Obj, constraint.Path, func(constraint validation.View) {
 				checkFullAttributeName(constraint, "distinctAttribute")
-			}).Since(37))
+			}).Since(behavior.DistinctAttributeNames))
 		}
 	case constraint.Has("distinctAttribute"):
 		checkFullAttributeName(constraint, "distinctAttribute")
@@ -220,9 +221,9 @@ func checkFullAttributeName(p validation.View, name string) {
 		at := p.At(name)
 		err := validation.Invalid(at, validation.NamedString(text), "a fully qualified name must be a domain and a name separated by a slash")
 		if text == "" {
-			p.Add(err.Since(35))
+			p.Add(err.Since(behavior.DeclarativeDevices))
 		} else {
-			p.Add(err.DetailBefore(35, "must include a domain"))
+			p.Add(err.Before(behavior.DeclarativeDevices, validation.Detail("must include a domain")))
 		}
 	}
 }
@@ -233,7 +234,7 @@ func attributeName(name string, path *validation.Path) validation.List {
 	domain, id, qualified := strings.Cut(name, "/")
 	switch {
 	case name == "":
-		return append(attributeIdentifier(name, path).Since(35), validation.Required(path, "name required").Until(35))
+		return append(attributeIdentifier(name, path).Since(behavior.DeclarativeDevices), validation.Required(path, "name required").Until(behavior.DeclarativeDevices))
 	case !qualified:
 		return attributeIdentifier(name, path)
 	case strings.Contains(id, "/"):
@@ -253,7 +254,7 @@ func attributeName(name string, path *validation.Path) validation.List {
 
 // emptyName returns the error for a part of the name of an attribute that is empty.
 func emptyName(path *validation.Path, why string) *validation.Error {
-	return validation.Invalid(path, "", why).Before(35, validation.Required(path, why))
+	return validation.Invalid(path, "", why).Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(path, why)))
 }
 
 func attributeIdentifier(id string, path *validation.Path) validation.List {

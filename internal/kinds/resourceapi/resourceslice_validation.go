@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/semver"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -256,7 +257,7 @@ func checkDeviceAttribute(attribute validation.View) {
 	const one = "exactly one value must be specified"
 	switch len(attribute.Obj) {
 	case 0:
-		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(35, validation.Required(attribute.Path, one)).DetailBefore(37, one))
+		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(attribute.Path, one))).Before(behavior.DeclarativeErrors, validation.Detail(one)))
 	case 1:
 	default:
 		attribute.Add(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -51,7 +52,7 @@ func checkCSINodeUpdate(p validation.View, old map[string]any) {
 			}
 			const gate = "MutableCSINodeAllocatableCount"
 			if !validation.Equal(is, was) {
-				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate).FieldBefore(33, "CSINodeDriver"))
+				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate).Before(behavior.FieldPaths, validation.Field("CSINodeDriver")))
 			}
 			is, was := maps.Clone(is), maps.Clone(was)
 			delete(is, "allocatable")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -24,15 +25,15 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 	}
 	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
 		if _, empty := p.Obj["parameters"].(object.EmptyMap); empty && old["parameters"] == nil {
-			p.Add(validation.Forbidden(p.At("parameters"), "updates to parameters are forbidden.").Until(36)) // not equal to none
+			p.Add(validation.Forbidden(p.At("parameters"), "updates to parameters are forbidden.").Until(behavior.DeclarativeSpecs)) // not equal to none
 		}
 		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
 			if !validation.Equal(p.Obj[f.name], old[f.name]) {
-				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(36, validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden.")).
-					ValueBefore(37, validation.AsGoType(f.typ, p.Obj[f.name])))
+				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(behavior.DeclarativeSpecs, validation.Instead(validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden."))).
+					Before(behavior.DeclarativeErrors, validation.Value(validation.AsGoType(f.typ, p.Obj[f.name]))))
 			}
 		}
-		p.ImmutableUnquoted(37, "volumeBindingMode", "*s", old)
+		p.ImmutableUnquoted("volumeBindingMode", "*s", old)
 	})
 }
 

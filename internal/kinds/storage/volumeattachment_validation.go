@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -22,7 +23,7 @@ func checkVolumeAttachment(p validation.View) {
 		for _, e := range volumes.DriverName(spec.String("attacher"), spec.At("attacher")) {
 			was := e.Detail
 			e.Detail = caselessName.Replace(was)
-			spec.Add(e.DetailBefore(37, was))
+			spec.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(was)))
 		}
 	}
 	source := spec.Field("source")
@@ -52,7 +53,7 @@ func checkVolumeAttachment(p validation.View) {
 		source.Format("persistentVolumeName", validation.Subdomain)
 	}
 	if spec.String("attacher") == "" {
-		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(36))
+		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(behavior.EmptyAttachers))
 	}
 }
 

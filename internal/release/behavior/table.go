@@ -38,6 +38,9 @@ const (
 	// ComponentStatusNotFound: a component that does not exist is a 404, with the reason
 	// NotFound.
 	ComponentStatusNotFound
+	// FieldPaths: errors of the status of a Pod and of the drivers of a CSINode name the fields
+	// where they are.
+	FieldPaths
 	// GitRepoDisabled: the warning about gitRepo volumes says that they are disabled.
 	GitRepoDisabled
 	// KubeletsReadServiceAccounts: the Node authorizer lets kubelets read the ServiceAccounts of
@@ -53,8 +56,6 @@ const (
 	OptionalBetaDiscovery
 	// PodGenerations: Pods have a generation.
 	PodGenerations
-	// PodStatusPaths: errors of the status of a Pod name the fields where they are.
-	PodStatusPaths
 	// PodSubresourcesOwnFields: writes of ephemeral containers and of the sizes of containers
 	// change the managed fields of the Pod.
 	PodSubresourcesOwnFields

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -111,7 +112,7 @@ func checkPodCIDRs(p validation.View) {
 	}
 	for i, cidr := range cidrs {
 		if slices.Contains(cidrs[:i], cidr) {
-			p.Add(validation.Duplicate(p.At("podCIDRs").Index(i), cidr).Until(33))
+			p.Add(validation.Duplicate(p.At("podCIDRs").Index(i), cidr).Until(behavior.AcceptsRepeatedAddresses))
 		}
 	}
 }
@@ -161,6 +162,6 @@ func checkAssignedFields(p validation.View, old map[string]any) {
 			change = "cleared"
 		}
 		p.Add(validation.Invalid(p.At("providerID"), nil, "field cannot be "+change+" once set").
-			Before(37, validation.Forbidden(p.At("providerID"), `node updates may not change providerID except from "" to valid`)))
+			Before(behavior.DeclarativeErrors, validation.Instead(validation.Forbidden(p.At("providerID"), `node updates may not change providerID except from "" to valid`))))
 	}
 }

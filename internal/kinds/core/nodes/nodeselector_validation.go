@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -46,7 +47,7 @@ func checkNodeRequirement(p validation.View, allowInvalidValues bool) {
 	}
 	p.AddList(validation.LabelKey(p.String("key"), p.At("key")))
 	if !allowInvalidValues {
-		p.AddList(validation.Collect(p.Obj, p.Path, func(p validation.View) { p.EachFormat("values", validation.LabelValue) }).Since(33))
+		p.AddList(validation.Collect(p.Obj, p.Path, func(p validation.View) { p.EachFormat("values", validation.LabelValue) }).Since(behavior.ValidatesAffinityValues))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -47,7 +48,7 @@ func checkToleration(p validation.View, mayCompare bool) {
 		}
 	case "Lt", "Gt":
 		at, bad := p.At("operator"), validation.NamedString(operator)
-		refused := validation.NotSupported(at, bad, []string{"Equal", "Exists", "Lt", "Gt"}).Before(35, validation.NotSupported(at, bad, []string{"Equal", "Exists"}))
+		refused := validation.NotSupported(at, bad, []string{"Equal", "Exists", "Lt", "Gt"}).Before(behavior.TolerationComparisons, validation.Instead(validation.NotSupported(at, bad, []string{"Equal", "Exists"})))
 		if !mayCompare {
 			p.Add(refused)
 			break

@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -51,7 +52,7 @@ func (r *podRules) checkInitContainers() {
 			c.Add(validation.NotSupported(c.At("restartPolicy"), policy, []string{"Always"}).WithoutGate(restartRules))
 			checkRestartRules(c)
 		case c.Len("restartPolicyRules") > 0:
-			c.Add(validation.Required(c.At("restartPolicy"), rulesNeedPolicy).Since(35))
+			c.Add(validation.Required(c.At("restartPolicy"), rulesNeedPolicy).Since(behavior.RestartRulesNeedPolicy))
 		}
 		if name := c.String("name"); name != "" || seen[name] {
 			seen.Unique(c, "name")
@@ -71,7 +72,7 @@ func (r *podRules) checkInitContainers() {
 		}
 		for _, policy := range c.Each("resizePolicy") {
 			if policy.String("restartPolicy") == "RestartContainer" {
-				policy.Add(validation.Invalid(policy.At("restartPolicy"), validation.NamedString("RestartContainer"), "must not be set to 'RestartContainer' for non-sidecar initContainers").Since(36))
+				policy.Add(validation.Invalid(policy.At("restartPolicy"), validation.NamedString("RestartContainer"), "must not be set to 'RestartContainer' for non-sidecar initContainers").Since(behavior.InitContainerResizes))
 			}
 		}
 	}
@@ -326,7 +327,7 @@ func (r *podRules) checkResizePolicy(c validation.View) {
 		checkOneOfAt(c, list, name, resource, "cpu", "memory")
 		checkOneOfAt(c, list, validation.NamedString(restart), restart, "NotRequired", "RestartContainer")
 		if r.spec.String("restartPolicy") == "Never" && restart != "NotRequired" {
-			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'").DetailBefore(36, "must be 'NotRequired' when `restartPolicy` is 'Never'"))
+			c.Add(validation.Invalid(list, validation.NamedString(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'").Before(behavior.ContainerRestartTexts, validation.Detail("must be 'NotRequired' when `restartPolicy` is 'Never'")))
 		}
 	}
 }
@@ -381,7 +382,7 @@ func checkRestartAction(rule validation.View) {
 	case all:
 		rule.Add(without.WithoutGate(restartAll))
 	default:
-		rule.Add(validation.NotSupported(path, action, []string{one, all}).WithGate(restartAll, without).Before(36, without))
+		rule.Add(validation.NotSupported(path, action, []string{one, all}).WithGate(restartAll, without).Before(behavior.ContainerRestartTexts, validation.Instead(without)))
 	}
 }
 
@@ -393,7 +394,7 @@ func checkGatedRestartRules(c validation.View) {
 	c.OneOfIfSet("restartPolicy", "Always", "Never", "OnFailure")
 	if n := c.Len("restartPolicyRules"); n > maxRestartRules {
 		path := c.At("restartPolicyRules")
-		c.Add(validation.TooMany(path, n, maxRestartRules).Before(36, validation.TooLong(path, maxRestartRules)))
+		c.Add(validation.TooMany(path, n, maxRestartRules).Before(behavior.ContainerRestartTexts, validation.Instead(validation.TooLong(path, maxRestartRules))))
 	}
 	for _, rule := range c.Each("restartPolicyRules") {
 		checkRestartAction(rule)
@@ -405,7 +406,7 @@ func checkGatedRestartRules(c validation.View) {
 		codes.OneOf("operator", "In", "NotIn")
 		if n := codes.Len("values"); n > maxExitCodes {
 			path := codes.At("values")
-			codes.Add(validation.TooMany(path, n, maxExitCodes).Before(36, validation.TooLong(path, maxExitCodes)))
+			codes.Add(validation.TooMany(path, n, maxExitCodes).Before(behavior.ContainerRestartTexts, validation.Instead(validation.TooLong(path, maxExitCodes))))
 		}
 	}
 }

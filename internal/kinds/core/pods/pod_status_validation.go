@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -27,7 +28,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 		typ := condition.String("type")
 		if typ != "PodScheduled" && typ != "Ready" && typ != "Initialized" {
 			for _, e := range validation.Each(condition.At("Type"), typ, validation.QualifiedName(typ)) {
-				condition.Add(e.FieldBefore(33, "metadata"+strings.TrimPrefix(e.Field, p.Path.String())))
+				condition.Add(e.Before(behavior.FieldPaths, validation.Field("metadata"+strings.TrimPrefix(e.Field, p.Path.String()))))
 			}
 		}
 	}
@@ -54,7 +55,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 	}
 	checkAddresses(p, "podIPs", "core.PodIP", was)
 	if p.Len("podIPs") > 0 && p.String("podIP") == "" { // the first of them is empty
-		p.Add(validation.Invalid(p.At("podIPs"), validation.AsGoType("[]core.PodIP", p.Obj["podIPs"]), "podIP and podIPs must either both be set or both be unset").Since(37))
+		p.Add(validation.Invalid(p.At("podIPs"), validation.AsGoType("[]core.PodIP", p.Obj["podIPs"]), "podIP and podIPs must either both be set or both be unset").Since(behavior.PodIPPairs))
 	}
 	checkHostAddresses(p, was)
 	checkContainerUsers(p, spec)
@@ -165,7 +166,7 @@ func checkClaimStatuses(p, spec validation.View) {
 		if status.Has("resourceClaimName") {
 			claim := status.String("resourceClaimName")
 			for _, e := range validation.Each(status.At("resourceClaimName"), validation.NamedString(claim), validation.Subdomain(claim)) {
-				status.Add(e.FieldBefore(36, status.At("name").String()))
+				status.Add(e.Before(behavior.ClaimNamePaths, validation.Field(status.At("name").String())))
 			}
 		}
 	}
@@ -255,7 +256,7 @@ func checkAddresses(p validation.View, list, typ string, was map[string]any) {
 	if len(all) < 2 {
 		return
 	}
-	repeated := repeatedAddresses(p, list, typ).Until(33)
+	repeated := repeatedAddresses(p, list, typ).Until(behavior.AcceptsRepeatedAddresses)
 	if list == "hostIPs" { // before other errors
 		p.AddList(repeated)
 		repeated = nil
@@ -315,7 +316,7 @@ func checkContainerUsers(p, spec validation.View) {
 				errs = validation.List{validation.Forbidden(linux.Path, "cannot be set for a windows pod")}
 			}
 			for _, e := range errs {
-				c.Add(e.FieldBefore(33, c.At("linux").String()+strings.TrimPrefix(e.Field, linux.Path.String())))
+				c.Add(e.Before(behavior.FieldPaths, validation.Field(c.At("linux").String()+strings.TrimPrefix(e.Field, linux.Path.String()))))
 			}
 		}
 	}

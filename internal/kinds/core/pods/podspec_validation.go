@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -199,12 +200,12 @@ func checkDNSConfig(p validation.View) {
 // underscores nor the root domain.
 func checkSearchPath(config validation.View, path *validation.Path, search string) {
 	domain := strings.TrimSuffix(search, ".")
-	config.AddList(validation.Each(path, domain, validation.DNS1123Subdomain(domain)).Until(33))
+	config.AddList(validation.Each(path, domain, validation.DNS1123Subdomain(domain)).Until(behavior.UnderscoresInSearchPaths))
 	if search == "." {
 		return
 	}
 	for _, e := range validation.Each(path, domain, validation.DNS1123SubdomainWithUnderscore(domain)) {
-		config.Add(e.Since(33).DetailBefore(34, validation.WithoutUnderscore(e.Detail)))
+		config.Add(e.Since(behavior.UnderscoresInSearchPaths).Before(behavior.PlainDetails, validation.Detail(validation.WithoutUnderscore(e.Detail))))
 	}
 }
 
@@ -256,7 +257,7 @@ func (r *podRules) checkHostUsers() {
 	}
 	for c := range eachContainer(r.spec) {
 		if c.Len("volumeDevices") > 0 {
-			c.Add(validation.Forbidden(c.At("volumeDevices"), why).Since(34))
+			c.Add(validation.Forbidden(c.At("volumeDevices"), why).Since(behavior.NoVolumeDevicesOfUsers))
 		}
 	}
 }
@@ -299,7 +300,7 @@ func (r *podRules) checkOS() {
 	}
 	switch name := os.String("name"); name {
 	case "":
-		os.Add(validation.Required(os.At("name"), "").DetailBefore(34, "cannot be empty"))
+		os.Add(validation.Required(os.At("name"), "").Before(behavior.PlainDetails, validation.Detail("cannot be empty")))
 	case "linux":
 		r.checkLinux()
 	case "windows":

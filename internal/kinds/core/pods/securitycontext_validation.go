@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -33,7 +34,7 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 	checkUnixGroups(p)
 	if r.spec.Bool("hostPID") && r.spec.Bool("shareProcessNamespace") {
 		p.Add(validation.Invalid(r.spec.At("shareProcessNamespace"), true, "ShareProcessNamespace and HostPID cannot both be enabled").
-			FieldBefore(37, p.At("shareProcessNamespace").String()))
+			Before(behavior.HostFieldsOfPods, validation.Field(p.At("shareProcessNamespace").String())))
 	}
 	r.checkSysctls(p)
 	p.OneOfIfSet("fsGroupChangePolicy", "Always", "OnRootMismatch")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -469,7 +470,7 @@ const kubeletPort = 10250
 func checkKubeletPort(p validation.View) {
 	for _, port := range p.Each("ports") {
 		if port.Int("port") == kubeletPort {
-			p.Add(validation.Invalid(port.Path, int64(kubeletPort), fmt.Sprintf("may not expose port %d externally since it is used by kubelet", kubeletPort)).Until(33))
+			p.Add(validation.Invalid(port.Path, int64(kubeletPort), fmt.Sprintf("may not expose port %d externally since it is used by kubelet", kubeletPort)).Until(behavior.AllowsKubeletPort))
 		}
 	}
 }

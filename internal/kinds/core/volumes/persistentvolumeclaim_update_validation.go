@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -113,11 +114,11 @@ func checkClaimStatus(p validation.View) {
 	}
 	for resource, v := range p.Entries("allocatedResourceStatuses") {
 		path, older := p.At("allocatedResourceStatuses"), p.At("allocatedResourceStatus")
-		p.AddList(validateClaimResourceName(resource, path).Since(34))
-		p.AddList(validateClaimResourceName(resource, older).Until(34))
+		p.AddList(validateClaimResourceName(resource, path).Since(behavior.AllocatedStatusPaths))
+		p.AddList(validateClaimResourceName(resource, older).Until(behavior.AllocatedStatusPaths))
 		if status, _ := v.(string); !slices.Contains(resizeStatuses, status) {
 			p.Add(validation.NotSupported(path, validation.NamedString(resource), resizeStatuses).
-				Before(34, validation.NotSupported(older, validation.AsGoType("core.ResourceName=s", resource), resizeStatuses)))
+				Before(behavior.AllocatedStatusPaths, validation.Instead(validation.NotSupported(older, validation.AsGoType("core.ResourceName=s", resource), resizeStatuses))))
 		}
 	}
 	for resource, quantity := range p.Quantities("allocatedResources") {

@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -261,7 +262,7 @@ const maxCSIDriver = 63
 func CheckCSIDriverName(p validation.View, name string) {
 	errs := DriverName(p.String(name), p.At(name))
 	if !p.Require(name) {
-		errs = errs.Until(35)
+		errs = errs.Until(behavior.EmptyDriverNames)
 	}
 	p.AddList(errs)
 }
