@@ -16,6 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
@@ -56,13 +57,9 @@ func (b *auditBackend) define(fs *pflag.FlagSet, name, mode, effect string) {
 	fs.Int64Var(&b.maxBatchSize, prefix+"truncate-max-batch-size", 10<<20, "not less than the size of events, which are truncated one by one")
 }
 
-const (
-	// rotatesByDefault is the minor number of the first release whose flags of the audit
-	// log have limits by default. With 0 for --audit-log-maxsize it does not rotate;
-	// releases before rotate at usualAuditSize.
-	rotatesByDefault = 36
-	usualAuditSize   = 100 // in megabytes
-)
+// usualAuditSize is the default of --audit-log-maxsize, in megabytes. Releases without
+// [behavior.AuditLogRotation] rotate at it with 0 too.
+const usualAuditSize = 100
 
 // define defines the flags of a minor release.
 func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
@@ -73,7 +70,7 @@ func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
 	fs.StringVar(&a.path, "audit-log-path", "", "append the audit log to this file; - is the standard output")
 	fs.StringVar(&a.format, "audit-log-format", "json", "the format of the audit log: json")
 	size, age, backups := 0, 0, 0
-	if minor >= rotatesByDefault {
+	if behavior.AuditLogRotation.In(minor) {
 		size, age, backups = usualAuditSize, 366, 100
 	}
 	fs.IntVar(&a.maxSize, "audit-log-maxsize", size, "begin a new file of the audit log at this size in megabytes")
@@ -222,7 +219,7 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 func (a *auditFlags) openFile(minor int) (*audit.File, error) {
 	const day, megabyte = 24 * time.Hour, 1 << 20
 	size := a.maxSize
-	if minor < rotatesByDefault {
+	if !behavior.AuditLogRotation.In(minor) {
 		size = cmp.Or(size, usualAuditSize)
 	}
 	return audit.OpenFile(a.path, audit.Rotation{

@@ -239,7 +239,8 @@ const (
 // The behaviors that 1.36 brings.
 const (
 	_ Behavior = 36*byRelease + iota
-	// AuditLogRotation: audit logs are rotated without flags for it.
+	// AuditLogRotation: the flags of the audit log have limits by default, and a size of 0 turns
+	// rotation off.
 	AuditLogRotation
 	// ClaimNamePaths: errors of the name of a generated ResourceClaim are at resourceClaimName.
 	ClaimNamePaths
