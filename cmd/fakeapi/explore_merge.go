@@ -164,21 +164,21 @@ func mergeHTML(out io.Writer, merged []*explore.Merged) error {
 	}
 	b.WriteString(mergePageHead)
 	for _, m := range merged {
-		text("<h1>%s</h1>\n<p>%s plans of %s searches; the reference run has %s writes, %s deliveries and %s lists. Findings: %s.</p>\n",
+		text("<h1>%v</h1>\n<p>%v plans of %v searches; the reference run has %v writes, %v deliveries and %v lists. Findings: %v.</p>\n",
 			nameOf(m), m.Plans, m.Searches, m.Points.Writes, m.Points.Deliveries, m.Points.Lists, len(m.Findings))
 		for _, f := range slices.Concat(m.Findings, m.Unrepeated) {
-			text("<h2>%s</h2>\n<p>Repeated %s of %s times; %s plans have it.", f.Violation, f.Repeated, f.Tried, f.Plans)
+			text("<h2>%v</h2>\n<p>Repeated %v of %v times; %v plans have it.", f.Violation, f.Repeated, f.Tried, f.Plans)
 			if f.Story != "" {
-				text(" <a href=\"%s\">Story</a>.", f.Story)
+				text(" <a href=\"%v\">Story</a>.", f.Story)
 			}
-			text("</p>\n<pre>%s</pre>\n", f.Plan)
+			text("</p>\n<pre>%v</pre>\n", f.Plan)
 			if f.Command != "" {
-				text("<pre>%s</pre>\n", f.Command)
+				text("<pre>%v</pre>\n", f.Command)
 			}
 		}
 		b.WriteString("<table>\n<tr><th>Action</th><th>Point</th><th>Points</th><th>Done</th><th>In the same state</th></tr>\n")
 		for _, c := range m.Coverage {
-			text("<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", c.Action, c.Sort, c.Points, c.Done, c.Equal)
+			text("<tr><td>%v</td><td>%v</td><td>%v</td><td>%v</td><td>%v</td></tr>\n", c.Action, c.Sort, c.Points, c.Done, c.Equal)
 		}
 		b.WriteString("</table>\n")
 	}
