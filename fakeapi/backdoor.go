@@ -27,8 +27,7 @@ func (b back) HasManualClock() bool { return b.api.Registry().Clock().Manual() }
 func (b back) StartUsage() { b.api.Registry().Usage().Start() }
 
 func (b back) Usage() (u any, counting bool) {
-	g := b.api.Registry()
-	return g.ClientUsage(), g.Usage().On()
+	return b.api.Control().Usage()
 }
 
 func (b back) HistoryBytes() int64 { return b.api.Registry().Store().HistoryBytes() }

@@ -114,6 +114,7 @@ func TestControlOpenAPI(t *testing.T) {
 		return resp.StatusCode, answer
 	}
 	// Something for every list.
+	call("POST", "/debug/fakeapi/usage", "", "")
 	code, _ := call("POST", "/debug/fakeapi/faults", "", `[{"resource": "pods", "code": 500, "retryAfter": "1s", "lifetime": "1h", "times": 1}, {"resource": "pods", "watch": "pause", "watches": "new"}]`)
 	require.Equal(t, http.StatusOK, code)
 	for _, path := range []string{"/api/v1/pods", "/api/v1/configmaps", "/api/v1/namespaces/default/configmaps/none"} {

@@ -26,6 +26,7 @@ import (
 	"github.com/kubefake/kubefake/internal/server"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
+	"github.com/kubefake/kubefake/internal/usage"
 )
 
 // An Option configures a server. The order of different options does not matter.
@@ -49,6 +50,7 @@ type config struct {
 	files         []files
 	crds          []files
 	state         io.Reader // of WithState; nil without it
+	usageFolder   string    // of the environment variable usage.Dir; "" without it
 
 	auditPolicy string
 	auditWriter io.Writer // of apiserver.Config.AuditLog; nil without it
@@ -272,7 +274,7 @@ func WithoutControl() Option {
 
 // newConfig applies the options.
 func newConfig(options []Option) (*config, error) {
-	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}, options: options}
+	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}, options: options, usageFolder: os.Getenv(usage.Dir)}
 	for _, o := range options {
 		o.apply(c)
 	}

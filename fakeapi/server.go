@@ -33,6 +33,8 @@ type Server struct {
 	replicas []*Server
 	started  int  // number of replicas that were started
 	ending   bool // no further replica starts
+
+	collect sync.Once // of collectUsage
 }
 
 // New starts a server outside of a test. The caller must Close it. A test calls
@@ -51,6 +53,9 @@ func New(options ...Option) (*Server, error) {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	c.server.State, c.state = nil, nil
+	if c.usageFolder != "" {
+		api.Registry().Usage().Start()
+	}
 	s, err := listen(&Server{api: api, config: c})
 	if err != nil {
 		return nil, err
@@ -104,6 +109,7 @@ func (s *Server) Close() {
 		s.api.Close()
 	}
 	s.http.Close()
+	s.collectUsage()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.hooks {

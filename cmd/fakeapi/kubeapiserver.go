@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/printable"
@@ -228,7 +229,7 @@ func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
 // printHelp prints the flags with an effect, and then those without an effect.
 func (c *kubeAPIServer) printHelp(w io.Writer, fs *pflag.FlagSet) {
 	fmt.Fprintf(w, "kube-apiserver of fakeapi: a Kubernetes API server for tests, of release %s.\n\n", c.serve.releaseName)
-	fmt.Fprintf(w, "The environment variable %s has flags of \"fakeapi serve\", and %s a\nfolder for the story of each server.\n", flagsVariable, storyVariable)
+	fmt.Fprintf(w, "The environment variable %s has flags of \"fakeapi serve\", %s a\nfolder for the story of each server, and %s a folder for what clients\nhave asked.\n", flagsVariable, storyVariable, usage.Dir)
 	for _, part := range []struct {
 		title  string
 		effect bool
@@ -291,7 +292,7 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 		fmt.Fprintf(stderr, "I%s kube-apiserver: fakeapi serves %s\n", time.Now().Format(logTime), srv.URL)
 	})
 	srv.Close() // no write comes after the state
-	return errors.Join(err, c.etcd.store(srv), writeStory(srv))
+	return errors.Join(err, c.etcd.store(srv), writeStory(srv), c.serve.writeUsage(srv))
 }
 
 // validate sets what several flags decide together, and returns what is wrong with the

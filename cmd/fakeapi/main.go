@@ -112,6 +112,7 @@ func newRoot() *cobra.Command {
 		newRecordCommand(),
 		newReplayCommand(),
 		newExploreCommand(),
+		newUsageCommand(),
 		newLogCommand(),
 		newEnvtestCommand(),
 		newCompletionCommand(),

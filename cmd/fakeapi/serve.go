@@ -20,9 +20,11 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/profile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/status"
@@ -74,6 +76,7 @@ type serveCommand struct {
 	quiet            bool
 	showSecrets      bool
 	withParent       bool
+	usage            string
 
 	inputs  inputFS
 	watched apiserver.Files
@@ -157,7 +160,17 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		}
 		c.printNextSteps(stderr, srv.URL, kubeconfig, replicas)
 	}
-	return c.wait(ctx, srv, ready)
+	err = c.wait(ctx, srv, ready)
+	srv.Close() // no request comes after the usage
+	return errors.Join(err, c.writeUsage(srv))
+}
+
+// writeUsage writes what clients have asked to the file of --usage.
+func (c *serveCommand) writeUsage(srv *fakeapi.Server) error {
+	if c.usage == "" {
+		return nil
+	}
+	return outputfile.Write(c.usage, 0o666, usage.Of(srv).Write)
 }
 
 // start starts a server with the lags and the files of the flags. It logs reloads of the files
@@ -174,6 +187,9 @@ func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakea
 	srv, err := fakeapi.New(append(options, fakeapi.WithAPIServer(apiserver.Config{Files: &c.watched}))...)
 	if err != nil {
 		return nil, err
+	}
+	if c.usage != "" {
+		usage.Start(srv)
 	}
 	for _, l := range c.lags {
 		if err := l.set(srv); err != nil {
@@ -227,6 +243,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
 			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
 			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
+			fs.StringVar(&c.usage, "usage", "", "write what clients have asked to `FILE` at the end, for fakeapi usage")
 			fs.BoolVar(&c.withParent, "with-parent", false, "end when the process that started this one has ended")
 			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
 			fs.BoolVar(&c.showSecrets, "show-secrets", false, "show secrets in stories and in the requests of the control endpoint")

@@ -51,6 +51,7 @@ var imports = map[string]string{
 	"testing":                 "testing",
 	"time":                    "time",
 	"types":                   "k8s.io/apimachinery/pkg/types",
+	"usage":                   "github.com/kubefake/kubefake/fakeapi/usage",
 	"watch":                   "k8s.io/apimachinery/pkg/watch",
 	"webhook":                 "sigs.k8s.io/controller-runtime/pkg/webhook",
 }

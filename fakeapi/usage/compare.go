@@ -192,12 +192,12 @@ func unused(role *Role, rule authz.Rule, needs []need) (out []Unused) {
 // uses returns what of a single permission, with names, the need uses.
 func (n *need) uses(single authz.Rule, names []string) []string {
 	if n.instead != nil && single.Covers(&n.instead.singles(nil)[0]) {
-		return []string{n.instead.brief()}
+		return []string{n.instead.String()}
 	}
 	if !single.Covers(&n.singles(nil)[0]) || len(names) > 0 && !n.touches(names) {
 		return nil
 	}
-	return []string{n.brief()}
+	return []string{n.String()}
 }
 
 // touches reports whether requests were for one of the objects with the names.
@@ -214,8 +214,8 @@ func isWild(single *authz.Rule) bool {
 		slices.ContainsFunc(single.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, all+"/") })
 }
 
-// brief returns the permission in words: "get pods/status", "list deployments.apps".
-func (p *Permission) brief() string {
+// String returns the permission in words: "get pods/status", "list deployments.apps".
+func (p *Permission) String() string {
 	if p.Path != "" {
 		return p.Verb + " " + p.Path
 	}
@@ -242,7 +242,7 @@ func (c *Comparison) Text() string {
 
 // String returns the permission on one line, with the requests that need it.
 func (m *Missing) String() string {
-	line := m.brief()
+	line := m.Permission.String()
 	if len(m.Names) > 0 {
 		line += " " + strings.Join(m.Names, ", ")
 	}
@@ -252,12 +252,7 @@ func (m *Missing) String() string {
 	case m.Path == "":
 		line += " in all namespaces or of the cluster"
 	}
-	line += fmt.Sprintf(": %d", m.Count)
-	if m.Count == 1 {
-		line += " request"
-	} else {
-		line += " requests"
-	}
+	line += ": " + plural(m.Count, "request")
 	for _, r := range m.Reasons {
 		line += ", for " + reasonTexts[r]
 	}

@@ -45,7 +45,11 @@ func ReadRoles(paths ...string) ([]Role, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			found, err := readManifests(file)
+			text, err := inputfile.Read(file)
+			if err != nil {
+				return nil, err
+			}
+			found, err := parseManifests(file, text)
 			if err != nil {
 				return nil, err
 			}
@@ -82,18 +86,24 @@ func filesOf(path string) ([]string, error) {
 	return out, err
 }
 
-func readManifests(file string) (out []manifest, err error) {
-	text, err := inputfile.Read(file)
-	if err != nil {
-		return nil, err
-	}
+// ParseRoles returns the roles in the text of YAML documents, as ReadRoles does for files. name is
+// that of the text, for errors and for [Role.File]; it may be "".
+func ParseRoles(name string, text []byte) ([]Role, error) {
+	all, err := parseManifests(name, text)
+	return rolesIn(all), err
+}
+
+func parseManifests(name string, text []byte) (out []manifest, err error) {
 	for _, document := range strings.Split("\n"+string(text), "\n---") {
 		var m manifest
 		if err := yaml.Unmarshal([]byte(document), &m); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			if name != "" {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return nil, err
 		}
 		for _, m := range append(m.Items, m) {
-			m.file = file
+			m.file = name
 			out = append(out, m)
 		}
 	}

@@ -67,7 +67,10 @@ func (c *client) do(request string) (code int, body string) {
 	return answer.StatusCode, string(read)
 }
 
-var versionPattern = regexp.MustCompile(`"resourceVersion":"(\d+)"`)
+var (
+	versionPattern  = regexp.MustCompile(`"resourceVersion":"(\d+)"`)
+	revisionPattern = regexp.MustCompile(`\br\d+\b`)
+)
 
 // all makes requests, one a line, and fails for those with another status than 2xx. RV in a request
 // is the resourceVersion in the answer to the one before.

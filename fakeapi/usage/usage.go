@@ -22,6 +22,8 @@ type Usage struct {
 	Requests []Request `json:"requests"`
 	// Objects are objects of the resources that clients have listed or watched.
 	Objects []Object `json:"objects,omitempty"`
+	// Findings are sorted by what they cost, the worst first.
+	Findings []Finding `json:"findings,omitempty"`
 }
 
 // A Request is a number of requests that are equal but for the names of their objects, or a number
@@ -137,6 +139,11 @@ func (u *Usage) Of(c Client) *Usage {
 			out.Requests = append(out.Requests, u.Requests[i])
 		}
 	}
+	for i := range u.Findings {
+		if c.hasFinding(&u.Findings[i]) {
+			out.Findings = append(out.Findings, u.Findings[i])
+		}
+	}
 	return out
 }
 
@@ -156,6 +163,11 @@ func (u *Usage) Add(other *Usage) {
 		u.Requests = append(u.Requests, r)
 	}
 	u.Objects = append(slices.Clip(u.Objects), other.Objects...)
+	u.Findings = slices.Clone(u.Findings)
+	for _, f := range other.Findings {
+		f.Order = 0
+		u.AddFinding(f)
+	}
 	u.Sort()
 }
 
@@ -186,7 +198,7 @@ func (r *Request) add(other *Request) {
 	}
 }
 
-// Sort sorts the requests and the objects, and removes repeated objects.
+// Sort sorts the requests, the objects and the findings, and removes repeated objects.
 func (u *Usage) Sort() {
 	u.Format = Format
 	slices.SortFunc(u.Requests, func(a, b Request) int {
@@ -204,6 +216,7 @@ func (u *Usage) Sort() {
 		)
 	})
 	u.Objects = slices.Compact(u.Objects)
+	u.sortFindings()
 }
 
 // Read reads usages as [Usage.Write] writes them, one after the other, and adds them up. It fails

@@ -53,6 +53,10 @@ var Operations = []Operation{
 	{"POST", "coverage", "startCoverage", "counts the results of the expressions of policies, webhooks and definitions, from zero", "", "", serve((*Control).startCoverage)},
 	{"GET", "coverage", "coverage", "the expressions and their results", "", "", serve((*Control).coverage)},
 	{"DELETE", "coverage", "stopCoverage", "ends counting", "", "", serve((*Control).stopCoverage)},
+	{"POST", "usage", "startUsage", "counts what clients ask", "", "", serve((*Control).startUsage)},
+	{"GET", "usage", "usage", "what clients have asked, for the command fakeapi usage", "", "", serve((*Control).usage)},
+	{"DELETE", "usage", "stopUsage", "ends counting", "", "", serve((*Control).stopUsage)},
+	{"POST", "roles", "roles", "the roles that a client needs, and how those that it has differ", "", `{"userAgent": "manager/*"}`, serve((*Control).roles)},
 	{"GET", "clock", "clock", "the time, and the number of timers", "", "", serve((*Control).clock)},
 	{"POST", "clock", "advanceClock", "advances the clock, and runs the timers that are due", "", `{"advance": "10m"}`, serve((*Control).advance)},
 

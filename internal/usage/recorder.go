@@ -49,10 +49,13 @@ type Entry struct {
 	instead  *usage.Permission
 }
 
-// Start turns the recorder on, with no requests.
+// Start turns the recorder on, with no requests. It does nothing if the recorder is on.
 func (r *Recorder) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.on.Load() {
+		return
+	}
 	r.entries = map[key]*Entry{}
 	r.on.Store(true)
 }
@@ -62,6 +65,13 @@ func (r *Recorder) Stop() { r.on.Store(false) }
 
 // On reports whether the recorder is on.
 func (r *Recorder) On() bool { return r.on.Load() }
+
+// Started reports whether the recorder is on, or was.
+func (r *Recorder) Started() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.entries != nil
+}
 
 // Inherit turns the recorder on if the other one is on.
 func (r *Recorder) Inherit(other *Recorder) {

@@ -11,6 +11,9 @@ type (
 	Reason     = usage.Reason
 )
 
+// Dir is that of package fakeapi/usage.
+const Dir = usage.Dir
+
 // The reasons of package fakeapi/usage.
 const (
 	OwnerReferences = usage.OwnerReferences

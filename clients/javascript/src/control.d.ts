@@ -581,6 +581,164 @@ export interface Rule {
   tolerated?: number;
 }
 
+/** A Usage is what clients have asked, as the command fakeapi usage reads it. */
+export interface Usage {
+  /** counting reports that requests are counted. */
+  counting: boolean;
+  format: number;
+  /** requests are sorted by client, resource and verb. */
+  requests: UsageRequest[];
+  /** objects are objects of the resources that clients have listed or watched. */
+  objects?: UsageObject[];
+  /** findings are sorted by what they cost, the worst first. */
+  findings?: UsageFinding[];
+}
+
+/** A Request is a number of requests that are equal but for the names of their objects, or a number
+ * of times that other requests need a permission. */
+export interface UsageRequest {
+  user?: string;
+  userAgent?: string;
+  /** impersonator is the user who made the requests as user; "" for user. */
+  impersonator?: string;
+  verb: string;
+  group?: string;
+  resource?: string;
+  subresource?: string;
+  /** namespace is "" for objects at cluster scope and for those of all namespaces, and
+   * [ManyNamespaces] for those of many. */
+  namespace?: string;
+  /** path is set for what is no resource, such as "/metrics". */
+  path?: string;
+  /** version is the API version of the resource. */
+  version?: string;
+  /** names are the names of objects, sorted: at most [MaxNames]. */
+  names?: string[];
+  /** moreNames reports that there were more names, and unnamed that there were requests without. */
+  moreNames?: boolean;
+  unnamed?: boolean;
+  /** reason says why other requests need the permission; "" for requests. */
+  reason?: string;
+  /** instead is a wider permission that does instead; nil for none. */
+  instead?: UsagePermission;
+  /** count is how many there were, and refused how many of them were refused with 403. */
+  count: number;
+  refused?: number;
+  /** example is the method and the URI of one of them. */
+  example?: string;
+}
+
+/** A Permission is what a rule of a role permits, apart from names. */
+export interface UsagePermission {
+  verb: string;
+  group?: string;
+  resource?: string;
+  subresource?: string;
+  /** namespace is "" for objects at cluster scope and for those of all namespaces, and
+   * [ManyNamespaces] for those of many. */
+  namespace?: string;
+  /** path is set for what is no resource, such as "/metrics". */
+  path?: string;
+}
+
+/** An Object is an object that a client can find. */
+export interface UsageObject {
+  group?: string;
+  resource: string;
+  namespace?: string;
+  name: string;
+}
+
+/** A Finding is something that a client does and that loses what others write, or that costs a real
+ * cluster more than it needs to. It depends on what the journal of the server still has: the newest
+ * few thousand requests and writes. */
+export interface UsageFinding {
+  /** rule is the name of the rule. [Rules] lists them. */
+  rule: string;
+  user?: string;
+  userAgent?: string;
+  /** resource is the resource concerned: "pods", "deployments.apps"; "" for none. */
+  resource?: string;
+  /** text says what the client did, of the first time. */
+  text: string;
+  /** request is the method and the URI of the first time; "" if it is not known. */
+  request?: string;
+  /** order is the position of the first time in the journal and in the story of the server; 0 if it
+   * is not known, and in a sum of several servers. */
+  order?: number;
+  /** count is how many times there were. */
+  count: number;
+}
+
+/** A RolesQuery selects a client, and the roles that it has. */
+export interface RolesQuery {
+  /** userAgent is a pattern, such as manager/*. The default is all user agents. */
+  userAgent?: string;
+  /** user is a pattern, such as system:serviceaccount:*. The default is all users. */
+  user?: string;
+  /** name is the name of the roles in the answer. */
+  name?: string;
+  /** granted are YAML documents with the roles that the client has, and their bindings. Without it
+   * nothing is compared. */
+  granted?: string;
+}
+
+/** Roles are what a client needs. */
+export interface Roles {
+  /** roles are YAML documents of the roles that the client needs. */
+  roles: string;
+  /** markers are the markers of kubebuilder for these roles. */
+  markers: string[];
+  /** missing was asked and is not granted, unused is granted and was never asked. */
+  missing: UsageMissing[];
+  unused: UsageUnused[];
+  /** text is the comparison as text, empty without a difference. */
+  text: string;
+}
+
+/** Missing is a permission that no role grants. */
+export interface UsageMissing {
+  verb: string;
+  group?: string;
+  resource?: string;
+  subresource?: string;
+  /** namespace is "" for objects at cluster scope and for those of all namespaces, and
+   * [ManyNamespaces] for those of many. */
+  namespace?: string;
+  /** path is set for what is no resource, such as "/metrics". */
+  path?: string;
+  /** names are those of the objects; empty for all objects. */
+  names?: string[];
+  /** granted is what part of it a role grants: "in a namespace only", "for tls only"; "" for none. */
+  granted?: string;
+  /** reasons say why other requests need it; empty if there are requests for it. */
+  reasons?: string[];
+  count: number;
+  example?: string;
+  /** marker is the kubebuilder marker that grants it. */
+  marker: string;
+}
+
+/** Unused are permissions of a role for a resource, or for a path. */
+export interface UsageUnused {
+  file?: string;
+  kind: string;
+  role: string;
+  /** rule has one group and one resource, or one path. */
+  rule: UsageRule;
+  /** asked is what was asked of a rule with a wildcard: "get pods"; empty for nothing. */
+  asked?: string[];
+}
+
+/** A Rule is a rule of a role, with the fields of the API. */
+export interface UsageRule {
+  apiGroups?: string[];
+  nonResourceURLs?: string[];
+  resourceNames?: string[];
+  resources?: string[];
+  verbs: string[];
+}
+
 /** A Clock is the state of the clock of the server. */
 export interface Clock {
   now: string;
@@ -763,6 +921,18 @@ export class Control {
 
   /** Ends counting. */
   stopCoverage(): Promise<Coverage>;
+
+  /** Counts what clients ask. */
+  startUsage(): Promise<Usage>;
+
+  /** What clients have asked, for the command fakeapi usage. */
+  usage(): Promise<Usage>;
+
+  /** Ends counting. */
+  stopUsage(): Promise<Usage>;
+
+  /** The roles that a client needs, and how those that it has differ. */
+  roles(request?: RolesQuery): Promise<Roles>;
 
   /** The time, and the number of timers. */
   clock(): Promise<Clock>;

@@ -120,6 +120,22 @@ export class Control {
     return this.#send('DELETE', '/debug/fakeapi/coverage', {}, undefined);
   }
 
+  startUsage() {
+    return this.#send('POST', '/debug/fakeapi/usage', {}, undefined);
+  }
+
+  usage() {
+    return this.#send('GET', '/debug/fakeapi/usage', {}, undefined);
+  }
+
+  stopUsage() {
+    return this.#send('DELETE', '/debug/fakeapi/usage', {}, undefined);
+  }
+
+  roles(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/roles', {}, request);
+  }
+
   clock() {
     return this.#send('GET', '/debug/fakeapi/clock', {}, undefined);
   }

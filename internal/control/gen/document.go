@@ -295,9 +295,12 @@ func (g *describer) schema(t reflect.Type) (*schema, error) {
 	return nil, fmt.Errorf("no schema for %s", t)
 }
 
-// schemaName returns the name of the schema of a struct. Types of package story that
-// have the name of another type have its prefix.
+// schemaName returns the name of the schema of a struct. Types of the packages story and usage
+// that have the name of another type have a prefix.
 func schemaName(t reflect.Type) string {
+	if strings.HasPrefix(t.String(), "usage.") {
+		return "Usage" + t.Name()
+	}
 	if strings.HasPrefix(t.String(), "story.") && t.Name() != "Story" {
 		return "Story" + t.Name()
 	}

@@ -671,6 +671,199 @@ class Rule(_Rule, total=False):
     tolerated: int
 
 
+class _Usage(TypedDict):
+    """A Usage is what clients have asked, as the command fakeapi usage reads it."""
+    # counting reports that requests are counted.
+    counting: bool
+    format: int
+    # requests are sorted by client, resource and verb.
+    requests: List[UsageRequest]
+
+
+class Usage(_Usage, total=False):
+    """A Usage is what clients have asked, as the command fakeapi usage reads it."""
+    # objects are objects of the resources that clients have listed or watched.
+    objects: List[UsageObject]
+    # findings are sorted by what they cost, the worst first.
+    findings: List[UsageFinding]
+
+
+class _UsageRequest(TypedDict):
+    """A Request is a number of requests that are equal but for the names of their objects, or a number
+    of times that other requests need a permission."""
+    verb: str
+    # count is how many there were, and refused how many of them were refused with 403.
+    count: int
+
+
+class UsageRequest(_UsageRequest, total=False):
+    """A Request is a number of requests that are equal but for the names of their objects, or a number
+    of times that other requests need a permission."""
+    user: str
+    userAgent: str
+    # impersonator is the user who made the requests as user; "" for user.
+    impersonator: str
+    group: str
+    resource: str
+    subresource: str
+    # namespace is "" for objects at cluster scope and for those of all namespaces, and
+    # [ManyNamespaces] for those of many.
+    namespace: str
+    # path is set for what is no resource, such as "/metrics".
+    path: str
+    # version is the API version of the resource.
+    version: str
+    # names are the names of objects, sorted: at most [MaxNames].
+    names: List[str]
+    # moreNames reports that there were more names, and unnamed that there were requests without.
+    moreNames: bool
+    unnamed: bool
+    # reason says why other requests need the permission; "" for requests.
+    reason: str
+    # instead is a wider permission that does instead; nil for none.
+    instead: UsagePermission
+    refused: int
+    # example is the method and the URI of one of them.
+    example: str
+
+
+class _UsagePermission(TypedDict):
+    """A Permission is what a rule of a role permits, apart from names."""
+    verb: str
+
+
+class UsagePermission(_UsagePermission, total=False):
+    """A Permission is what a rule of a role permits, apart from names."""
+    group: str
+    resource: str
+    subresource: str
+    # namespace is "" for objects at cluster scope and for those of all namespaces, and
+    # [ManyNamespaces] for those of many.
+    namespace: str
+    # path is set for what is no resource, such as "/metrics".
+    path: str
+
+
+class _UsageObject(TypedDict):
+    """An Object is an object that a client can find."""
+    resource: str
+    name: str
+
+
+class UsageObject(_UsageObject, total=False):
+    """An Object is an object that a client can find."""
+    group: str
+    namespace: str
+
+
+class _UsageFinding(TypedDict):
+    """A Finding is something that a client does and that loses what others write, or that costs a real
+    cluster more than it needs to. It depends on what the journal of the server still has: the
+    newest few thousand requests and writes."""
+    # rule is the name of the rule. [Rules] lists them.
+    rule: str
+    # text says what the client did, of the first time.
+    text: str
+    # count is how many times there were.
+    count: int
+
+
+class UsageFinding(_UsageFinding, total=False):
+    """A Finding is something that a client does and that loses what others write, or that costs a real
+    cluster more than it needs to. It depends on what the journal of the server still has: the
+    newest few thousand requests and writes."""
+    user: str
+    userAgent: str
+    # resource is the resource concerned: "pods", "deployments.apps"; "" for none.
+    resource: str
+    # request is the method and the URI of the first time; "" if it is not known.
+    request: str
+    # order is the position of the first time in the journal and in the story of the server; 0 if it
+    # is not known, and in a sum of several servers.
+    order: int
+
+
+class RolesQuery(TypedDict, total=False):
+    """A RolesQuery selects a client, and the roles that it has."""
+    # userAgent is a pattern, such as manager/*. The default is all user agents.
+    userAgent: str
+    # user is a pattern, such as system:serviceaccount:*. The default is all users.
+    user: str
+    # name is the name of the roles in the answer.
+    name: str
+    # granted are YAML documents with the roles that the client has, and their bindings. Without it
+    # nothing is compared.
+    granted: str
+
+
+class Roles(TypedDict):
+    """Roles are what a client needs."""
+    # roles are YAML documents of the roles that the client needs.
+    roles: str
+    # markers are the markers of kubebuilder for these roles.
+    markers: List[str]
+    # missing was asked and is not granted, unused is granted and was never asked.
+    missing: List[UsageMissing]
+    unused: List[UsageUnused]
+    # text is the comparison as text, empty without a difference.
+    text: str
+
+
+class _UsageMissing(TypedDict):
+    """Missing is a permission that no role grants."""
+    verb: str
+    count: int
+    # marker is the kubebuilder marker that grants it.
+    marker: str
+
+
+class UsageMissing(_UsageMissing, total=False):
+    """Missing is a permission that no role grants."""
+    group: str
+    resource: str
+    subresource: str
+    # namespace is "" for objects at cluster scope and for those of all namespaces, and
+    # [ManyNamespaces] for those of many.
+    namespace: str
+    # path is set for what is no resource, such as "/metrics".
+    path: str
+    # names are those of the objects; empty for all objects.
+    names: List[str]
+    # granted is what part of it a role grants: "in a namespace only", "for tls only"; "" for none.
+    granted: str
+    # reasons say why other requests need it; empty if there are requests for it.
+    reasons: List[str]
+    example: str
+
+
+class _UsageUnused(TypedDict):
+    """Unused are permissions of a role for a resource, or for a path."""
+    kind: str
+    role: str
+    # rule has one group and one resource, or one path.
+    rule: UsageRule
+
+
+class UsageUnused(_UsageUnused, total=False):
+    """Unused are permissions of a role for a resource, or for a path."""
+    file: str
+    # asked is what was asked of a rule with a wildcard: "get pods"; empty for nothing.
+    asked: List[str]
+
+
+class _UsageRule(TypedDict):
+    """A Rule is a rule of a role, with the fields of the API."""
+    verbs: List[str]
+
+
+class UsageRule(_UsageRule, total=False):
+    """A Rule is a rule of a role, with the fields of the API."""
+    apiGroups: List[str]
+    nonResourceURLs: List[str]
+    resourceNames: List[str]
+    resources: List[str]
+
+
 class Clock(TypedDict):
     """A Clock is the state of the clock of the server."""
     now: str
@@ -965,6 +1158,31 @@ class Control:
     def stop_coverage(self) -> Coverage:
         """Ends counting."""
         return self._send("DELETE", "/debug/fakeapi/coverage", {}, None)
+
+    def start_usage(self) -> Usage:
+        """Counts what clients ask."""
+        return self._send("POST", "/debug/fakeapi/usage", {}, None)
+
+    def usage(self) -> Usage:
+        """What clients have asked, for the command fakeapi usage."""
+        return self._send("GET", "/debug/fakeapi/usage", {}, None)
+
+    def stop_usage(self) -> Usage:
+        """Ends counting."""
+        return self._send("DELETE", "/debug/fakeapi/usage", {}, None)
+
+    def roles(self, *, user_agent: str | None = None, user: str | None = None, name: str | None = None, granted: str | None = None) -> Roles:
+        """The roles that a client needs, and how those that it has differ.
+
+        :param user_agent: userAgent is a pattern, such as manager/*. The default is all user
+            agents.
+        :param user: user is a pattern, such as system:serviceaccount:*. The default is all
+            users.
+        :param name: name is the name of the roles in the answer.
+        :param granted: granted are YAML documents with the roles that the client has, and their
+            bindings. Without it nothing is compared.
+        """
+        return self._send("POST", "/debug/fakeapi/roles", {}, _given({"userAgent": user_agent, "user": user, "name": name, "granted": granted}))
 
     def clock(self) -> Clock:
         """The time, and the number of timers."""

@@ -1,0 +1,146 @@
+//go:build go1.25
+
+package usage_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi/usage"
+)
+
+// times repeats a request.
+func times(n int, request string) string { return strings.Repeat(request+"\n", n) }
+
+// numbered repeats a request with a number for N.
+func numbered(n int, request string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(request, "N", fmt.Sprint(i)) + "\n")
+	}
+	return b.String()
+}
+
+// Each rule finds a client that does it, and is silent about one that does it well. The requests are
+// those of the manager, and of another client after "other: "; "409: " expects that status.
+func TestFindings(t *testing.T) {
+	const (
+		a       = "/api/v1/namespaces/shop/configmaps/a"
+		makeA   = "POST /api/v1/namespaces/shop/configmaps {metadata: {name: a}, data: {color: red}}\n"
+		fixture = "other: " + makeA
+	)
+	for _, tt := range []struct {
+		rule       string
+		does, well string
+		text       string // of the finding
+	}{
+		{"stale-write",
+			fixture + "GET " + a + "\nother: PATCH " + a + ` {"data": {"color": "green"}}` + "\nPATCH " + a + ` {"data": {"color": "blue"}}`,
+			fixture + "other: PATCH " + a + ` {"data": {"color": "green"}}` + "\nGET " + a + "\nPATCH " + a + ` {"data": {"color": "blue"}}`,
+			"patch of configmaps shop/a replaced data.color, which other had written in rN and it had not seen"},
+		{"stale-write",
+			fixture + "other: PATCH " + a + ` {"data": {"color": "green"}}` + "\nPUT " + a + " {metadata: {name: a}, data: {color: red}}",
+			fixture + "other: PATCH " + a + ` {"data": {"color": "green"}}` + "\nPATCH " + a + ` {"data": {"shape": "round"}}`, // another field
+			"update of configmaps shop/a replaced data.color, which other had written in rN and it had not seen"},
+		{"owner-reference",
+			watchWidgets + "POST /api/v1/namespaces/shop/configmaps {metadata: {name: b, ownerReferences: [{apiVersion: shop.example.com/v1, kind: Widget, name: web, uid: guessed}]}}",
+			watchWidgets + "POST /api/v1/namespaces/shop/configmaps {metadata: {name: b, ownerReferences: [{apiVersion: shop.example.com/v1, kind: Widget, name: web, uid: UID}]}}",
+			"configmaps shop/b has the owner Widget web, but no object has its UID"},
+		{"owner-reference",
+			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b, ownerReferences: [{apiVersion: shop.example.com/v1, kind: Widget, name: web, uid: UID}]}}",
+			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b}}",
+			"configmaps stage/b has the owner Widget web, but that one is in namespace shop"},
+		{"conflict-not-retried",
+			makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\nGET " + a + "\nPUT " + a + ` {metadata: {name: a, resourceVersion: "RV"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"409 for configmaps shop/a, and 10 other requests later no further write of it"},
+		{"loop",
+			makeA + times(6, "PATCH "+a+` {"data": {"color": "red"}}`+"\nother: PATCH "+a+` {"data": {"color": "green"}}`+"\nGET "+a),
+			makeA + numbered(5, "PATCH "+a+` {"data": {"color": "N"}}`),
+			"wrote configmaps shop/a 5 times: data.color green → red, against other, which writes data.color red → green"},
+		{"unpaged-list",
+			"other: " + strings.ReplaceAll(numbered(501, "POST /api/v1/namespaces/shop/configmaps {metadata: {name: cN}}"), "\nP", "\nother: P") + "GET /api/v1/namespaces/shop/configmaps",
+			"GET /api/v1/namespaces/shop/configmaps?limit=500\nGET /api/v1/namespaces/shop/secrets",
+			"listed configmaps without limit, of which there are 501"},
+		{"polling-list",
+			times(10, "GET /api/v1/namespaces/shop/pods?labelSelector=a%3Db"),
+			times(10, "GET /api/v1/namespaces/shop/pods?resourceVersion=0\nGET /api/v1/namespaces/shop/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=-1"),
+			"listed pods 10 times"},
+		{"polling-get",
+			makeA + times(10, "GET "+a),
+			makeA + numbered(10, "GET "+a+"\nPATCH "+a+` {"data": {"color": "N"}}`),
+			"read configmaps shop/a 10 times without a write in between"},
+		{"asks-at-rest",
+			makeA + numbered(20, "GET /api/v1/namespaces/shop/pods?labelSelector=a%3DN"),
+			numbered(20, "GET /api/v1/namespaces/shop/pods?labelSelector=a%3DN") + makeA,
+			"read 20 times or more after the last change"},
+		{"idle-write",
+			makeA + times(3, "PATCH "+a+` {"data": {"color": "red"}}`),
+			makeA + numbered(3, "PATCH "+a+` {"data": {"color": "N"}}`),
+			"wrote configmaps shop/a 3 times and changed nothing"},
+		{"events-flood",
+			numbered(10, "POST /api/v1/namespaces/shop/events {metadata: {name: web.N}, reason: Failed, involvedObject: {kind: Widget, namespace: shop, name: web}}"),
+			numbered(10, "POST /api/v1/namespaces/shop/events {metadata: {name: web.N}, reason: Failed, involvedObject: {kind: Widget, namespace: shop, name: webN}}"),
+			"created 10 Events Failed for Widget shop/web"},
+		{"all-namespaces",
+			"other: POST /apis/shop.example.com/v1/namespaces/stage/widgets {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: far}}\n" + watchWidgets + "GET /apis/shop.example.com/v1/namespaces/shop/widgets/web",
+			watchWidgets + "GET /apis/shop.example.com/v1/namespaces/shop/widgets/web",
+			"reads widgets.shop.example.com of all namespaces, and asks for those of shop only; there are 1 in others"},
+		{"watch-without-bookmarks",
+			"GET /api/v1/pods?watch=true&timeoutSeconds=-1",
+			"GET /api/v1/pods?watch=true&allowWatchBookmarks=true&timeoutSeconds=-1",
+			"watched pods"},
+		{"deprecated-version",
+			"GET /api/v1/namespaces/shop/endpoints", "GET /apis/discovery.k8s.io/v1/namespaces/shop/endpointslices",
+			"v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			for _, side := range []struct{ requests, want string }{{tt.does, tt.text}, {tt.well, ""}} {
+				srv := start(t)
+				manager, other := newClient(t, srv), newClient(t, srv)
+				other.agent = "other/v1"
+				web, err := srv.Get("widgets", "shop", "web")
+				require.NoError(t, err)
+				uid := web["metadata"].(map[string]any)["uid"].(string)
+				version := ""
+				for request := range strings.SplitSeq(strings.ReplaceAll(side.requests, "UID", uid), "\n") {
+					if request = strings.ReplaceAll(strings.TrimSpace(request), "RV", version); request == "" {
+						continue
+					}
+					want, c := 2, manager
+					if rest, ok := strings.CutPrefix(request, "other: "); ok {
+						request, c = rest, other
+					} else if rest, ok := strings.CutPrefix(request, "409: "); ok {
+						request, want = rest, 4
+					}
+					code, body := c.do(request)
+					require.Equal(t, want, code/100, "%s: %s", request, body)
+					if m := versionPattern.FindStringSubmatch(body); m != nil {
+						version = m[1]
+					}
+				}
+				found := ""
+				for _, f := range usage.Of(srv).Of(usage.Client{UserAgent: "manager/*"}).Findings {
+					if f.Rule == tt.rule {
+						found = revisionPattern.ReplaceAllString(f.Text, "rN")
+					}
+				}
+				assert.Equal(t, side.want, found, side.requests[:min(len(side.requests), 300)])
+			}
+		})
+	}
+}
+
+// docs/usage.md lists the rules.
+func TestRulesInDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/usage.md")
+	require.NoError(t, err)
+	for _, r := range usage.Rules() {
+		assert.Contains(t, string(page), fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, r.Finds, r.Fix))
+	}
+}

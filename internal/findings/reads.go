@@ -1,0 +1,186 @@
+package findings
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/kubefake/kubefake/fakeapi/usage"
+	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/story"
+)
+
+const (
+	maxUnpaged = 500 // objects of a list without limit, the page size of client-go
+	minPolls   = 10  // equal reads
+	minAtRest  = 20  // reads after the last change
+)
+
+// lists finds large lists without limit, and lists in place of watches.
+func (b *builder) lists() {
+	sizes := map[story.Target]int{}
+	size := func(r *request) int {
+		of := story.Target{Resource: r.resource(), Namespace: r.Namespace}
+		n, ok := sizes[of]
+		if t := b.Type(r.Group, r.Version, r.Resource); !ok && t != nil {
+			for o := range b.Store.All(t.Prefix) {
+				if of.Namespace == "" || o.Namespace == of.Namespace {
+					n++
+				}
+			}
+			sizes[of] = n
+		}
+		return n
+	}
+	type key struct {
+		client
+		path, selector string
+	}
+	keyOf := func(r *request) key {
+		return key{r.client(), r.Path, r.query.Get("labelSelector") + " " + r.query.Get("fieldSelector")}
+	}
+	polls := map[key]int{}
+	watched := map[key]bool{} // an informer lists again when it was disconnected
+	for i := range b.requests {
+		if r := &b.requests[i]; r.Verb == "watch" {
+			watched[keyOf(r)] = true
+		}
+	}
+	for i := range b.requests {
+		r := &b.requests[i]
+		k := keyOf(r)
+		if r.Verb != "list" || r.What.Code != http.StatusOK || !r.IsResource {
+			continue
+		}
+		if r.query.Get("limit") == "" && r.query.Get("resourceVersion") == "" {
+			if n := size(r); n > maxUnpaged {
+				b.add("unpaged-list", r.client(), r.resource(), fmt.Sprintf("listed %s without limit, of which there are %d", r.resource(), n), b.text(r), r.Order)
+			}
+		}
+		if r.query.Get("continue") == "" {
+			if polls[k]++; polls[k] == minPolls && !watched[k] {
+				b.add("polling-list", r.client(), r.resource(), fmt.Sprintf("listed %s %d times", r.resource(), minPolls), b.text(r), r.Order)
+			}
+		}
+	}
+}
+
+// gets finds objects that a client reads again and again.
+func (b *builder) gets() {
+	type key struct {
+		client
+		story.Target
+	}
+	polls := map[key]int{}
+	for i := range b.requests {
+		r := &b.requests[i]
+		k := key{r.client(), r.target()}
+		switch {
+		case !r.IsResource || r.Name == "" || isRenewed(r.resource()):
+		case r.Verb != "get":
+			delete(polls, k)
+		default:
+			if polls[k]++; polls[k] == minPolls {
+				b.add("polling-get", r.client(), r.resource(), fmt.Sprintf("read %s %d times without a write in between", name(k.Target), minPolls), b.text(r), r.Order)
+			}
+		}
+	}
+}
+
+// asksAtRest finds clients that read after the last change of an object.
+func (b *builder) asksAtRest() {
+	rest := int64(0) // the position of the last change
+	for i := range b.Story.Revisions {
+		for _, c := range b.Story.Revisions[i].Changes {
+			if !isRenewed(c.Resource) {
+				rest = b.Story.Revisions[i].Order
+			}
+		}
+	}
+	counts := map[client]int{}
+	for i := range b.requests {
+		r := &b.requests[i]
+		if r.What.Came < rest || !r.IsResource || r.Verb != "get" && r.Verb != "list" || isRenewed(r.resource()) {
+			continue
+		}
+		if counts[r.client()]++; counts[r.client()] == minAtRest {
+			b.add("asks-at-rest", r.client(), "", fmt.Sprintf("read %d times or more after the last change", minAtRest), b.text(r), r.Order)
+		}
+	}
+}
+
+// watches finds watches without bookmarks: those that have ended, and those that are open.
+func (b *builder) watches() {
+	add := func(who client, resource, uri string, query url.Values, order int64) {
+		if !query.Has("allowWatchBookmarks") || !route.ParseBool(query.Get("allowWatchBookmarks")) {
+			b.add("watch-without-bookmarks", who, resource, "watched "+resource, "GET "+b.URI(uri), order)
+		}
+	}
+	for i := range b.requests {
+		if r := &b.requests[i]; r.Verb == "watch" {
+			add(r.client(), r.resource(), r.What.URI, r.query, r.Order)
+		}
+	}
+	for _, w := range b.Journal.Watches() {
+		if _, text, _ := strings.Cut(w.URI, "?"); w.Ended == 0 {
+			query, _ := url.ParseQuery(text) // what does not parse is no option
+			add(client{w.User, w.UserAgent}, w.Resource, w.URI, query, w.Began)
+		}
+	}
+}
+
+// allNamespaces finds lists and watches of all namespaces by clients that ask for objects of one
+// namespace only.
+func (b *builder) allNamespaces() {
+	type key struct {
+		client
+		resource string
+	}
+	wide := map[key]*usage.Request{}
+	touched := map[key]map[string]bool{}
+	for i := range b.usage.Requests {
+		r := &b.usage.Requests[i]
+		k := key{client{r.User, r.UserAgent}, groupResource(r.Group, r.Resource)}
+		switch {
+		case r.Path != "" || r.Reason != "" || r.Resource == "namespaces":
+		case (r.Verb == "list" || r.Verb == "watch") && r.Namespace == "" && r.Unnamed:
+			wide[k] = r
+		case r.Namespace != "":
+			if touched[k] == nil {
+				touched[k] = map[string]bool{}
+			}
+			touched[k][r.Namespace] = true
+		}
+	}
+	for k, r := range wide {
+		if len(touched[k]) != 1 {
+			continue
+		}
+		others := 0
+		for i := range b.usage.Objects {
+			o := &b.usage.Objects[i]
+			if groupResource(o.Group, o.Resource) == k.resource && o.Namespace != "" && !touched[k][o.Namespace] {
+				others++
+			}
+		}
+		for namespace := range touched[k] {
+			if others > 0 {
+				b.add("all-namespaces", k.client, k.resource, fmt.Sprintf("reads %s of all namespaces, and asks for those of %s only; there are %d in others", k.resource, namespace, others), r.Example, 0)
+			}
+		}
+	}
+}
+
+// deprecated finds requests for versions that are deprecated.
+func (b *builder) deprecated() {
+	for i := range b.usage.Requests {
+		r := &b.usage.Requests[i]
+		if r.Path != "" || r.Reason != "" {
+			continue
+		}
+		if t := b.Type(r.Group, r.Version, r.Resource); t != nil && len(t.Warnings) > 0 {
+			b.add("deprecated-version", client{r.User, r.UserAgent}, groupResource(r.Group, r.Resource), t.Warnings[0], r.Example, 0)
+		}
+	}
+}
