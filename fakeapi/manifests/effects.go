@@ -64,7 +64,7 @@ var effectiveKinds = func() map[string]bool {
 	return out
 }()
 
-// A place identifies an object of the input.
+// A place identifies an object of the input, or a document.
 type place struct {
 	file     string
 	document int
@@ -72,6 +72,8 @@ type place struct {
 }
 
 func (o *object) place() place { return place{o.file.name, o.number, o.item} }
+
+func (d *document) place() place { return place{file: d.file.name, document: d.number} }
 
 func (o *object) group() string { return groupOf(o.apiVersion) }
 
@@ -176,6 +178,7 @@ func (v *validator) find(ctx context.Context, kinds map[string]bool, of func(o *
 					continue
 				}
 				if rank, ok := of(o); ok && !o.matches(v.config.Skip) && !o.matches(v.config.Reject) {
+					v.reader.keepBody(d)
 					o.document = d.withoutText()
 					out = append(out, ranked{o, rank})
 				}

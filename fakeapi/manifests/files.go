@@ -49,7 +49,8 @@ func (osFiles) realPath(name string) string {
 	return name
 }
 
-// keptBytes is how much text of files a reader keeps between its passes.
+// keptBytes is how much text of files a reader keeps between its passes, and how much JSON of
+// documents.
 const keptBytes = 16 << 20
 
 // A reader reads the files of paths, as often as it is asked. It is not safe for concurrent use.
@@ -61,10 +62,13 @@ type reader struct {
 
 	kept   map[string][]byte // texts of files, for the next pass
 	budget int               // of kept
+
+	bodies       map[place][]byte // JSON of documents, for the next pass
+	bodiesBudget int
 }
 
 func newReader(c *Config, paths []string) *reader {
-	r := &reader{fsys: c.Files, stdin: c.Stdin, paths: paths, ignore: c.IgnoreFiles, kept: map[string][]byte{}, budget: keptBytes}
+	r := &reader{fsys: c.Files, stdin: c.Stdin, paths: paths, ignore: c.IgnoreFiles, kept: map[string][]byte{}, budget: keptBytes, bodies: map[place][]byte{}, bodiesBudget: keptBytes}
 	if r.fsys == nil {
 		r.fsys = osFiles{}
 	}
@@ -121,6 +125,14 @@ func (r *reader) read(ctx context.Context, name string, found bool) file {
 		r.kept[name] = text
 	}
 	return file{name: name, text: text, found: found}
+}
+
+// keepBody keeps the JSON of a document, which the next pass needs again.
+func (r *reader) keepBody(d *document) {
+	if at := d.place(); r.bodies[at] == nil && r.bodiesBudget >= len(d.body) {
+		r.bodiesBudget -= len(d.body)
+		r.bodies[at] = d.body
+	}
 }
 
 // readAll reads to the end, or until ctx ends. A read that waits then goes on by itself.

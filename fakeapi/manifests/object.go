@@ -42,6 +42,61 @@ type header struct {
 	Items []json.RawMessage `json:"items"`
 }
 
+// headerOf returns the members of a JSON object without white space that a header has. To decode the
+// others too would take as long as to parse their YAML.
+func headerOf(body []byte) []byte {
+	out := []byte{'{'}
+	for at := 1; at < len(body) && body[at] != '}'; at++ { // over a comma
+		start := at
+		at = valueEnd(body, at)
+		name := body[start:at]
+		at = valueEnd(body, at+1)
+		switch string(name) {
+		case `"apiVersion"`, `"kind"`, `"metadata"`, `"items"`:
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, body[start:at]...)
+		}
+		if body[at] == '}' {
+			break
+		}
+	}
+	return append(out, '}')
+}
+
+// valueEnd returns the end of the value at an offset of JSON without white space.
+func valueEnd(text []byte, at int) int {
+	for depth := 0; ; at++ {
+		switch c := text[at]; c {
+		case '"':
+			for at++; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return at
+			}
+			depth--
+		case ',', ':':
+			if depth == 0 {
+				return at
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return at + 1
+		}
+	}
+}
+
 // A documentError is why a document has no objects.
 type documentError struct {
 	outcome Outcome
@@ -80,7 +135,11 @@ func (d *document) objects(c *Config, r *reader) ([]*object, error) {
 
 // json returns the document as JSON. It fails for members that are there twice, unless validation
 // does not want that.
-func (d *document) json(validation string) ([]byte, error) {
+func (d *document) json(validation string) (body []byte, err error) {
+	if d.body != nil {
+		return d.body, nil
+	}
+	defer func() { d.body = body }()
 	if len(d.text) > maxDocument {
 		return nil, &documentError{outcome: Unreadable, err: fmt.Errorf("the document has %d MiB, more than the limit of %d MiB", len(d.text)>>20, maxDocument>>20)}
 	}
@@ -88,7 +147,7 @@ func (d *document) json(validation string) ([]byte, error) {
 		line := 1 + bytes.Count(d.text[:invalidUTF8(d.text)], []byte("\n"))
 		return nil, &documentError{outcome: Unreadable, line: line, err: errors.New("the text is not UTF-8")}
 	}
-	body, err := yaml.YAMLToJSONStrict(d.yaml())
+	body, err = yaml.YAMLToJSONStrict(d.yaml())
 	if err == nil {
 		return body, nil
 	}
@@ -174,7 +233,7 @@ func (d *document) expand(body []byte, item, apiVersion, kind string) ([]*object
 		return nil, err
 	}
 	var h header
-	if err := json.Unmarshal(body, &h); err != nil {
+	if err := json.Unmarshal(headerOf(body), &h); err != nil {
 		// The server says what is wrong with the metadata.
 		if wrong := (*json.UnmarshalTypeError)(nil); !errors.As(err, &wrong) || wrong.Field == "kind" || wrong.Field == "apiVersion" {
 			return nil, &documentError{outcome: Unreadable, err: fmt.Errorf("%s%w", at, explain.Error(body, &h, err))}

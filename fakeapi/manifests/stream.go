@@ -24,7 +24,8 @@ type document struct {
 	origin string // of Helm's comment
 	text   []byte
 	isJSON bool
-	err    error // of the stream before text; then there is no text
+	body   []byte // what json has returned; nil before
+	err    error  // of the stream before text; then there is no text
 }
 
 // documents returns the documents of a file that are not empty. As in kubectl, a line that begins

@@ -124,7 +124,7 @@ type locks [64]sync.Mutex
 func (l *locks) lock(o *object) (unlock func()) {
 	h := fnv.New32a()
 	if o.kind != "Service" && o.kind != "IPAddress" {
-		h.Write([]byte(o.kind + "/" + o.namespace + "/" + o.name))
+		h.Write([]byte(o.kind + "/" + o.name)) // the namespace may be the one of Config.Namespace
 	}
 	m := &l[h.Sum32()%uint32(len(l))]
 	m.Lock()

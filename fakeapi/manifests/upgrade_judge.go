@@ -23,7 +23,13 @@ type judge struct {
 	steps   []*step // none if the object is not stored
 
 	findings []*judged
-	old      map[findingKey]bool // what the first release says
+	old      map[oldKey]bool // what the first release says
+}
+
+// An oldKey is a finding of the first release in its answer to a write.
+type oldKey struct {
+	write   string
+	finding findingKey
 }
 
 // A findingKey identifies findings that say the same. Releases have other words for some errors of a
@@ -147,10 +153,10 @@ func (j *judge) outcome(findings []Finding) Outcome {
 
 // judgeFirst notes what the first release says. It adds why a document is not stored.
 func (j *judge) judgeFirst() {
-	j.old = map[findingKey]bool{}
+	j.old = map[oldKey]bool{}
 	for _, r := range j.replies(0) {
 		for _, f := range r.findings() {
-			j.old[f.identity()] = true
+			j.old[oldKey{r.write, f.identity()}] = true
 		}
 	}
 	first := j.created[0]
@@ -192,13 +198,15 @@ func (j *judge) judgeVersion(i int) {
 	}
 }
 
-// judgeWrites adds what a release says about a write and the first one does not. What the first one
-// says too is added if it is the reason why the object is not stored.
+// judgeWrites adds what a release says about a write and the first one does not say about the same
+// write. What the first one says too is added if it is the reason why the object is not stored.
 func (j *judge) judgeWrites(i int) {
 	for _, r := range j.replies(i) {
 		for _, f := range r.findings() {
-			known := slices.ContainsFunc(j.findings, func(has *judged) bool { return has.identity() == f.identity() })
-			if known || !j.old[f.identity()] {
+			first := slices.ContainsFunc(j.findings, func(has *judged) bool {
+				return has.identity() == f.identity() && has.answers[answerKey{0, r.write}]
+			})
+			if first || !j.old[oldKey{r.write, f.identity()}] {
 				j.add(f, i, r.write)
 			}
 		}

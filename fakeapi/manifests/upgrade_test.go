@@ -223,6 +223,25 @@ spec: {parentRef: {resource: services, namespace: default, name: a}}
 `, "1.33-all", manifests.Valid, `7:17 warning: kubectl apply writes it as networking.k8s.io/v1beta1: no matches for kind "IPAddress" in version "networking.k [v1.37.2] []
 9:41 warning: robot writes it as networking.k8s.io/v1beta1: no matches for kind "IPAddress" in version "networking.k8s.io/v1 [v1.37.2] []
 `},
+		{"refused when it is created, and later also when it is updated", `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: a, namespace: default, ` + meta + `}
+spec:` + aTemplate + `---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: frozen, uid: 4ad2f8a8-6fc5-4ae0-ae0a-7a9a2ac3e1b8}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [apps], apiVersions: [v1], operations: ["*"], resources: [statefulsets]}]}
+  validations: [{expression: "oldObject != null && !has(object.spec.updateStrategy.rollingUpdate.maxUnavailable)", message: frozen}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: frozen, uid: 4ad2f8a8-6fc5-4ae0-ae0a-7a9a2ac3e1b9}
+spec: {policyName: frozen, validationActions: [Deny]}
+`, "1.36", manifests.Invalid, `2:1 error: statefulsets.apps "a" is forbidden: ValidatingAdmissionPolicy 'frozen' with binding 'frozen' denied request: f [v1.37.2] [update]
+5:1 warning: spec.updateStrategy.rollingUpdate.maxUnavailable: served as 1, was not there before [v1.37.2] []
+`},
 		{"refused when it is created again", `
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler

@@ -186,6 +186,7 @@ func (v *validator) jobs(ctx context.Context) iter.Seq[*job] {
 			some := false
 			for d := range f.documents() {
 				some = true
+				d.body = v.reader.bodies[d.place()]
 				if !yield(&job{file: &f, document: d, done: make(chan []*found, 1)}) {
 					return
 				}
