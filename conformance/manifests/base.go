@@ -126,26 +126,12 @@ func (s *realServer) bind(ctx context.Context, o *object) error {
 	metadata, _ := claim["metadata"].(map[string]any)
 	spec, _ := claim["spec"].(map[string]any)
 	resources, _ := spec["resources"].(map[string]any)
-	for _, patch := range []struct {
-		path string
-		body map[string]any
-	}{
-		{path, map[string]any{"spec": map[string]any{"volumeName": fmt.Sprint("pvc-", metadata["uid"])}}},
-		{path + "/status", map[string]any{"status": map[string]any{"phase": "Bound", "accessModes": spec["accessModes"], "capacity": resources["requests"]}}},
-	} {
-		body, err := json.Marshal(patch.body)
-		if err != nil {
-			return err
-		}
-		code, _, answer, err := s.send(ctx, http.MethodPatch, patch.path, "application/merge-patch+json", body)
-		if err != nil {
-			return err
-		}
-		if code != http.StatusOK {
-			return fmt.Errorf("%s: %d %s", patch.path, code, answer)
-		}
+	if err := s.mergePatch(ctx, path, map[string]any{"spec": map[string]any{"volumeName": fmt.Sprint("pvc-", metadata["uid"])}}); err != nil {
+		return err
 	}
-	return nil
+	return s.mergePatch(ctx, path+"/status", map[string]any{
+		"status": map[string]any{"phase": "Bound", "accessModes": spec["accessModes"], "capacity": resources["requests"]},
+	})
 }
 
 // get returns a stored object, nil if there is none.

@@ -11,7 +11,8 @@
 //
 // A real server visits maps in random order: its messages have their parts in any order, and the
 // first fault of a map may hide others. So parts are compared without their order, and an object
-// whose answers differ is sent again, up to ten times.
+// whose answers differ is sent again, up to fifty times: an answer that has nothing but errors of
+// these answers, and all that each of them has, is one of them.
 //
 // With -base DIR, the objects of DIR are stored in both before, and the states and the changes of the
 // objects are compared too: as updates, the same objects with -mutations try the rules for updates of
@@ -210,16 +211,23 @@ var (
 	uids  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	addrs = regexp.MustCompile(`10\.0\.0\.\d+`)
 	ports = regexp.MustCompile(`(nodePort"[^}]*?):\d+`)
+	names = regexp.MustCompile(`"kube-apiserver-[\d.]+"`) // of executables, which are field managers
 )
 
-// normalized returns a text without the UIDs, the addresses and the ports that a server has made.
+// normalized returns a text without what differs from server to server: UIDs, addresses and ports
+// that it has made, and the name of its executable.
 func normalized(text string) string {
+	text = names.ReplaceAllString(text, `"kube-apiserver"`)
 	return ports.ReplaceAllString(addrs.ReplaceAllString(uids.ReplaceAllString(text, "<uid>"), "<ip>"), "$1:<port>")
 }
 
+// typedErrors matches the beginning of a message about one or more errors of typed values.
+var typedErrors = regexp.MustCompile(`^(failed to create typed patch object \([^)]*\): )(?:errors:)?`)
+
 // parts returns the sorted errors of which a message consists.
 func parts(message string) []string {
-	out := strings.FieldsFunc(normalized(message), func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
+	message = typedErrors.ReplaceAllString(normalized(message), "$1\n")
+	out := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(",\n[]", r) })
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}

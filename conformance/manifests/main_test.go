@@ -42,3 +42,22 @@ func TestCompareUpdates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, different)
 }
+
+// A server that visits maps in random order has several answers.
+func TestOneOf(t *testing.T) {
+	const typed = "failed to create typed patch object (/a; v1, Kind=A): "
+	one, other := answer{code: 500, message: typed + ".a: undeclared"}, answer{code: 500, message: typed + "errors:\n  .b.c: undeclared\n  .d: undeclared\n"}
+	for _, row := range []struct {
+		name string
+		all  []answer
+		ours answer
+		want bool
+	}{
+		{"an error of each", []answer{one, other}, answer{code: 500, message: typed + "errors:\n  .a: undeclared\n  .d: undeclared\n"}, true},
+		{"an error of none", []answer{one, other}, answer{code: 500, message: typed + ".x: undeclared"}, false},
+		{"without an error of all", []answer{other, other}, answer{code: 500, message: typed + ".d: undeclared"}, false},
+		{"another code", []answer{one, other}, answer{code: 422, message: one.message}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, oneOf(row.all, row.ours)) })
+	}
+}
