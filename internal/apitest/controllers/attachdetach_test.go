@@ -46,6 +46,7 @@ func volumesAttached(c cluster, node string) (names []string) {
 }
 
 func TestAttachDetach(t *testing.T) {
+	t.Parallel()
 	driver := func(required string) string {
 		return `{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: d.example.com}, spec: {attachRequired: ` + required + `}}`
 	}
@@ -77,6 +78,7 @@ func TestAttachDetach(t *testing.T) {
 }
 
 func TestAttachDetachLife(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, attachDetach+",storage-provisioner")
 	c.Put(readyNode("n1", attachedByController, ""), boundVolume("ReadWriteOnce", csiSource), boundClaim, podWithData("p", "n1", "Running"))
 	c.Settle()
@@ -98,6 +100,7 @@ func TestAttachDetachLife(t *testing.T) {
 }
 
 func TestAttachDetachNotReadyNode(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, attachDetach+",storage-provisioner")
 	c.Put(readyNode("n1", attachedByController, `, volumesInUse: ["`+uniqueVolume+`"]`), boundVolume("ReadWriteOnce", csiSource), boundClaim, podWithData("p", "n1", "Running"))
 	c.Settle()
@@ -111,6 +114,7 @@ func TestAttachDetachNotReadyNode(t *testing.T) {
 }
 
 func TestAttachDetachTwoNodes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, mode string
 		attached   int
@@ -137,6 +141,7 @@ func TestAttachDetachTwoNodes(t *testing.T) {
 }
 
 func TestAttachDetachFailure(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, attachDetach)
 	c.Put(readyNode("n1", attachedByController, ""), boundVolume("ReadWriteOnce", csiSource), boundClaim, podWithData("p", "n1", "Pending"))
 	c.Settle()
@@ -151,6 +156,7 @@ func TestAttachDetachFailure(t *testing.T) {
 // VolumeAttachments that exist at the start belong to the controller, later ones of others
 // do not.
 func TestAttachDetachOthers(t *testing.T) {
+	t.Parallel()
 	attachment := func(name string) string {
 		return fmt.Sprintf(`{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: %s}, spec: {attacher: d.example.com, nodeName: n1, source: {persistentVolumeName: v}}}`, name)
 	}

@@ -19,6 +19,7 @@ func bootstrapToken(name, data string) string {
 const kubeSystemSecrets = "/api/v1/namespaces/kube-system/secrets"
 
 func TestTokenCleaner(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, data string
 		gone       time.Duration // 0 if it is kept
@@ -48,6 +49,7 @@ func TestTokenCleaner(t *testing.T) {
 }
 
 func TestBootstrapSigner(t *testing.T) {
+	t.Parallel()
 	const valid = "token-id: abcdef, token-secret: 0123456789abcdef, usage-bootstrap-signing: 'true'"
 	const signature = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiY2RlZiJ9..v28Ea_KqmHOtFWksJ_4tbV6AFRNzMkrRUG_jsuLJz-4"
 	tests := []struct {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestCSRSigning(t *testing.T) {
+	t.Parallel()
 	alice := x509.CertificateRequest{Subject: pkix.Name{CommonName: "alice", Organization: []string{"devs"}}}
 	serving := nodeSubject("system:node:a")
 	serving.DNSNames = []string{"a.example"}

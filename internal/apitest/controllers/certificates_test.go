@@ -45,6 +45,7 @@ func nodeSubject(name string) x509.CertificateRequest {
 }
 
 func TestCSRApproving(t *testing.T) {
+	t.Parallel()
 	named := nodeSubject("system:node:a")
 	named.DNSNames = []string{"a"}
 	tests := []struct {
@@ -82,6 +83,7 @@ func TestCSRApproving(t *testing.T) {
 }
 
 func TestCSRCleaner(t *testing.T) {
+	t.Parallel()
 	condition := func(typ string) string {
 		return fmt.Sprintf(`"conditions":[{"type":%q,"status":"True","lastUpdateTime":"2026-01-01T00:00:00Z"}]`, typ)
 	}

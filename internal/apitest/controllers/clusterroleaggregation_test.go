@@ -8,6 +8,7 @@ import (
 )
 
 func TestClusterRoleAggregation(t *testing.T) {
+	t.Parallel()
 	const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 	c := startCluster(t, "clusterrole-aggregation-controller")
 	rules := func(name string) any {

@@ -19,6 +19,7 @@ func startCronJob(t *testing.T, schedule, spec string) workloads {
 }
 
 func TestCronJobSchedule(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "*/5 * * * *", "")
 	c.Wait(5 * time.Minute)
 	assert.Empty(t, c.List("jobs"), "a Job is created 100 ms after its time")
@@ -45,6 +46,7 @@ func TestCronJobSchedule(t *testing.T) {
 }
 
 func TestCronJobConcurrency(t *testing.T) {
+	t.Parallel()
 	for policy, want := range map[string]int{"Allow": 3, "Forbid": 1, "Replace": 1} {
 		t.Run(policy, func(t *testing.T) {
 			c := startCronJob(t, "* * * * *", `"concurrencyPolicy":"`+policy+`",`)
@@ -65,6 +67,7 @@ func TestCronJobConcurrency(t *testing.T) {
 }
 
 func TestCronJobTimeZone(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "0 9 * * *", `"timeZone":"Europe/Berlin",`)
 	c.Wait(8*time.Hour - time.Second)
 	assert.Empty(t, c.List("jobs"))
@@ -75,6 +78,7 @@ func TestCronJobTimeZone(t *testing.T) {
 }
 
 func TestCronJobSuspendAndDeadline(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "0 * * * *", `"suspend":true,"startingDeadlineSeconds":600,`)
 	c.Wait(3*time.Hour + 30*time.Minute)
 	assert.Empty(t, c.List("jobs"))
@@ -85,6 +89,7 @@ func TestCronJobSuspendAndDeadline(t *testing.T) {
 }
 
 func TestCronJobMissed(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "* * * * *", `"suspend":true,`)
 	c.Wait(3 * time.Hour)
 	c.Patch("cronjobs", "tick", `{"spec":{"suspend":false}}`)
@@ -96,6 +101,7 @@ func TestCronJobMissed(t *testing.T) {
 }
 
 func TestCronJobHistory(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "* * * * *", `"successfulJobsHistoryLimit":1,"failedJobsHistoryLimit":0,`)
 	for range 3 {
 		c.Wait(time.Minute + time.Second)
@@ -108,6 +114,7 @@ func TestCronJobHistory(t *testing.T) {
 }
 
 func TestCronJobMissingJob(t *testing.T) {
+	t.Parallel()
 	c := startCronJob(t, "* * * * *", "")
 	c.Wait(time.Minute + time.Second)
 	c.Remove("jobs", "tick-29453761")

@@ -64,6 +64,7 @@ func podsByImage(c workloads) map[string]int {
 }
 
 func TestDaemonSetNodes(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 2, "", "")
 	require.Len(t, c.Pods(), 2)
 	pod := c.Pods()[0]
@@ -92,6 +93,7 @@ func TestDaemonSetNodes(t *testing.T) {
 }
 
 func TestDaemonSetSelection(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 1, "", `"nodeSelector":{"disk":"ssd"},"tolerations":[{"key":"a","operator":"Exists"}],`)
 	addNode(c, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"other"}}`)
 	addNode(c, `{"apiVersion":"v1","kind":"Node","metadata":{"name":"tainted","labels":{"disk":"ssd"}},"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}}`)
@@ -103,6 +105,7 @@ func TestDaemonSetSelection(t *testing.T) {
 }
 
 func TestDaemonSetRollingUpdate(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 3, `,"updateStrategy":{"rollingUpdate":{"maxUnavailable":1}}`, "")
 	runAllDaemons(c)
 	c.Patch("daemonsets", "log", withImage("log:2"))
@@ -116,6 +119,7 @@ func TestDaemonSetRollingUpdate(t *testing.T) {
 }
 
 func TestDaemonSetSurge(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 2, `,"updateStrategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}}`, "")
 	runAllDaemons(c)
 	c.Patch("daemonsets", "log", withImage("log:2"))
@@ -127,6 +131,7 @@ func TestDaemonSetSurge(t *testing.T) {
 }
 
 func TestDaemonSetOnDeleteAndHistory(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 1, `,"updateStrategy":{"type":"OnDelete"},"revisionHistoryLimit":0`, "")
 	runAllDaemons(c)
 	c.Patch("daemonsets", "log", withImage("log:2"))
@@ -139,6 +144,7 @@ func TestDaemonSetOnDeleteAndHistory(t *testing.T) {
 }
 
 func TestDaemonSetFailedPods(t *testing.T) {
+	t.Parallel()
 	c := startDaemonSet(t, 1, "", "")
 	fail := func() string {
 		runDaemons(c)

@@ -46,6 +46,7 @@ func scalingReasons(events []string) (out []string) {
 }
 
 func TestDeploymentRollingUpdate(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(4, `,"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":1}}`))
 	assert.Equal(t, []string{"1:4/0"}, replicaSets(c))
@@ -90,6 +91,7 @@ func TestDeploymentRollingUpdate(t *testing.T) {
 }
 
 func TestDeploymentRecreate(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(2, `,"strategy":{"type":"Recreate"}`))
 	c.RunAll()
@@ -100,6 +102,7 @@ func TestDeploymentRecreate(t *testing.T) {
 }
 
 func TestDeploymentRollback(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, to, image, event string }{
 		{"revision", "1", "nginx:1", `Normal DeploymentRollback: Rolled back deployment "web" to revision 1`},
 		{"last", "0", "nginx:2", `Normal DeploymentRollback: Rolled back deployment "web" to revision 2`},
@@ -125,6 +128,7 @@ func TestDeploymentRollback(t *testing.T) {
 }
 
 func TestDeploymentProgressDeadline(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(1, `,"progressDeadlineSeconds":60`))
 	c.Wait(59 * time.Second)
@@ -136,6 +140,7 @@ func TestDeploymentProgressDeadline(t *testing.T) {
 }
 
 func TestDeploymentPause(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(2, ""))
 	c.RunAll()
@@ -154,6 +159,7 @@ func TestDeploymentPause(t *testing.T) {
 // A Deployment that is scaled in the middle of a rollout keeps the proportions of its
 // ReplicaSets.
 func TestDeploymentProportionalScaling(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(10, `,"strategy":{"rollingUpdate":{"maxSurge":3,"maxUnavailable":2}}`))
 	c.RunAll()
@@ -164,6 +170,7 @@ func TestDeploymentProportionalScaling(t *testing.T) {
 }
 
 func TestDeploymentHistoryLimit(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(1, `,"revisionHistoryLimit":1`))
 	c.RunAll()
@@ -175,6 +182,7 @@ func TestDeploymentHistoryLimit(t *testing.T) {
 }
 
 func TestDeploymentCollision(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Create("deployments", deployment(1, `,"paused":true`))
 	c.Patch("deployments", "web", `{"spec":{"paused":false}}`)
@@ -192,6 +200,7 @@ func TestDeploymentCollision(t *testing.T) {
 }
 
 func TestDeploymentReplicaFailure(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, deploymentControllers)
 	c.Put(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"1"}},"status":{"hard":{"pods":"1"},"used":{"pods":"0"}}}`)
 	c.Create("deployments", deployment(2, ""))

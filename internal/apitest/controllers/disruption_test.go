@@ -48,6 +48,7 @@ func budgetStatus(c cluster) string {
 }
 
 func TestDisruptionStatus(t *testing.T) {
+	t.Parallel()
 	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: foos.x.io}, spec: {group: x.io, scope: Namespaced,
   names: {plural: foos, singular: foo, kind: Foo, listKind: FooList}, versions: [{name: v1, served: true, storage: true,
   subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}},
@@ -99,6 +100,7 @@ func TestDisruptionStatus(t *testing.T) {
 // A Pod whose eviction was permitted counts as disrupted until it is deleted, or for
 // two minutes.
 func TestDisruptionEviction(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, disruption)
 	c.Put(budget("minAvailable: 2"))
 	putWebPods(c, 3, 3, "[]")
@@ -126,6 +128,7 @@ func TestDisruptionEviction(t *testing.T) {
 }
 
 func TestDisruptionNoPods(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, disruption)
 	c.Put(budget("minAvailable: 1"))
 	c.Settle()
@@ -135,6 +138,7 @@ func TestDisruptionNoPods(t *testing.T) {
 
 // Of two budgets one is taken, and an Event says so.
 func TestDisruptionMultiple(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, disruption)
 	c.Put(budget("minAvailable: 1"))
 	c.Put(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: all, namespace: default}, spec: {selector: {}, minAvailable: 1}}`)
@@ -144,6 +148,7 @@ func TestDisruptionMultiple(t *testing.T) {
 }
 
 func TestDisruptionStaleCondition(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, reason, want string }{
 		{"stale", "PreemptionByScheduler", "False"},
 		{"of the kubelet", "TerminationByKubelet", "True TerminationByKubelet"},

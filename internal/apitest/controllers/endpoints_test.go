@@ -33,6 +33,7 @@ func endpointSlices(c cluster) (out []map[string]any) {
 }
 
 func TestEndpointsReadyAndNotReady(t *testing.T) {
+	t.Parallel()
 	c := startEndpoints(t)
 	require.NoError(t, c.Kubelet().Pods("app=web").In("none").Hang())
 	c.Create(servicesPath, webService(`selector: {app: web}, ports: [{port: 80, targetPort: http}]`))
@@ -84,6 +85,7 @@ func TestEndpointsReadyAndNotReady(t *testing.T) {
 
 // A slice has a hundred endpoints.
 func TestEndpointsMany(t *testing.T) {
+	t.Parallel()
 	c := startEndpoints(t)
 	c.Create(servicesPath, webService(`selector: {app: web}, ports: [{port: 80}]`))
 	for i := range 101 {
@@ -101,6 +103,7 @@ func TestEndpointsMany(t *testing.T) {
 
 // Services without a selector, and those of other names, are left alone.
 func TestEndpointsUnmanaged(t *testing.T) {
+	t.Parallel()
 	for name, spec := range map[string]string{
 		"no selector": `ports: [{port: 80}]`, "external name": `type: ExternalName, externalName: example.com, selector: {app: web}`,
 	} {
@@ -116,6 +119,7 @@ func TestEndpointsUnmanaged(t *testing.T) {
 }
 
 func TestEndpointsHeadless(t *testing.T) {
+	t.Parallel()
 	c := startEndpoints(t)
 	c.Create(servicesPath, webService(`clusterIP: None, selector: {app: web}`))
 	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {app: web}}, spec: {hostname: h, subdomain: web, containers: [{name: c, image: i}]}}`)

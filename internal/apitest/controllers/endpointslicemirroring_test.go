@@ -46,6 +46,7 @@ func startMirroring(t *testing.T, service, endpoints string) cluster {
 }
 
 func TestEndpointSliceMirroring(t *testing.T) {
+	t.Parallel()
 	want := []string{"IPv4 /81: 192.0.2.3", "IPv4 a/80: 192.0.2.1 192.0.2.2!", "IPv6 a/80: 2001:db8::1"}
 	for _, row := range []struct {
 		name, service, endpoints string
@@ -69,6 +70,7 @@ func TestEndpointSliceMirroring(t *testing.T) {
 
 // Slices follow their Endpoints, and keep their names where they can.
 func TestEndpointSliceMirroringChange(t *testing.T) {
+	t.Parallel()
 	c := startMirroring(t, "", ", labels: {a: b}")
 	names := strings.Join(c.Names("endpointslices"), " ")
 	c.MergePatch("/api/v1/namespaces/default/endpoints/db", `{"metadata":{"labels":{"a":null}},"subsets":[{"addresses":[{"ip":"192.0.2.9"}],"ports":[{"port":82}]}]}`)

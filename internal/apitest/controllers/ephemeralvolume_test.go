@@ -13,6 +13,7 @@ const ephemeralPod = `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace:
   ephemeral: {volumeClaimTemplate: {metadata: {labels: {a: b}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}}]}}`
 
 func TestEphemeralVolumeClaim(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "ephemeral-volume-controller")
 	c.Put(ephemeralPod)
 	c.Settle()
@@ -30,6 +31,7 @@ func TestEphemeralVolumeClaim(t *testing.T) {
 }
 
 func TestEphemeralVolumeOtherOwner(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "ephemeral-volume-controller")
 	c.Put(claim("p-scratch", "1Gi", "accessModes: [ReadWriteOnce]"))
 	c.Put(ephemeralPod)

@@ -127,6 +127,7 @@ func startGarbageCollector(t testing.TB) cluster {
 var deploymentTree = []string{"d", "r d", "p1 r", "p2 r"}
 
 func TestGarbageCollectorCascade(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name        string
 		objects     []string
@@ -204,6 +205,7 @@ func TestGarbageCollectorCascade(t *testing.T) {
 
 // In a foreground deletion dependents go before their owners.
 func TestGarbageCollectorForegroundOrder(t *testing.T) {
+	t.Parallel()
 	c := startGarbageCollector(t)
 	for _, o := range deploymentTree {
 		c.Put(objectOf(o))
@@ -225,6 +227,7 @@ func TestGarbageCollectorForegroundOrder(t *testing.T) {
 
 // The owner in another namespace is reported, and the dependent deleted.
 func TestGarbageCollectorOwnerInvalidNamespace(t *testing.T) {
+	t.Parallel()
 	c := startGarbageCollector(t)
 	c.Put(objectOf("c1 ns=other"), objectOf("c2 c1"))
 	c.Settle()
@@ -240,6 +243,7 @@ func TestGarbageCollectorOwnerInvalidNamespace(t *testing.T) {
 
 // What custom resources own goes with their definition.
 func TestGarbageCollectorDefinitionDeleted(t *testing.T) {
+	t.Parallel()
 	c := startGarbageCollector(t)
 	c.Put(objectOf("w1"), objectOf("c1 w1"))
 	c.Settle()
@@ -250,6 +254,7 @@ func TestGarbageCollectorDefinitionDeleted(t *testing.T) {
 
 // An owner that a snapshot brings back is no longer absent.
 func TestGarbageCollectorRestore(t *testing.T) {
+	t.Parallel()
 	c := startGarbageCollector(t)
 	c.Put(objectOf("c1"), objectOf("c2 c1"))
 	c.Settle()

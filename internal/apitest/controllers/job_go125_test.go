@@ -17,6 +17,7 @@ import (
 
 // On a running clock the Pods that fail within a second are counted together.
 func TestJobBatch(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := cluster{fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithControllers("job-controller,serviceaccount-controller"), fakeapi.WithNamespaces("shop")), t}
 		synctest.Wait()

@@ -42,6 +42,7 @@ func podFinalizers(pods []fakeapi.Object) (out []string) {
 }
 
 func TestJobCompletions(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"completions":3,"parallelism":2,`)
 	require.Len(t, c.Pods(), 2)
 	assert.Equal(t, []string{"batch.kubernetes.io/job-tracking", "batch.kubernetes.io/job-tracking"}, podFinalizers(c.Pods()))
@@ -67,6 +68,7 @@ func TestJobCompletions(t *testing.T) {
 }
 
 func TestJobWorkQueue(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"parallelism":2,"completions":null,`)
 	require.Len(t, c.Pods(), 2)
 	c.Run()
@@ -78,6 +80,7 @@ func TestJobWorkQueue(t *testing.T) {
 }
 
 func TestJobBackoffLimit(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"backoffLimit":2,`)
 	for i, wait := range []time.Duration{10 * time.Second, 20 * time.Second} {
 		c.Run()
@@ -99,6 +102,7 @@ func TestJobBackoffLimit(t *testing.T) {
 }
 
 func TestJobActiveDeadline(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"activeDeadlineSeconds":30,`)
 	c.Run()
 	c.Wait(30 * time.Second)
@@ -110,6 +114,7 @@ func TestJobActiveDeadline(t *testing.T) {
 }
 
 func TestJobSuspend(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"suspend":true,"parallelism":2,"completions":2,`)
 	assert.Empty(t, c.Pods())
 	assert.Equal(t, []string{"Suspended=True JobSuspended: Job suspended"}, c.Conditions("jobs", "pi"))
@@ -126,6 +131,7 @@ func TestJobSuspend(t *testing.T) {
 }
 
 func TestJobIndexed(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"completionMode":"Indexed","completions":4,"parallelism":3,`)
 	require.Len(t, c.Pods(), 3)
 	pod := podsOfIndex(c, 1)[0]
@@ -144,6 +150,7 @@ func TestJobIndexed(t *testing.T) {
 }
 
 func TestJobBackoffLimitPerIndex(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"completionMode":"Indexed","completions":2,"parallelism":2,"backoffLimitPerIndex":1,`)
 	c.Run()
 	first := podsOfIndex(c, 0)[0].Name()
@@ -167,6 +174,7 @@ func TestJobBackoffLimitPerIndex(t *testing.T) {
 }
 
 func TestJobPodFailurePolicy(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, rule, want, status string }{
 		{"fail", `{"action":"FailJob","onExitCodes":{"operator":"In","values":[42]}}`,
 			"Failed=True PodFailurePolicy: Container c for pod shop/%s failed with exit code 42 matching FailJob rule at index 0", "failed=1 ready=0 terminating=0"},
@@ -192,6 +200,7 @@ func TestJobPodFailurePolicy(t *testing.T) {
 }
 
 func TestJobSuccessPolicy(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"completionMode":"Indexed","completions":3,"parallelism":3,"successPolicy":{"rules":[{"succeededIndexes":"0"}]},`)
 	c.Run()
 	c.End("Succeeded", 0, podsOfIndex(c, 0)[0].Name())
@@ -202,6 +211,7 @@ func TestJobSuccessPolicy(t *testing.T) {
 }
 
 func TestJobDeletion(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, "")
 	c.Run()
 	c.Patch("jobs", "pi", `{"metadata":{"finalizers":["example.com/keep"]}}`)
@@ -214,6 +224,7 @@ func TestJobDeletion(t *testing.T) {
 }
 
 func TestJobManagedBy(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"managedBy":"example.com/other",`)
 	assert.Empty(t, c.Pods())
 	assert.Empty(t, c.Status("jobs", "pi"))
@@ -221,6 +232,7 @@ func TestJobManagedBy(t *testing.T) {
 
 // A watch cache that lags shows neither the Pods nor that their finalizers are gone.
 func TestJobLag(t *testing.T) {
+	t.Parallel()
 	c := startJob(t, `"completions":2,"parallelism":2,`)
 	c.Run()
 	require.NoError(t, c.SetLag("jobs", fakeapi.Lag{Frozen: true}))

@@ -76,6 +76,7 @@ spec:
 `
 
 func TestKubeletStages(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t, fakeapi.WithStages(fstest.MapFS{"s.yaml": {Data: []byte(stages)}}, "*.yaml"))
 	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {ends: "yes", after: 30s}}, spec: {containers: [{name: c, image: i}]}}`)
 	c.Wait(1999 * time.Millisecond)
@@ -106,6 +107,7 @@ func TestKubeletStages(t *testing.T) {
 
 // Of several Stages that match, weights decide, the same with the same seed.
 func TestKubeletWeights(t *testing.T) {
+	t.Parallel()
 	stage := func(name, weight string) string {
 		return `
 ---
@@ -139,6 +141,7 @@ spec:
 }
 
 func TestKubeletNodeStages(t *testing.T) {
+	t.Parallel()
 	const sick = `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage

@@ -30,6 +30,7 @@ func container(p map[string]any, list string, i int) map[string]any {
 
 // Without a Node, the kubelet registers one; Nodes of users become Ready too.
 func TestKubeletNodes(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Settle()
 	node := c.Get("nodes", "", "node-1")
@@ -56,6 +57,7 @@ func TestKubeletNodes(t *testing.T) {
 }
 
 func TestKubeletExistingNode(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Put(`{apiVersion: v1, kind: Node, metadata: {name: mine}}`)
 	c.Settle()
@@ -64,6 +66,7 @@ func TestKubeletExistingNode(t *testing.T) {
 }
 
 func TestKubeletRunning(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", ""))
 	from := c.Revision()
@@ -94,6 +97,7 @@ func TestKubeletRunning(t *testing.T) {
 }
 
 func TestKubeletAddresses(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Put(`{apiVersion: v1, kind: Node, metadata: {name: a}, spec: {podCIDR: 10.1.0.0/24, podCIDRs: [10.1.0.0/24, "fd00::/64"]}, status: {addresses: [{type: InternalIP, address: 192.0.2.7}]}}`)
 	c.Create(podsPath, pod("p1", "")+"\n---\n"+pod("p2", "")+"\n---\n"+pod("p3", ", hostNetwork: true"))
@@ -112,6 +116,7 @@ func TestKubeletAddresses(t *testing.T) {
 }
 
 func TestKubeletInitContainers(t *testing.T) {
+	t.Parallel()
 	const inits = `, initContainers: [{name: first, image: a}, {name: sidecar, image: b, restartPolicy: Always}]`
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", inits))
@@ -138,6 +143,7 @@ func TestKubeletInitContainers(t *testing.T) {
 }
 
 func TestKubeletJobPods(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: p, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u}]},
   spec: {restartPolicy: Never, containers: [{name: c, image: i}], initContainers: [{name: sidecar, image: b, restartPolicy: Always}]}}`)
@@ -150,6 +156,7 @@ func TestKubeletJobPods(t *testing.T) {
 }
 
 func TestKubeletCrashLoop(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	c.Create(podsPath, pod("p", ""))
@@ -178,6 +185,7 @@ func TestKubeletCrashLoop(t *testing.T) {
 }
 
 func TestKubeletCrashOfRunningPod(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", ""))
 	c.Settle()
@@ -188,6 +196,7 @@ func TestKubeletCrashOfRunningPod(t *testing.T) {
 }
 
 func TestKubeletFailImagePull(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	require.NoError(t, c.Kubelet().Pods("app=p").FailImagePull())
 	c.Create(podsPath, pod("p", ""))
@@ -206,6 +215,7 @@ func TestKubeletFailImagePull(t *testing.T) {
 }
 
 func TestKubeletComplete(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, policy string
 		code         int
@@ -230,6 +240,7 @@ func TestKubeletComplete(t *testing.T) {
 
 // Containers that hang are never ready, and take the whole grace period to stop.
 func TestKubeletHang(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	require.NoError(t, c.Kubelet().Pods("app=p").Hang())
 	c.Create(podsPath, pod("p", ", terminationGracePeriodSeconds: 20"))
@@ -246,6 +257,7 @@ func TestKubeletHang(t *testing.T) {
 
 // A Pod with a finalizer shows that its containers have stopped.
 func TestKubeletFinalizer(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, `{apiVersion: v1, kind: Pod, metadata: {name: p, finalizers: [example.com/f]}, spec: {containers: [{name: c, image: i}]}}`)
 	c.Settle()
@@ -260,6 +272,7 @@ func TestKubeletFinalizer(t *testing.T) {
 }
 
 func TestKubeletReadinessGate(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", ", readinessGates: [{conditionType: example.com/gate}]"))
 	c.Settle()
@@ -271,6 +284,7 @@ func TestKubeletReadinessGate(t *testing.T) {
 }
 
 func TestKubeletDeadline(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", ", activeDeadlineSeconds: 30"))
 	c.Wait(29 * time.Second)
@@ -282,6 +296,7 @@ func TestKubeletDeadline(t *testing.T) {
 
 // A new image restarts the container in place.
 func TestKubeletImageUpdate(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Create(podsPath, pod("p", ""))
 	c.Settle()
@@ -296,6 +311,7 @@ func TestKubeletImageUpdate(t *testing.T) {
 
 // A Node whose kubelet is stopped neither renews its Lease nor runs Pods.
 func TestKubeletStoppedNode(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	c.Settle()
 	c.Kubelet().StopNode("node-1")
@@ -311,6 +327,7 @@ func TestKubeletStoppedNode(t *testing.T) {
 
 // A fork behaves as its origin does.
 func TestKubeletFork(t *testing.T) {
+	t.Parallel()
 	c := startKubelet(t)
 	require.NoError(t, c.Kubelet().Pods("app=p").CrashLoop())
 	fork := cluster{c.Server.Fork(t), t}

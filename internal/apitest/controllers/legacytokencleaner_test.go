@@ -25,6 +25,7 @@ func legacyToken(created time.Time, labels string) string {
 }
 
 func TestLegacyTokenCleaner(t *testing.T) {
+	t.Parallel()
 	now := startTime
 	old := legacyToken(now.Add(-2*year), "")
 	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: c, image: i}], volumes: [{name: v, %s}]}}`
@@ -70,6 +71,7 @@ func TestLegacyTokenCleaner(t *testing.T) {
 }
 
 func TestLegacyTokenCleanerPeriod(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "legacy-serviceaccount-token-cleaner-controller", fakeapi.WithNamespaces("shop"))
 	c.Put(fmt.Sprintf(tokenTracking, startTime.Add(-2*year).Format(time.DateOnly)))
 	c.Put(legacyAccount)

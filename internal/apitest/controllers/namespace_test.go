@@ -44,6 +44,7 @@ func startNamespace(t testing.TB) cluster {
 
 // The rows are what `kubectl delete namespace shop` finds.
 func TestNamespaceDeletion(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		objects []string
@@ -112,6 +113,7 @@ func TestNamespaceDeletion(t *testing.T) {
 // A namespace that waits for a finalizer is gone as soon as the finalizer is removed,
 // and its conditions tell what it waits for until then.
 func TestNamespaceFinalizer(t *testing.T) {
+	t.Parallel()
 	c := startNamespace(t)
 	c.Put(shopObject("v1", "ConfigMap", "a", `"example.com/hold"`), shopPod("p", "node", `"example.com/hold"`))
 	c.Delete(shopPath)
@@ -133,6 +135,7 @@ func TestNamespaceFinalizer(t *testing.T) {
 
 // Finalizers of the namespace that are not the controller's keep the namespace.
 func TestNamespaceOtherFinalizers(t *testing.T) {
+	t.Parallel()
 	c := startNamespace(t)
 	c.Do("PUT", shopPath+"/finalize", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"},"spec":{"finalizers":["kubernetes","example.com/z"]}}`)
 	c.Delete(shopPath)
@@ -144,6 +147,7 @@ func TestNamespaceOtherFinalizers(t *testing.T) {
 
 // Two runs make the same writes in the same order.
 func TestNamespaceDeterministic(t *testing.T) {
+	t.Parallel()
 	var runs [2][]journal.Write
 	for i := range runs {
 		c := startNamespace(t)

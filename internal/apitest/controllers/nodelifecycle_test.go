@@ -35,6 +35,7 @@ const nodeUnknown = "Unknown NodeStatusUnknown Kubelet stopped posting node stat
 // The kubelet of one of three Nodes falls silent: its Pods are not ready, and evicted five
 // minutes after the taint. When it comes back, it gets Pods again.
 func TestNodeLifecycleSilentNode(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "node-lifecycle-controller,taint-eviction-controller,kubelet,serviceaccount-controller")
 	c.Put(linuxNode("a", "") + "\n---\n" + linuxNode("b", "") + "\n---\n" + linuxNode("c", ""))
 	c.Settle()
@@ -73,6 +74,7 @@ func TestNodeLifecycleSilentNode(t *testing.T) {
 // A Node of which no kubelet says anything is Unknown after a minute. It is the only one,
 // so it gets no NoExecute taint.
 func TestNodeLifecycleNodeWithoutKubelet(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "node-lifecycle-controller")
 	c.Put(linuxNode("a", ""))
 	c.Wait(time.Minute)
@@ -93,6 +95,7 @@ func TestNodeLifecycleNodeWithoutKubelet(t *testing.T) {
 
 // The number of Nodes of a zone that are tainted in a time is limited.
 func TestNodeLifecycleZones(t *testing.T) {
+	t.Parallel()
 	const zoneA, zoneB = ", topology.kubernetes.io/zone: a", ", topology.kubernetes.io/zone: b"
 	tainted := func(c cluster) (n int) {
 		nodes := c.List("nodes", "")

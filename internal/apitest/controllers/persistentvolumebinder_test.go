@@ -34,6 +34,7 @@ func volumeState(c cluster, name string) string {
 }
 
 func TestVolumeBinderMatch(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		volumes []string
@@ -71,6 +72,7 @@ func TestVolumeBinderMatch(t *testing.T) {
 
 // Both ends refer to each other, with the annotations of the real controller.
 func TestVolumeBinderBind(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Create(volumesPath, volume("v", "2Gi", readWriteMany))
 	c.Settle()
@@ -89,6 +91,7 @@ func TestVolumeBinderBind(t *testing.T) {
 
 // A volume that comes after its claim is found when the claim is synced again.
 func TestVolumeBinderResync(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Create(claimsPath, claim("data", "1Gi", `accessModes: [ReadWriteOnce]`))
 	c.Settle()
@@ -112,6 +115,7 @@ func TestVolumeBinderResync(t *testing.T) {
 }
 
 func TestVolumeBinderReclaim(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		volume  string
@@ -157,6 +161,7 @@ func TestVolumeBinderReclaim(t *testing.T) {
 }
 
 func TestVolumeBinderRecycle(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Put(volume("v", "1Gi", readWriteOnce+`, persistentVolumeReclaimPolicy: Recycle`))
 	c.Settle()
@@ -174,6 +179,7 @@ func TestVolumeBinderRecycle(t *testing.T) {
 }
 
 func TestVolumeBinderLost(t *testing.T) {
+	t.Parallel()
 	bound := func(t *testing.T) cluster {
 		c := startCluster(t, volumeBinder)
 		c.Put(volume("v", "1Gi", readWriteOnce+retainPolicy))
@@ -209,6 +215,7 @@ func TestVolumeBinderLost(t *testing.T) {
 }
 
 func TestVolumeBinderClass(t *testing.T) {
+	t.Parallel()
 	const wait = `, volumeBindingMode: WaitForFirstConsumer`
 	for _, row := range []struct {
 		name, class, claim string
@@ -239,6 +246,7 @@ func TestVolumeBinderClass(t *testing.T) {
 
 // A Pod without a Node is what a claim waits for.
 func TestVolumeBinderWaitForPod(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Put(storageClass("manual", "x.example.com", `, volumeBindingMode: WaitForFirstConsumer`))
 	c.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}}`)
@@ -249,6 +257,7 @@ func TestVolumeBinderWaitForPod(t *testing.T) {
 
 // A claim without a class gets the newest default class, also if it is older.
 func TestVolumeBinderDefaultClass(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Create(claimsPath, claim("data", "1Gi", `accessModes: [ReadWriteOnce]`))
 	c.Settle()
@@ -264,6 +273,7 @@ func TestVolumeBinderDefaultClass(t *testing.T) {
 
 // In-tree provisioners that have become CSI drivers are annotated.
 func TestVolumeBinderMigration(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Put(storageClass("manual", "kubernetes.io/aws-ebs", ""))
 	c.Create(claimsPath, claim("data", "1Gi", readWriteOnce))
@@ -277,6 +287,7 @@ func TestVolumeBinderMigration(t *testing.T) {
 
 // The finalizer of an in-tree provisioner follows the reclaim policy.
 func TestVolumeBinderFinalizer(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, volumeBinder)
 	c.Put(volume("v", "1Gi", readWriteOnce+deletePolicy, `annotations: {pv.kubernetes.io/provisioned-by: kubernetes.io/host-path}`))
 	c.Settle()

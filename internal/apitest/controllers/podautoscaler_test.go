@@ -44,6 +44,7 @@ func hpaCondition(c cluster, typ string) string {
 const halfCPU = `minReplicas: 1, maxReplicas: 10, metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]`
 
 func TestPodAutoscalerMetrics(t *testing.T) {
+	t.Parallel()
 	const (
 		memory   = `maxReplicas: 10, metrics: [{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 512Mi}}}]`
 		inC      = `maxReplicas: 10, metrics: [{type: ContainerResource, containerResource: {name: cpu, container: c, target: {type: Utilization, averageUtilization: 50}}}]`
@@ -123,6 +124,7 @@ func TestPodAutoscalerMetrics(t *testing.T) {
 
 // A Deployment follows its load up at once, and down after five minutes.
 func TestPodAutoscalerStabilization(t *testing.T) {
+	t.Parallel()
 	c := startAutoscaling(t, 2)
 	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "100m"))
 	autoscale(c, halfCPU)
@@ -143,6 +145,7 @@ func TestPodAutoscalerStabilization(t *testing.T) {
 }
 
 func TestPodAutoscalerBehavior(t *testing.T) {
+	t.Parallel()
 	c := startAutoscaling(t, 2)
 	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "500m"))
 	autoscale(c, halfCPU+`, behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 60}]},
@@ -164,6 +167,7 @@ scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 50,
 }
 
 func TestPodAutoscalerBounds(t *testing.T) {
+	t.Parallel()
 	const memory = `metrics: [{type: Resource, resource: {name: memory, target: {type: AverageValue, averageValue: 512Mi}}}]`
 	t.Run("above the maximum", func(t *testing.T) {
 		c := startAutoscaling(t, 3)

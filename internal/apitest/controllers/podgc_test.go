@@ -22,6 +22,7 @@ func nodeOfPods(taints, ready string) string {
 }
 
 func TestPodGCPods(t *testing.T) {
+	t.Parallel()
 	const (
 		deleted      = `,"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30`
 		outOfService = `{"key":"node.kubernetes.io/out-of-service","effect":"NoExecute"}`
@@ -75,6 +76,7 @@ func TestPodGCPods(t *testing.T) {
 
 // A Node that comes back in time keeps its Pods.
 func TestPodGCNodeReturns(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "pod-garbage-collector-controller", fakeapi.WithNamespaces("shop"))
 	c.Put(nodeOfPods("", "True"), collectablePod("n", "Running", ""))
 	c.Settle()

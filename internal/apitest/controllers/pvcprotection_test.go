@@ -24,6 +24,7 @@ func podWithVolume(node, phase, volume string) string {
 const namedVolume = `"persistentVolumeClaim":{"claimName":"p-data"}`
 
 func TestPVCProtection(t *testing.T) {
+	t.Parallel()
 	const (
 		ephemeral = `"ephemeral":{"volumeClaimTemplate":{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}}`
 		ofPod     = `{"apiVersion":"v1","kind":"Pod","name":"p","uid":"p","controller":true}`
@@ -69,6 +70,7 @@ func TestPVCProtection(t *testing.T) {
 
 // A Pod that the watch cache does not show keeps its claims.
 func TestPVCProtectionLag(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "persistentvolumeclaim-protection-controller", fakeapi.WithNamespaces("shop"))
 	c.Put(ownedClaim(""))
 	c.Settle()

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPVProtection(t *testing.T) {
+	t.Parallel()
 	const path = "/api/v1/persistentvolumes/v"
 	c := startCluster(t, "persistentvolume-protection-controller")
 	c.Put(`{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"v"},

@@ -24,6 +24,7 @@ var replicaKinds = []struct {
 }
 
 func TestReplicaSetScale(t *testing.T) {
+	t.Parallel()
 	for _, k := range replicaKinds {
 		t.Run(k.resource, func(t *testing.T) {
 			c := startWorkloads(t, k.controller)
@@ -65,6 +66,7 @@ func replicaSet(replicas string) string {
 }
 
 func TestReplicaSetFailure(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, "replicaset-controller")
 	c.Put(`{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"q","namespace":"shop"},"spec":{"hard":{"pods":"2"}},"status":{"hard":{"pods":"2"},"used":{"pods":"0"}}}`)
 	c.Create("replicasets", replicaSet("5"))
@@ -89,6 +91,7 @@ func TestReplicaSetFailure(t *testing.T) {
 }
 
 func TestReplicaSetAdoption(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, "replicaset-controller")
 	c.Create("pods", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"stray","labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"nginx"}]}}`)
 	c.Create("replicasets", replicaSet("2"))
@@ -104,6 +107,7 @@ func TestReplicaSetAdoption(t *testing.T) {
 }
 
 func TestReplicaSetDeletionRanking(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, "replicaset-controller")
 	c.Create("replicasets", replicaSet("4"))
 	names := namesOf(c.Pods())
@@ -116,6 +120,7 @@ func TestReplicaSetDeletionRanking(t *testing.T) {
 }
 
 func TestReplicaSetMinReadySeconds(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, "replicaset-controller")
 	c.Create("replicasets", replicaSet(`1,"minReadySeconds":10`))
 	c.Run()
@@ -128,6 +133,7 @@ func TestReplicaSetMinReadySeconds(t *testing.T) {
 
 // A watch cache that lags shows fewer Pods than there are.
 func TestReplicaSetExpectations(t *testing.T) {
+	t.Parallel()
 	c := startWorkloads(t, "replicaset-controller")
 	require.NoError(t, c.SetLag("pods", fakeapi.Lag{Frozen: true}))
 	c.Create("replicasets", replicaSet("3"))

@@ -26,6 +26,7 @@ func deviceClaim(name, meta, status string) string {
 }
 
 func TestResourceClaimTemplate(t *testing.T) {
+	t.Parallel()
 	const template = `{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gpu, namespace: default},
   spec: {metadata: {labels: {l: v}, annotations: {a: b}}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, allocationMode: ExactCount, count: 1}}]}}}}`
 	c := startCluster(t, "resourceclaim-controller")
@@ -57,6 +58,7 @@ func TestResourceClaimTemplate(t *testing.T) {
 }
 
 func TestResourceClaimReservation(t *testing.T) {
+	t.Parallel()
 	const allocated = `allocation: {devices: {results: [{request: r, driver: d.example.com, pool: p, device: x}]}}`
 	reserved := func(uid string) []any { return []any{map[string]any{"resource": "pods", "name": "p", "uid": uid}} }
 	const byPod = `, reservedFor: [{resource: pods, name: p, uid: u}]`

@@ -39,6 +39,7 @@ func quotaUsed(c cluster) any {
 }
 
 func TestResourceQuotaUsed(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		quota   string
@@ -83,6 +84,7 @@ func TestResourceQuotaUsed(t *testing.T) {
 
 // What is created is charged by admission, and what is deleted or ends is returned.
 func TestResourceQuotaReplenish(t *testing.T) {
+	t.Parallel()
 	c := startQuota(t)
 	c.Do("POST", shopPath+"/resourcequotas", quota(`"pods":"2","cpu":"1"`, ""))
 	c.Settle()
@@ -106,6 +108,7 @@ func TestResourceQuotaReplenish(t *testing.T) {
 
 // A wrong status is corrected after five minutes.
 func TestResourceQuotaResync(t *testing.T) {
+	t.Parallel()
 	c := startQuota(t)
 	c.Put(quota(`"pods":"2"`, ""))
 	c.Settle()

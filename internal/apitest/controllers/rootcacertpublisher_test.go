@@ -10,6 +10,7 @@ import (
 )
 
 func TestRootCAPublisher(t *testing.T) {
+	t.Parallel()
 	const path = shopPath + "/configmaps/kube-root-ca.crt"
 	for _, tls := range []bool{false, true} {
 		var options []fakeapi.Option

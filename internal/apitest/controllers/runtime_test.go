@@ -64,6 +64,7 @@ func (h *harness) advance(d time.Duration) {
 }
 
 func TestInformer(t *testing.T) {
+	t.Parallel()
 	var seen []string
 	var informer *controller.Informer
 	h := newHarness(t, server.Config{}, func(e *controller.Env) {
@@ -108,6 +109,7 @@ func TestInformer(t *testing.T) {
 
 // Informers show what the watch cache shows.
 func TestInformerLag(t *testing.T) {
+	t.Parallel()
 	var informer *controller.Informer
 	h := newHarness(t, server.Config{}, func(e *controller.Env) { informer = e.Informer(controller.ConfigMaps) })
 	require.NoError(t, h.server.Control().Lag("configmaps", "", mvcc.Lag{By: 3 * time.Second}))
@@ -129,6 +131,7 @@ func TestInformerLag(t *testing.T) {
 
 // A definition adds a resource, and its deletion removes it.
 func TestEachChange(t *testing.T) {
+	t.Parallel()
 	seen := map[string]int{}
 	h := newHarness(t, server.Config{}, func(e *controller.Env) {
 		e.EachChange(func(old, new *controller.Object) {
@@ -155,6 +158,7 @@ func TestEachChange(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	var calls []string
 	fail := 0
 	var q *controller.Queue
@@ -228,6 +232,7 @@ func TestQueue(t *testing.T) {
 }
 
 func TestClient(t *testing.T) {
+	t.Parallel()
 	h := newHarness(t, server.Config{}, func(*controller.Env) {})
 	made, err := h.client.Create(controller.ConfigMaps, "default", map[string]any{"metadata": map[string]any{"name": "a"}})
 	require.NoError(t, err)
@@ -257,6 +262,7 @@ func TestClient(t *testing.T) {
 
 // RBAC limits a controller to the role of the real one.
 func TestClientIsAuthorized(t *testing.T) {
+	t.Parallel()
 	modes, err := chain.OfModes([]string{"RBAC"}, nil, chain.Options{})
 	require.NoError(t, err)
 	h := newHarness(t, server.Config{Auth: registry.Auth{Modes: chain.NewSource(modes)}}, func(*controller.Env) {})
@@ -267,6 +273,7 @@ func TestClientIsAuthorized(t *testing.T) {
 }
 
 func TestClientMeetsFaults(t *testing.T) {
+	t.Parallel()
 	create := func(h *harness, name string) error {
 		_, err := h.client.Create(controller.ConfigMaps, "default", map[string]any{"metadata": map[string]any{"name": name}})
 		return err
@@ -298,6 +305,7 @@ func TestClientMeetsFaults(t *testing.T) {
 }
 
 func TestRecorder(t *testing.T) {
+	t.Parallel()
 	var r *controller.Recorder
 	h := newHarness(t, server.Config{}, func(e *controller.Env) {
 		r = e.Recorder(e.Client("deployment-controller"), "test-controller")
@@ -338,6 +346,7 @@ func TestRecorder(t *testing.T) {
 }
 
 func TestObjectLinks(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, meta string
 		owners     []controller.OwnerReference

@@ -26,6 +26,7 @@ func nodeOf(p map[string]any) string { return object.String(p, "spec", "nodeName
 // Each row creates Nodes and then one Pod after the other. The Pod p goes to the Node
 // want, or has the message want.
 func TestSchedulerSelection(t *testing.T) {
+	t.Parallel()
 	const noVictims = " preemption: 0/%d nodes are available: %[1]d No preemption victims found for incoming pod."
 	const notHelpful = " preemption: 0/%d nodes are available: %[1]d Preemption is not helpful for scheduling."
 	affinity := func(kind, key string) string {
@@ -140,6 +141,7 @@ func TestSchedulerSelection(t *testing.T) {
 
 // What makes a rejected Pod schedulable brings it back at once.
 func TestSchedulerRetry(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name   string
 		pod    string
@@ -176,6 +178,7 @@ func TestSchedulerRetry(t *testing.T) {
 }
 
 func TestSchedulerPriorityOrder(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "scheduler")
 	c.Put(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}`)
 	c.Put(smallNode("a", ""))
@@ -188,6 +191,7 @@ func TestSchedulerPriorityOrder(t *testing.T) {
 }
 
 func TestSchedulerPreemption(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "scheduler")
 	c.Put(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}
 ---
@@ -224,6 +228,7 @@ func TestSchedulerPreemption(t *testing.T) {
 
 // A Node that a Pod of higher priority is nominated to has no room for others.
 func TestSchedulerNominated(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "scheduler")
 	c.Put(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}`)
 	c.Put(smallNode("a", ""))
@@ -240,6 +245,7 @@ func TestSchedulerNominated(t *testing.T) {
 
 // A rejected Pod is tried again after five minutes: the Event becomes a series.
 func TestSchedulerSeries(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "scheduler")
 	c.Create(podsPath, pod("p", ""))
 	c.SettleWithin(11 * time.Minute)
@@ -253,6 +259,7 @@ func TestSchedulerSeries(t *testing.T) {
 
 // The roles of kube-scheduler are sufficient.
 func TestSchedulerRoles(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "scheduler")
 	c.Put(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}`)
 	c.Put(smallNode("a", ""))
@@ -271,6 +278,7 @@ func TestSchedulerRoles(t *testing.T) {
 
 // Claims of a class that waits for its consumer are bound for the Node that is chosen.
 func TestSchedulerDelayedVolumes(t *testing.T) {
+	t.Parallel()
 	const claim = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: default},
   spec: {storageClassName: %s, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}, status: {phase: Pending}}`
 	uses := pod("p", `, volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]`)

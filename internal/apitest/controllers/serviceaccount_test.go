@@ -10,6 +10,7 @@ import (
 )
 
 func TestServiceAccount(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "serviceaccount-controller", fakeapi.WithNamespaces("shop"))
 	require.Nil(t, c.Get("serviceaccounts", "shop", "default"), "nothing happens before Settle")
 

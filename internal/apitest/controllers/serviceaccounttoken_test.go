@@ -24,6 +24,7 @@ func startServiceAccountToken(t *testing.T) cluster {
 // A Secret gets a token by which its ServiceAccount authenticates, until the Secret is
 // gone.
 func TestServiceAccountToken(t *testing.T) {
+	t.Parallel()
 	c := startServiceAccountToken(t)
 	c.Put(robotAccount)
 	c.Do("POST", shopPath+"/secrets", robotToken)
@@ -54,6 +55,7 @@ func TestServiceAccountToken(t *testing.T) {
 }
 
 func TestServiceAccountTokenNoAccount(t *testing.T) {
+	t.Parallel()
 	c := startServiceAccountToken(t)
 	c.Put(robotToken)
 	c.Settle()

@@ -16,6 +16,7 @@ func serviceCIDR(name, prefix string) string {
 }
 
 func TestServiceCIDRReady(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "service-cidr-controller")
 	c.Create(serviceCIDRsPath, serviceCIDR("more", "10.9.0.0/24"))
 	c.Settle()
@@ -27,6 +28,7 @@ func TestServiceCIDRReady(t *testing.T) {
 }
 
 func TestServiceCIDRDeletion(t *testing.T) {
+	t.Parallel()
 	const blocked = "False Terminating There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR"
 	address := func(ip, manager string) string {
 		return `{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {name: ` + ip + `, labels: {ipaddress.kubernetes.io/ip-family: IPv4, ipaddress.kubernetes.io/managed-by: ` + manager + `}},
@@ -64,6 +66,7 @@ func TestServiceCIDRDeletion(t *testing.T) {
 }
 
 func TestServiceCIDRRelease(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "service-cidr-controller")
 	c.Create(serviceCIDRsPath, serviceCIDR("more", "10.9.0.0/24"))
 	c.Put(`{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {name: 10.9.0.7, labels: {ipaddress.kubernetes.io/managed-by: ipallocator.k8s.io}},

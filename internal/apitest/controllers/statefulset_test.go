@@ -29,6 +29,7 @@ func imagesOfPods(c workloads) []string {
 }
 
 func TestStatefulSetOrdered(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 2, "")
 	assert.Equal(t, []string{"db-0"}, namesOf(c.Pods()))
 	pod := c.Get("pods", "db-0")
@@ -56,6 +57,7 @@ func TestStatefulSetOrdered(t *testing.T) {
 }
 
 func TestStatefulSetParallel(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 3, `,"podManagementPolicy":"Parallel","ordinals":{"start":5}`)
 	assert.Equal(t, []string{"db-5", "db-6", "db-7"}, namesOf(c.Pods()))
 	c.Patch("statefulsets", "db", `{"spec":{"replicas":1}}`)
@@ -63,6 +65,7 @@ func TestStatefulSetParallel(t *testing.T) {
 }
 
 func TestStatefulSetRollingUpdate(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 3, "")
 	c.RunAll()
 	before := object.String(c.Get("statefulsets", "db"), "status", "currentRevision")
@@ -80,6 +83,7 @@ func TestStatefulSetRollingUpdate(t *testing.T) {
 }
 
 func TestStatefulSetUpdateStrategies(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, strategy, want string }{
 		{"partition", `{"type":"RollingUpdate","rollingUpdate":{"partition":1}}`, "[db-0=pg:1 db-1=pg:2]"},
 		{"on delete", `{"type":"OnDelete"}`, "[db-0=pg:1 db-1=pg:1]"},
@@ -101,6 +105,7 @@ func TestStatefulSetUpdateStrategies(t *testing.T) {
 }
 
 func TestStatefulSetRollback(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 1, `,"revisionHistoryLimit":1`)
 	c.RunAll()
 	first := object.String(c.Get("statefulsets", "db"), "status", "currentRevision")
@@ -118,6 +123,7 @@ func TestStatefulSetRollback(t *testing.T) {
 }
 
 func TestStatefulSetClaims(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 2, `,"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete","whenScaled":"Delete"},
 		"volumeClaimTemplates":[{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}]`)
 	c.RunAll()
@@ -138,6 +144,7 @@ func TestStatefulSetClaims(t *testing.T) {
 }
 
 func TestStatefulSetFailedPod(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 1, "")
 	c.Run()
 	before := object.String(c.Get("pods", "db-0"), "metadata", "uid")
@@ -146,6 +153,7 @@ func TestStatefulSetFailedPod(t *testing.T) {
 }
 
 func TestStatefulSetMinReadySeconds(t *testing.T) {
+	t.Parallel()
 	c := startStatefulSet(t, 2, `,"minReadySeconds":10`)
 	c.Run()
 	assert.Len(t, c.Pods(), 1)

@@ -33,6 +33,7 @@ func volumeOf(c cluster) map[string]any {
 }
 
 func TestStorageProvisioner(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		objects []string
@@ -69,6 +70,7 @@ func TestStorageProvisioner(t *testing.T) {
 // A class for the first consumer is there if no class is, and its claims get a volume
 // on the Node of their Pod.
 func TestStorageProvisionerFirstConsumer(t *testing.T) {
+	t.Parallel()
 	c := startStorage(t, storageControllers+",scheduler,kubelet,root-ca-certificate-publisher-controller")
 	c.Create(claimsPath, claim("data", "1Gi", "accessModes: [ReadWriteOnce]"))
 	c.SettleWithin(time.Second)
@@ -85,12 +87,14 @@ func TestStorageProvisionerFirstConsumer(t *testing.T) {
 }
 
 func TestStorageProvisionerOneClass(t *testing.T) {
+	t.Parallel()
 	c := startStorage(t, storageControllers, immediate)
 	assert.Equal(t, []string{"fast"}, c.Names("storageclasses"))
 }
 
 // A selected Node that is gone is given back to the scheduler.
 func TestStorageProvisionerAbsentNode(t *testing.T) {
+	t.Parallel()
 	c := startStorage(t, storageControllers, strings.Replace(immediate, "Immediate", "WaitForFirstConsumer", 1))
 	c.Create(claimsPath, claim("data", "1Gi", "accessModes: [ReadWriteOnce]", "annotations: {volume.kubernetes.io/selected-node: gone}"))
 	c.SettleWithin(time.Second)
@@ -100,6 +104,7 @@ func TestStorageProvisionerAbsentNode(t *testing.T) {
 }
 
 func TestStorageProvisionerResize(t *testing.T) {
+	t.Parallel()
 	c := startStorage(t, storageControllers, immediate, csiDriver)
 	c.Create(claimsPath, claim("data", "1Gi", "accessModes: [ReadWriteOnce]"))
 	c.SettleWithin(time.Second)
@@ -111,6 +116,7 @@ func TestStorageProvisionerResize(t *testing.T) {
 }
 
 func TestStorageProvisionerAttach(t *testing.T) {
+	t.Parallel()
 	c := startStorage(t, storageControllers, csiDriver)
 	const path = "/apis/storage.k8s.io/v1/volumeattachments"
 	c.Create(path, `{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: a}, spec: {attacher: d.example.com, nodeName: node-a, source: {persistentVolumeName: v}}}`)

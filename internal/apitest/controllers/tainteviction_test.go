@@ -20,6 +20,7 @@ status: {phase: Running}}`, tolerations)
 }
 
 func TestTaintEviction(t *testing.T) {
+	t.Parallel()
 	const taint = `{key: k, effect: NoExecute}`
 	for _, row := range []struct {
 		name        string
@@ -62,6 +63,7 @@ func TestTaintEviction(t *testing.T) {
 
 // A Pod stays if the taint is removed in time. A second taint does not give it more time.
 func TestTaintEvictionCancellation(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "taint-eviction-controller")
 	c.Put(taintedNode("{key: k, effect: NoExecute}"))
 	c.Put(toleratingPod(`{operator: Exists, tolerationSeconds: 60}`))

@@ -18,6 +18,7 @@ func finishedJob(name, ttl, condition string) string {
 }
 
 func TestTTLAfterFinished(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "ttl-after-finished-controller,garbage-collector-controller", fakeapi.WithNamespaces("shop"))
 	c.Put(
 		finishedJob("complete", `"ttlSecondsAfterFinished":60,`, "Complete"), finishedJob("failed", `"ttlSecondsAfterFinished":120,`, "Failed"),

@@ -17,6 +17,7 @@ func policyWith(rule, paramKind, expression string) string {
 }
 
 func TestPolicyStatusTypeChecking(t *testing.T) {
+	t.Parallel()
 	const (
 		definition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: gadgets.example.com}, spec: {group: example.com, scope: Namespaced,
   names: {plural: gadgets, kind: Gadget}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object,

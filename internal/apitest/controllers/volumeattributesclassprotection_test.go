@@ -10,6 +10,7 @@ import (
 )
 
 func TestVolumeAttributesClassProtection(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, "volumeattributesclass-protection-controller")
 	c.Put(`{apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: gold}, driverName: d.example.com, parameters: {iops: "1"}}`)
 	c.Put(claim("data", "1Gi", "accessModes: [ReadWriteOnce], volumeAttributesClassName: gold"))

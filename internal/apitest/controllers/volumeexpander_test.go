@@ -10,6 +10,7 @@ import (
 )
 
 func TestVolumeExpander(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct{ name, source, event, resizer string }{
 		{"CSI", "csi: {driver: d.example.com, volumeHandle: h}", "ExternalExpanding: waiting for an external controller to expand this PVC", ""},
 		{"migrated", "awsElasticBlockStore: {volumeID: v}", "ExternalExpanding: CSI migration enabled for kubernetes.io/aws-ebs; waiting for external resizer to expand the pvc", "ebs.csi.aws.com"},
