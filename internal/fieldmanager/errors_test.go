@@ -24,6 +24,9 @@ func TestTypeErrors(t *testing.T) {
 				"  .spec.ports: expected list, got &{x}\n  .spec.publishNotReadyAddresses: expected boolean, got &{x}\n  .spec.selector: expected map, got &{[]}"},
 		{"integers in paths", "ConfigMap", `{metadata: {finalizers: [1099511627776]}}`,
 			".metadata.finalizers[=1099511627776]: expected string, got &value.valueUnstructured{Value:1099511627776}"},
+		{"integers in keys that are no scalars", "Pod", `{spec: {volumes: [{name: [1099511627776]}], containers: [{name: {a: 1}}]}}`,
+			"errors:\n  .spec.containers[name=a=1].name: expected string, got &value.valueUnstructured{Value:map[string]interface {}{\"a\":1}}\n" +
+				"  .spec.volumes[name=[1099511627776]].name: expected string, got &value.valueUnstructured{Value:[]interface {}{1099511627776}}"},
 		{"percents", "ConfigMap", `{data: {a%d: [x%s]}}`, `.data.a%d: expected string, got &value.valueUnstructured{Value:[]interface {}{"x%s"}}`},
 		{"elements that are no objects", "Pod", `{spec: {containers: [x], initContainers: [null]}, metadata: {finalizers: [{}]}}`,
 			"errors:\n  .metadata.finalizers: element 0: associative list without keys has an element that's a map type\n" +

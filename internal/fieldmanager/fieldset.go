@@ -72,20 +72,36 @@ func appendString(b []byte, s string) []byte {
 func stepText(s pathStep) string {
 	e := names(nil).parseStep(s.text)
 	if e.Value != nil {
-		*e.Value = integer(*e.Value)
+		*e.Value = withIntegers(*e.Value)
 	}
 	if e.Key != nil {
 		for i, k := range *e.Key {
-			(*e.Key)[i].Value = integer(k.Value)
+			(*e.Key)[i].Value = withIntegers(k.Value)
 		}
 	}
 	return e.String()
 }
 
-// integer returns an integer that was parsed as a floating-point number, and other values unchanged.
-func integer(v value.Value) value.Value {
-	if f, ok := v.Unstructured().(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
-		return value.NewValueInterface(int64(f))
+// withIntegers returns a value in which integers that were parsed as floating-point numbers are
+// integers.
+func withIntegers(v value.Value) value.Value {
+	return value.NewValueInterface(integersIn(v.Unstructured()))
+}
+
+func integersIn(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<63 {
+			return int64(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = integersIn(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = integersIn(v[name])
+		}
 	}
 	return v
 }

@@ -339,7 +339,7 @@ func inGoSyntax(e *Error, minor int, group, kind string) any {
 		return goSyntax(unversioned.Value{Type: typ, Value: v.Value, Minor: minor}.GoSyntax())
 	case NamedString:
 		typ, key, keyType := unversioned.TypeAt(group, kind, e.Field)
-		if key == string(v) {
+		if keyType != "" && key == string(v) {
 			typ = keyType
 		}
 		if !unversioned.SameShape(typ, "s") && !unversioned.SameShape(typ, "o") {

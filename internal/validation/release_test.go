@@ -108,6 +108,7 @@ func TestGoSyntaxOfReleases(t *testing.T) {
 			`[]admissionregistration.OperationType{"*"}`},
 		{"resource name", "", "ResourceQuota", "spec.hard[things]", NamedString("things"), `things`},
 		{"percentage", "apps", "Deployment", "spec.strategy.rollingUpdate.maxSurge", NamedString("101%"), `intstr.IntOrString{Type:1, IntVal:0, StrVal:"101%"}`},
+		{"empty percentage", "policy", "PodDisruptionBudget", "spec.minAvailable", NamedString(""), `intstr.IntOrString{Type:1, IntVal:0, StrVal:""}`},
 		{"untyped", "example.com", "Foo", "spec.x", map[string]any{"a": int64(1)}, `map[string]interface {}{"a":1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
