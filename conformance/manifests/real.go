@@ -217,7 +217,7 @@ func oneOf(all []answer, ours answer) bool {
 			times[e]++
 		}
 	}
-	for _, e := range parts(ours.message) {
+	for _, e := range slices.Compact(parts(ours.message)) {
 		if times[e] == 0 {
 			return false
 		}
