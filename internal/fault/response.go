@@ -320,7 +320,7 @@ func statusForCode(code int, r *route.Route) *status.Status {
 		if r.Verb == "create" {
 			return status.AlreadyExists(gr, r.Name)
 		}
-		return status.Conflict(gr, r.Name, "the object has been modified; please apply your changes to the latest version and try again")
+		return status.Modified(gr, r.Name)
 	case http.StatusGone:
 		return status.Expired(new(storage.ExpiredError).Error())
 	case http.StatusTooManyRequests:

@@ -348,7 +348,7 @@ func (op *operation) checkPreconditions(old *storage.Object, o *DeleteOptions) e
 		switch {
 		case p.want == nil || *p.want == p.is:
 		case op.Type.MarkTerminating != nil: // kube-apiserver looks before it marks the object
-			return status.Conflict(op.groupResource(), old.Name, fmt.Sprintf("Precondition failed: %s in precondition: %s, %s in object meta: %s", p.what, *p.want, p.what, p.is))
+			return status.Conflict(op.groupResource(), old.Name, status.PreconditionText(p.what, *p.want, p.is))
 		default: // kube-apiserver puts the kind in the place of the resource
 			return status.Conflict(status.GroupResource{Group: op.Type.Group, Resource: op.Type.Kind}, old.Name,
 				fmt.Sprintf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been %s", p.what, *p.want, p.what, p.is, p.fate))

@@ -116,7 +116,7 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, old *storag
 		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
 	}
 	if is, uid := old.Stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
-		return status.Conflict(op.scaleResource(), op.Name, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, is))
+		return status.Conflict(op.scaleResource(), op.Name, status.PreconditionText("UID", uid, is))
 	}
 	return nil
 }

@@ -271,7 +271,7 @@ func (op *operation) checkVersion(meta map[string]any, old *storage.Object) erro
 			validation.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
 		}))
 	default:
-		return status.Conflict(op.groupResource(), op.Name, "the object has been modified; please apply your changes to the latest version and try again")
+		return status.Modified(op.groupResource(), op.Name)
 	}
 	return nil
 }
@@ -452,6 +452,5 @@ func (op *operation) completesDeletion(obj, old map[string]any) bool {
 // the object, in the words of kube-apiserver's storage.
 func preconditionFailed(gr status.GroupResource, name, key, what, want, is string) error {
 	return status.Conflict(gr, name, fmt.Sprintf(
-		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in object meta: %s",
-		key, what, want, what, is))
+		"StorageError: invalid object, Code: 4, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, status.PreconditionText(what, want, is)))
 }

@@ -146,6 +146,17 @@ func Conflict(gr GroupResource, name, why string) *Status {
 	return Failure(http.StatusConflict, ReasonConflict, fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", gr, name, why), details(gr, name))
 }
 
+// Modified is the Conflict of a write that was made from an older version of the object.
+func Modified(gr GroupResource, name string) *Status {
+	return Conflict(gr, name, "the object has been modified; please apply your changes to the latest version and try again")
+}
+
+// PreconditionText is why a write conflicts that was meant for an object with another UID or
+// resourceVersion, which what names: want is that of the request, is that of the object.
+func PreconditionText(what, want, is string) string {
+	return fmt.Sprintf("Precondition failed: %s in precondition: %s, %s in object meta: %s", what, want, what, is)
+}
+
 // Forbidden is returned for a request that is not allowed. The message leaves
 // out an empty resource or name.
 func Forbidden(gr GroupResource, name, why string) *Status {
