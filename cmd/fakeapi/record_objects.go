@@ -96,6 +96,9 @@ func (f *objectFolder) next(resource string) error {
 	if err := f.close(); err != nil {
 		return err
 	}
+	if filepath.Base(resource) != resource || !filepath.IsLocal(resource) {
+		return fmt.Errorf("the cluster has a resource whose name %q cannot be that of a file", resource)
+	}
 	f.part++
 	name := fmt.Sprintf("%s-%d.yaml", resource, f.part)
 	if resource != f.resource {

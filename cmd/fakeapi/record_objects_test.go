@@ -40,6 +40,9 @@ func TestObjectFolder(t *testing.T) {
 		require.NoError(t, f.write("configmaps", map[string]any{"data": strings.Repeat("a", maxObjectFile)}))
 	}
 	require.NoError(t, f.write("pods", map[string]any{}))
+	for _, name := range []string{"../pods", "pods/a", ".."} {
+		assert.ErrorContains(t, f.write(name, nil), "cannot be that of a file")
+	}
 	require.NoError(t, f.close())
 	var names []string
 	entries, err := os.ReadDir(f.dir)

@@ -19,18 +19,44 @@ metadata: {name: Web}
 spec: {containers: [{name: web, image: nginx}]}
 `
 
+// clusterProfile is that of a cluster of v1.35 with a definition.
+const clusterProfile = `
+fakeapiProfile: 1
+version: v1.35.4
+release: v1.35.4
+objects:
+- apiVersion: apiextensions.k8s.io/v1
+  kind: CustomResourceDefinition
+  metadata: {name: widgets.example.com}
+  spec:
+    group: example.com
+    names: {plural: widgets, kind: Widget}
+    scope: Namespaced
+    versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`
+
 func TestValidate(t *testing.T) {
 	dir := t.TempDir()
 	pod := filepath.Join(dir, "pod.yaml")
 	require.NoError(t, os.WriteFile(pod, []byte(badPod), 0o600))
 	old := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(old, "a.yaml"), []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"), 0o600))
+	widget, cluster := filepath.Join(t.TempDir(), "widget.yaml"), filepath.Join(t.TempDir(), "cluster.profile")
+	require.NoError(t, os.WriteFile(widget, []byte("{apiVersion: example.com/v1, kind: Widget, metadata: {name: a}}"), 0o600))
+	require.NoError(t, os.WriteFile(cluster, []byte(clusterProfile), 0o600))
 	for _, row := range []struct {
 		args   string
 		code   int
 		stdout string
 	}{
 		{"validate", 2, ""},
+		{"validate " + widget, 1, `no matches for kind "Widget"`},
+		{"validate --profile " + cluster + " " + widget, 0, "1 object in 1 file: 1 valid, 0 invalid (v1.35.4, "},
+		{"validate --profile " + cluster + " --release 1.36 " + widget, 0, "1 object in 1 file: 1 valid, 0 invalid (v1.36.3, "},
+		{"validate --profile " + dir + "/none " + widget, 1, ""},
+		{"validate --webhook-service shop/hooks " + pod, 2, ""},
+		{"validate --webhook-service hooks=127.0.0.1:1 " + pod, 2, ""},
+		{"validate --webhook-service shop/hooks=127.0.0.1:1 " + widget, 1, `no matches for kind "Widget"`},
 		{"validate --output xml " + pod, 2, ""},
 		{"validate --namespaces any " + pod, 2, ""},
 		{"validate --release 1.2 " + pod, 2, ""},

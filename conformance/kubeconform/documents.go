@@ -4,8 +4,10 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -22,17 +24,43 @@ var customKinds []byte
 // documentsInFile is how many documents a file has.
 const documentsInFile = 10
 
+// classes are the kinds that have up to maxClasses objects, as in a cluster. The others share the
+// rest of the documents.
+var classes = []string{"StorageClass", "IngressClass", "PriorityClass", "RuntimeClass", "CSIDriver", "LimitRange"}
+
+const maxClasses = 10
+
 // documents returns the documents of patterns.
 func documents() [][]byte { return bytes.Split(patterns, []byte("\n---\n")) }
 
 // documentOf returns the document of a kind.
 func documentOf(kind string) (string, error) {
 	for _, d := range documents() {
-		if bytes.Contains(d, []byte("kind: "+kind+"\n")) {
+		if isOfKind(d, kind) {
 			return string(d), nil
 		}
 	}
 	return "", fmt.Errorf("no document of kind %s", kind)
+}
+
+func isOfKind(document []byte, kind string) bool {
+	return bytes.Contains(document, []byte("\nkind: "+kind+"\n"))
+}
+
+// copies yields the documents of patterns again and again, with other numbers.
+func copies(yield func([]byte) bool) {
+	for n := 0; ; n++ {
+		number := strconv.Itoa(n)
+		for _, d := range documents() {
+			if n >= maxClasses && slices.ContainsFunc(classes, func(kind string) bool { return isOfKind(d, kind) }) {
+				continue
+			}
+			d = bytes.ReplaceAll(d, []byte("n0"), []byte("n"+number))
+			if !yield(bytes.ReplaceAll(d, []byte(`"0"`), []byte(`"`+number+`"`))) {
+				return
+			}
+		}
+	}
 }
 
 // writeDocuments writes n documents to files in a new folder.
@@ -40,19 +68,17 @@ func writeDocuments(dir string, n int) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	all := documents()
-	var text bytes.Buffer
-	for i := range n {
-		number := strconv.Itoa(i / len(all))
-		d := bytes.ReplaceAll(all[i%len(all)], []byte("n0"), []byte("n"+number))
-		d = bytes.ReplaceAll(d, []byte(`"0"`), []byte(`"`+number+`"`))
-		fmt.Fprintf(&text, "---\n%s\n", d)
-		if (i+1)%documentsInFile == 0 || i == n-1 {
-			name := filepath.Join(dir, fmt.Sprintf("%06d.yaml", i/documentsInFile))
-			if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
-				return err
-			}
-			text.Reset()
+	next, stop := iter.Pull(copies)
+	defer stop()
+	for written := 0; written < n; {
+		var text bytes.Buffer
+		for range min(documentsInFile, n-written) {
+			d, _ := next()
+			fmt.Fprintf(&text, "---\n%s\n", d)
+			written++
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d.yaml", written)), text.Bytes(), 0o600); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -46,12 +46,14 @@ type listed struct {
 // ReadObjects reads the objects of a cluster in pages, each in the version that the cluster prefers,
 // without secrets, and returns how many there are. It keeps one object in memory. Resources of other
 // servers, such as metrics.k8s.io, are left out, and with a warning those that the user may not
-// list.
+// list. If the cluster cannot list a resource, as when a webhook does not convert its objects, the
+// others are read before ReadObjects fails.
 func (c *Recorder) ReadObjects(ctx context.Context, o Objects) (n int, err error) {
 	resources, err := c.resources(ctx)
 	if err != nil {
 		return 0, err
 	}
+	var failed []error
 	for _, r := range resources {
 		if slices.Contains(o.Exclude, r.name) {
 			continue
@@ -65,11 +67,13 @@ func (c *Recorder) ReadObjects(ctx context.Context, o Objects) (n int, err error
 		switch {
 		case errors.As(err, &refused) && refused.code < 500:
 			c.Warn(missing(r.name, err))
+		case refused != nil:
+			failed = append(failed, err)
 		case err != nil:
 			return n, err
 		}
 	}
-	return n, nil
+	return n, errors.Join(failed...)
 }
 
 // resources returns what can be listed and written: of each resource its preferred version.

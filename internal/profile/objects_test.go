@@ -118,18 +118,23 @@ func TestReadObjectsErrors(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, fakeapi.WithInMemory())
 			times := 0
-			_, warnings, err := readAll(t, srv, nil, func(r *http.Request) *http.Response {
+			objects, warnings, err := readAll(t, srv, nil, func(r *http.Request) *http.Response {
 				if r.URL.Path != secrets || times == row.times {
 					return nil
 				}
 				times++
 				return answer(row.code, row.body)
 			})
-			if row.err != "" {
+			if row.code == http.StatusOK && row.err != "" {
 				require.EqualError(t, err, row.err)
 				return
 			}
-			require.NoError(t, err)
+			if row.err == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, row.err)
+			}
+			assert.NotNil(t, objects["services kubernetes"], "what follows is read")
 			require.Len(t, warnings, len(row.warnings))
 			for i, w := range row.warnings {
 				assert.Contains(t, warnings[i], w)
