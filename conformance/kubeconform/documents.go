@@ -24,11 +24,8 @@ var customKinds []byte
 // documentsInFile is how many documents a file has.
 const documentsInFile = 10
 
-// classes are the kinds that have up to maxClasses objects, as in a cluster. The others share the
-// rest of the documents.
-var classes = []string{"StorageClass", "IngressClass", "PriorityClass", "RuntimeClass", "CSIDriver", "LimitRange"}
-
-const maxClasses = 10
+// classKinds are the kinds of which a cluster has few objects.
+var classKinds = []string{"StorageClass", "IngressClass", "PriorityClass", "RuntimeClass", "CSIDriver", "LimitRange"}
 
 // documents returns the documents of patterns.
 func documents() [][]byte { return bytes.Split(patterns, []byte("\n---\n")) }
@@ -47,28 +44,32 @@ func isOfKind(document []byte, kind string) bool {
 	return bytes.Contains(document, []byte("\nkind: "+kind+"\n"))
 }
 
-// copies yields the documents of patterns again and again, with other numbers.
-func copies(yield func([]byte) bool) {
-	for n := 0; ; n++ {
-		number := strconv.Itoa(n)
-		for _, d := range documents() {
-			if n >= maxClasses && slices.ContainsFunc(classes, func(kind string) bool { return isOfKind(d, kind) }) {
-				continue
-			}
-			d = bytes.ReplaceAll(d, []byte("n0"), []byte("n"+number))
-			if !yield(bytes.ReplaceAll(d, []byte(`"0"`), []byte(`"`+number+`"`))) {
-				return
+// copies yields the documents of patterns again and again, with other numbers, and those of
+// classKinds up to limit times; 0 is no limit.
+func copies(limit int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for n := 0; ; n++ {
+			number := strconv.Itoa(n)
+			for _, d := range documents() {
+				if limit > 0 && n >= limit && slices.ContainsFunc(classKinds, func(kind string) bool { return isOfKind(d, kind) }) {
+					continue
+				}
+				d = bytes.ReplaceAll(d, []byte("n0"), []byte("n"+number))
+				if !yield(bytes.ReplaceAll(d, []byte(`"0"`), []byte(`"`+number+`"`))) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// writeDocuments writes n documents to files in a new folder.
-func writeDocuments(dir string, n int) error {
+// writeDocuments writes n documents to files in a new folder, with up to classes objects of each of
+// classKinds.
+func writeDocuments(dir string, n, classes int) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	next, stop := iter.Pull(copies)
+	next, stop := iter.Pull(copies(classes))
 	defer stop()
 	for written := 0; written < n; {
 		var text bytes.Buffer

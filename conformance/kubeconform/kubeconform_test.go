@@ -18,7 +18,7 @@ func TestDocuments(t *testing.T) {
 	dir := t.TempDir()
 	definitions, input, schemas := filepath.Join(dir, "definitions.yaml"), filepath.Join(dir, "documents"), filepath.Join(dir, "schemas")
 	require.NoError(t, os.WriteFile(definitions, customKinds, 0o600))
-	require.NoError(t, writeDocuments(input, 95))
+	require.NoError(t, writeDocuments(input, 95, 1))
 	require.NoError(t, writeSchemas(schemas, definitions))
 	files, err := os.ReadDir(input)
 	require.NoError(t, err)

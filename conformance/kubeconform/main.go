@@ -4,12 +4,13 @@
 //	go run ./kubeconform -documents 10000 -rounds 5
 //
 // Both validate the same files, ten documents each, of 40 kinds of which 3 are custom, and must
-// find all of them valid. Of StorageClasses and the like there are ten, as in a cluster, and equally
-// many of the other kinds. The schemas are those of the OpenAPI document of the server, and those of
-// the definitions. The two programs run in turn, so that a slow minute of the machine slows both,
-// with two processors each. The rows are: all documents, one Deployment from the standard input,
-// and ten times as many documents. A cell has the median of the rounds, the shortest and the longest
-// wall time, the median of the time of processors, and the largest resident set.
+// find all of them valid. There are equally many of each kind; with -classes 10 there are ten of
+// StorageClass and the like, as in a cluster, and the other kinds share the rest. The schemas are
+// those of the OpenAPI document of the server, and those of the definitions. The two programs run in
+// turn, so that a slow minute of the machine slows both, with two processors each. The rows are: all
+// documents, one Deployment from the standard input, and ten times as many documents. A cell has the
+// median of the rounds, the shortest and the longest wall time, the median of the time of processors,
+// and the largest resident set.
 //
 // It builds the command of this tree, and kubeconform from the module proxy, or takes the one of
 // -kubeconform. It is no test, because it measures time.
@@ -35,18 +36,19 @@ const module = "github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0"
 func main() {
 	documents := flag.Int("documents", 10_000, "validate `NUMBER` documents")
 	rounds := flag.Int("rounds", 5, "run each program `NUMBER` times")
+	classes := flag.Int("classes", 0, "make at most `NUMBER` objects of StorageClass and other kinds of which a cluster has few; 0 is no limit")
 	other := flag.String("kubeconform", "", "measure the executable `FILE` (default v0.7.0, which is built)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *documents, *rounds, *other); err != nil {
+	if err := run(ctx, *documents, *rounds, *classes, *other); err != nil {
 		fmt.Fprintln(os.Stderr, "kubeconform:", err)
 		os.Exit(1)
 	}
 }
 
 // run measures and prints a table.
-func run(ctx context.Context, documents, rounds int, other string) error {
+func run(ctx context.Context, documents, rounds, classes int, other string) error {
 	dir, err := os.MkdirTemp("", "kubeconform")
 	if err != nil {
 		return err
@@ -74,10 +76,10 @@ func run(ctx context.Context, documents, rounds int, other string) error {
 		return err
 	}
 	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
-	if err := writeDocuments(few, documents); err != nil {
+	if err := writeDocuments(few, documents, classes); err != nil {
 		return err
 	}
-	if err := writeDocuments(many, 10*documents); err != nil {
+	if err := writeDocuments(many, 10*documents, classes); err != nil {
 		return err
 	}
 	ours := []string{fakeapi, "validate", "--crds", definitions}
