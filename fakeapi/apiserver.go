@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/authn"
-	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/cluster"
 )
 
 // WithAPIServer applies settings that a kube-apiserver has as flags. Several of these options
@@ -71,7 +71,7 @@ func (c *config) applyLimits(a *apiserver.Config) {
 	c.server.MaxWrites = cmp.Or(a.MaxMutatingRequestsInflight, c.server.MaxWrites)
 	c.server.MinWatchTimeout = cmp.Or(a.MinRequestTimeout, c.server.MinWatchTimeout)
 	c.server.EventTTL = cmp.Or(a.EventTTL, c.server.EventTTL)
-	c.server.Compaction = cmp.Or(registry.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep}, c.server.Compaction)
+	c.server.Compaction = cmp.Or(cluster.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep}, c.server.Compaction)
 	if a.AuditLog != nil {
 		c.auditPolicy, c.auditWriter = a.AuditPolicy, a.AuditLog
 	}

@@ -22,12 +22,12 @@ func (b back) RunControllers(ctx context.Context) error { return b.api.Controlle
 
 func (b back) RemoveObject(object any) error { return b.removeObject(object) }
 
-func (b back) HasManualClock() bool { return b.api.Registry().Clock().Manual() }
+func (b back) HasManualClock() bool { return b.api.Cluster().Clock().Manual() }
 
-func (b back) StartUsage() { b.api.Registry().Usage().Start() }
+func (b back) StartUsage() { b.api.Cluster().Usage().Start() }
 
 func (b back) Usage() (u any, counting bool) {
 	return b.api.Control().Usage()
 }
 
-func (b back) HistoryBytes() int64 { return b.api.Registry().Store().HistoryBytes() }
+func (b back) HistoryBytes() int64 { return b.api.Cluster().Store().HistoryBytes() }

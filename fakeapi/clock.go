@@ -13,7 +13,7 @@ import (
 type Clock struct{ api *server.Server }
 
 // Now returns the server's time.
-func (c Clock) Now() time.Time { return c.api.Registry().Clock().Now() }
+func (c Clock) Now() time.Time { return c.api.Cluster().Clock().Now() }
 
 // Advance moves the time forward by d and fires the timers that are due. When it
 // returns, the server has run all of them. It fails with ErrNegativeDuration if d is
@@ -27,7 +27,7 @@ func (c Clock) Advance(d time.Duration) error { return c.api.Control().Advance(d
 // Sleep waits until d has passed on the clock, or until ctx is done. Then it
 // returns the error of ctx.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
-	t := c.api.Registry().Clock().After(d)
+	t := c.api.Cluster().Clock().After(d)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/mvcc"
@@ -34,7 +35,7 @@ var (
 	// ErrInvalidLag is returned for a negative lag, for one longer than history is
 	// kept, for a resource without a watch cache, and for a revision older than
 	// what the watch cache has shown.
-	ErrInvalidLag = registry.ErrInvalidLag
+	ErrInvalidLag = cluster.ErrInvalidLag
 
 	// ErrNegativeDuration is returned by Clock.Advance for a negative duration.
 	ErrNegativeDuration = clock.ErrNegativeDuration

@@ -60,7 +60,7 @@ func (s *Server) loadDefinitions() error {
 			if _, err := s.storeDocument(d); err != nil {
 				return err
 			}
-			if err := s.api.Registry().CheckServed(d.name); err != nil {
+			if err := s.api.Cluster().CheckServed(d.name); err != nil {
 				return d.wrap(err)
 			}
 		}
@@ -107,7 +107,7 @@ func (s *Server) createNamespaces(docs []document) error {
 
 // storeDocument stores the object of a document.
 func (s *Server) storeDocument(d document) (Object, error) {
-	obj, err := s.api.Registry().Put(d.json)
+	obj, err := s.api.Cluster().Put(d.json)
 	if err != nil {
 		return nil, d.wrap(err)
 	}

@@ -12,5 +12,5 @@ func (s *Server) Requests() []journal.Request { return s.api.Control().Requests(
 // Writes returns the writes from a revision on, oldest first, as far back as
 // history is kept. It knows the Writer of the newest 4,096.
 func (s *Server) Writes(from int64) []journal.Write {
-	return s.api.Registry().Writes(mvcc.Revision(from))
+	return s.api.Cluster().Writes(mvcc.Revision(from))
 }

@@ -3,7 +3,7 @@ package fakeapi
 import (
 	"time"
 
-	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -58,7 +58,7 @@ type Lag struct {
 func (s *Server) SetLag(resource string, lag Lag) error {
 	of := mvcc.Lag{By: lag.By, Revisions: lag.Revisions, Until: mvcc.Revision(lag.Until)}
 	if lag.Frozen {
-		of.Until = registry.Frozen.Until
+		of.Until = cluster.Frozen.Until
 	}
 	return s.api.Control().Lag(resource, lag.UserAgent, of)
 }

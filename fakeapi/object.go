@@ -49,7 +49,7 @@ func AtRevision(revision int64) ReadOption {
 //
 // Errors: ErrNotFound; ErrCompacted and ErrFutureRevision with AtRevision.
 func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (Object, error) {
-	found, err := s.api.Registry().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, name)
+	found, err := s.api.Cluster().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Server) Get(resource, namespace, name string, options ...ReadOption) (O
 // List reads the objects of a resource without HTTP, in the order of namespaces and
 // names. namespace is "" for all. Its errors are those of Get.
 func (s *Server) List(resource, namespace string, options ...ReadOption) ([]Object, error) {
-	found, err := s.api.Registry().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, "")
+	found, err := s.api.Cluster().ReadAt(mvcc.Revision(newReadOptions(options).revision), resource, namespace, "")
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Server) Store(object any) (Object, error) {
 // Remove removes an object without HTTP, at once: finalizers and grace periods have no effect.
 // It fails with ErrNotFound.
 func (s *Server) Remove(resource, namespace, name string) error {
-	return s.api.Registry().Remove(resource, namespace, name)
+	return s.api.Cluster().Remove(resource, namespace, name)
 }
 
 // removeObject removes the object with the kind, namespace and name of object, which has a form
@@ -110,7 +110,7 @@ func (s *Server) Remove(resource, namespace, name string) error {
 func (s *Server) removeObject(object any) error {
 	doc, err := documentOf(object)
 	if err == nil {
-		err = s.api.Registry().RemoveObject(doc.json)
+		err = s.api.Cluster().RemoveObject(doc.json)
 	}
 	if err != nil {
 		return fmt.Errorf("fakeapi: Remove: %w", objectError(err))

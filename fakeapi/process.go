@@ -76,7 +76,7 @@ func (h *host) Signal(in control.Signal) error {
 	if h.stopped.timers == nil {
 		h.stopped.timers = map[string]*clock.Timer{}
 	}
-	h.stopped.timers[in.Process] = h.server.api.Registry().Clock().AfterFunc(pause, func() {
+	h.stopped.timers[in.Process] = h.server.api.Cluster().Clock().AfterFunc(pause, func() {
 		_ = send(signals[continueSignal]) // the process may have ended
 	})
 	return nil

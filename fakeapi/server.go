@@ -54,7 +54,7 @@ func New(options ...Option) (*Server, error) {
 	}
 	c.server.State, c.state = nil, nil
 	if c.usageFolder != "" {
-		api.Registry().Usage().Start()
+		api.Cluster().Usage().Start()
 	}
 	s, err := listen(&Server{api: api, config: c})
 	if err != nil {

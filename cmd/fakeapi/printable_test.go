@@ -85,7 +85,7 @@ steps: [{name: ` + quoted + `, do: POST /api/v1/namespaces/default/configmaps, b
 		{"play of an invalid file", []string{"play", file("steps: [" + hostile)}, 1, ""},
 		{"play of a file that does not exist", []string{"play", "none" + hostile}, 1, `\x1b`},
 		{"replay of an invalid file", []string{"replay", file("steps: " + quoted)}, 1, ""},
-		{"serve of invalid objects", []string{"serve", "--objects", file("{kind: Pod, apiVersion: v1, metadata: {name: " + quoted + "}}")}, 1, `\x1b`},
+		{"serve of invalid objects", []string{"serve", "--listen", "127.0.0.1:0", "--objects", file("{kind: Pod, apiVersion: v1, metadata: {name: " + quoted + "}}")}, 1, `\x1b`},
 		{"explore", []string{"explore", hostile}, 2, ""},
 		{"command", []string{"serv" + hostile}, 2, `\x1b`},
 		{"flag", []string{"serve", "--" + hostile}, 2, `\x1b`},

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
@@ -22,8 +22,8 @@ type Config struct {
 	// Context ends with the server.
 	Context context.Context
 
-	Clock    *clock.Clock
-	Registry *registry.Registry
+	Clock   *clock.Clock
+	Cluster *cluster.Cluster
 
 	// Services maps Services, as "namespace/name", to the addresses at which they are called,
 	// such as "127.0.0.1:9443". The map must not change. Those that it does not have are called
@@ -121,7 +121,7 @@ func (a *Aggregator) loadChanged(names []string) {
 	var changed []*apiService
 	for _, name := range names {
 		delete(a.all, name)
-		if o := a.config.Registry.Store().Newest(t.Key("", name)); o != nil {
+		if o := a.config.Cluster.Store().Newest(t.Key("", name)); o != nil {
 			changed = append(changed, parse(t, o))
 		}
 	}
@@ -140,7 +140,7 @@ func (a *Aggregator) loadChanged(names []string) {
 
 func (a *Aggregator) loadLocked(t *resource.Type) {
 	a.all = map[string]*apiService{}
-	for o := range a.config.Registry.Store().All(t.Prefix) {
+	for o := range a.config.Cluster.Store().All(t.Prefix) {
 		a.all[o.Name] = parse(t, o)
 	}
 	a.makeLocalLocked(slices.Collect(maps.Values(a.all)))
@@ -215,7 +215,7 @@ func (a *Aggregator) busy(s *apiService) (end func()) {
 
 // typ returns the type of APIServices, nil in a release without.
 func (a *Aggregator) typ() *resource.Type {
-	return a.config.Registry.Surface().Builtin().Lookup(group, "v1", resources)
+	return a.config.Cluster.Surface().Builtin().Lookup(group, "v1", resources)
 }
 
 // Close ends all checks and waits for them.

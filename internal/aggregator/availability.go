@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/registry"
 )
 
 // localCondition is the condition Available of an APIService without a service.
-var localCondition = registry.Availability{Available: true, Reason: "Local", Message: "Local APIServices are always available"}
+var localCondition = cluster.Availability{Available: true, Reason: "Local", Message: "Local APIServices are always available"}
 
 // passed is the condition Available of a remote APIService whose server answers.
-var passed = registry.Availability{Available: true, Reason: "Passed", Message: "all checks passed"}
+var passed = cluster.Availability{Available: true, Reason: "Passed", Message: "all checks passed"}
 
 // availabilityUser is the user of the requests that check availability.
 var availabilityUser = &authn.User{Name: "system:kube-aggregator", Groups: []string{authn.MastersGroup}}
@@ -39,30 +39,30 @@ func (w *worker) checkAvailability(ctx context.Context) error {
 }
 
 // setCondition sets the condition Available of an APIService.
-func (a *Aggregator) setCondition(ctx context.Context, s *apiService, c registry.Availability) error {
-	return a.config.Registry.SetAPIServiceAvailability(ctx, s.stored, c)
+func (a *Aggregator) setCondition(ctx context.Context, s *apiService, c cluster.Availability) error {
+	return a.config.Cluster.SetAPIServiceAvailability(ctx, s.stored, c)
 }
 
 // availability returns the condition Available of a remote APIService. failed is not nil if the
 // check is to be repeated soon.
-func (a *Aggregator) availability(ctx context.Context, s *apiService) (c registry.Availability, failed error) {
+func (a *Aggregator) availability(ctx context.Context, s *apiService) (c cluster.Availability, failed error) {
 	if c := a.checkService(&s.spec); c != nil {
 		return *c, nil
 	}
 	if err := a.checkDiscovery(ctx, s); err != nil {
-		return registry.Availability{Reason: "FailedDiscoveryCheck", Message: err.Error()}, err
+		return cluster.Availability{Reason: "FailedDiscoveryCheck", Message: err.Error()}, err
 	}
 	return passed, nil
 }
 
 // checkService checks the Service of an APIService and its endpoints. It returns nil if they
 // are as they should be.
-func (a *Aggregator) checkService(s *spec) *registry.Availability {
+func (a *Aggregator) checkService(s *spec) *cluster.Availability {
 	if a.mapped(s) != "" {
 		return nil
 	}
-	no := func(reason, format string, args ...any) *registry.Availability {
-		return &registry.Availability{Reason: reason, Message: fmt.Sprintf(format, args...)}
+	no := func(reason, format string, args ...any) *cluster.Availability {
+		return &cluster.Availability{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 	service := a.newest("", "services", s.namespace, s.name)
 	switch {

@@ -72,7 +72,7 @@ func (a *Aggregator) newest(group, resources, namespace, name string) map[string
 	if t == nil {
 		return nil
 	}
-	o := a.config.Registry.Store().Newest(t.Key(namespace, name))
+	o := a.config.Cluster.Store().Newest(t.Key(namespace, name))
 	if o == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (a *Aggregator) newest(group, resources, namespace, name string) map[string
 }
 
 func (a *Aggregator) lookup(group, resources string) *resource.Type {
-	return a.config.Registry.Surface().Builtin().Lookup(group, "v1", resources)
+	return a.config.Cluster.Surface().Builtin().Lookup(group, "v1", resources)
 }
 
 // endpointSlices returns the EndpointSlices of a Service.
@@ -89,7 +89,7 @@ func (a *Aggregator) endpointSlices(s *spec) (out []map[string]any) {
 	if t == nil {
 		return nil
 	}
-	for o := range a.config.Registry.Store().All(t.Key(s.namespace, "")) {
+	for o := range a.config.Cluster.Store().All(t.Key(s.namespace, "")) {
 		if o.Labels["kubernetes.io/service-name"] == s.name {
 			out = append(out, o.Decode(t))
 		}

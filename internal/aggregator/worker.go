@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/registry"
 )
 
 // A worker calls the server of one remote APIService.
 type worker struct {
 	aggregator *Aggregator
 	service    atomic.Pointer[apiService]
-	written    atomic.Pointer[registry.Availability] // the condition that it wrote last; nil before
-	ctx        context.Context                       // ends with the APIService
+	written    atomic.Pointer[cluster.Availability] // the condition that it wrote last; nil before
+	ctx        context.Context                      // ends with the APIService
 	stop       context.CancelFunc
 
 	availability, discovery, documents *loop

@@ -29,7 +29,7 @@ type Disconnected struct {
 // returns their number. See [fault.Set.Disconnect].
 func (c *Control) Disconnect(userAgent string) int {
 	n := c.faults.Disconnect(userAgent)
-	c.registry.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: "disconnected", UserAgent: userAgent})
+	c.cluster.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: "disconnected", UserAgent: userAgent})
 	return n
 }
 

@@ -22,10 +22,10 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/activity"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -43,8 +43,8 @@ func Serves(path string) bool {
 
 // A Control acts on one server. It is safe for concurrent use.
 type Control struct {
-	registry  *registry.Registry
-	front     *registry.Front
+	cluster   *cluster.Cluster
+	front     *cluster.Front
 	faults    *fault.Set
 	manager   *controllers.Manager
 	activity  *activity.Tracker
@@ -55,8 +55,8 @@ type Control struct {
 }
 
 // New returns the Control of a server. With showSecrets, stories and requests have secrets.
-func New(g *registry.Registry, f *registry.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker, showSecrets bool) *Control {
-	return &Control{registry: g, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
+func New(of *cluster.Cluster, f *cluster.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker, showSecrets bool) *Control {
+	return &Control{cluster: of, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.
@@ -168,7 +168,7 @@ func (c *Control) revision(err error) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	return Revision{c.registry.Store().Revision()}, nil
+	return Revision{c.cluster.Store().Revision()}, nil
 }
 
 // A Compaction says which versions of objects to remove.
@@ -183,7 +183,7 @@ type Compaction struct {
 }
 
 func (c *Control) compact(_ *Request, in Compaction) (out Revision, err error) {
-	rev, err := c.registry.Compact(in.Revision, in.WatchCache)
+	rev, err := c.cluster.Compact(in.Revision, in.WatchCache)
 	if err != nil {
 		return out, status.BadRequest(err.Error())
 	}
@@ -202,12 +202,12 @@ func (c *Control) Reset() error {
 	c.faults.Clear()
 	selected := c.manager.Selection()
 	if len(selected) == 0 {
-		return c.registry.Reset()
+		return c.cluster.Reset()
 	}
 	if err := c.manager.Select(nil); err != nil {
 		return err
 	}
-	err := c.registry.Reset()
+	err := c.cluster.Reset()
 	return errors.Join(err, c.manager.Select(selected))
 }
 
@@ -219,7 +219,7 @@ type SnapshotName struct {
 }
 
 func (c *Control) snapshot(_ *Request, in SnapshotName) (Revision, error) {
-	snapshot := c.registry.Snapshot()
+	snapshot := c.cluster.Snapshot()
 	c.snapshots.Store(in.Name, snapshot)
 	return Revision{snapshot.Revision()}, nil
 }
@@ -229,7 +229,7 @@ func (c *Control) restore(_ *Request, in SnapshotName) (Revision, error) {
 	if !ok {
 		return Revision{}, notFound(fmt.Sprintf("no snapshot is named %q", in.Name))
 	}
-	return c.revision(c.registry.Restore(snapshot.(*storage.Snapshot)))
+	return c.revision(c.cluster.Restore(snapshot.(*storage.Snapshot)))
 }
 
 // Objects are objects to store and to remove, in this order. Each is a write of its own.
@@ -247,12 +247,12 @@ type Objects struct {
 
 func (c *Control) objects(_ *Request, in Objects) (Revision, error) {
 	for i, body := range in.Store {
-		if _, err := c.registry.Put(body); err != nil {
+		if _, err := c.cluster.Put(body); err != nil {
 			return Revision{}, objectError("store", i, err)
 		}
 	}
 	for i, body := range in.Remove {
-		if err := c.registry.RemoveObject(body); err != nil {
+		if err := c.cluster.RemoveObject(body); err != nil {
 			return Revision{}, objectError("remove", i, err)
 		}
 	}
@@ -273,7 +273,7 @@ type Clock struct {
 }
 
 func (c *Control) clock(*Request, none) (Clock, error) {
-	clock := c.registry.Clock()
+	clock := c.cluster.Clock()
 	return Clock{clock.Now(), clock.Manual(), clock.Waiting()}, nil
 }
 
@@ -298,11 +298,11 @@ func (c *Control) advance(r *Request, in Advance) (Clock, error) {
 // to do meanwhile, each thing at its time. It fails with [clock.ErrNegativeDuration] if d
 // is negative.
 func (c *Control) Advance(d time.Duration) error {
-	clock := c.registry.Clock()
+	clock := c.cluster.Clock()
 	if d < 0 {
 		return clock.Advance(d)
 	}
-	c.registry.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
+	c.cluster.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
 	if !clock.Manual() {
 		return clock.Advance(d)
 	}
@@ -333,7 +333,7 @@ func (c *Control) writes(_ *Request, in WritesQuery) ([]journal.Write, error) {
 	if err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
-	return append([]journal.Write{}, c.registry.Writes(mvcc.Revision(from))...), nil
+	return append([]journal.Write{}, c.cluster.Writes(mvcc.Revision(from))...), nil
 }
 
 // A SecretsQuery says whether an answer has secrets.
@@ -363,7 +363,7 @@ func (c *Control) requests(_ *Request, in SecretsQuery) ([]journal.Request, erro
 // Requests returns the newest few thousand requests that were answered, oldest
 // first.
 func (c *Control) Requests() []journal.Request {
-	entries := c.registry.Journal().Requests()
+	entries := c.cluster.Journal().Requests()
 	out := make([]journal.Request, len(entries))
 	for i, e := range entries {
 		out[i] = e.What.Request
@@ -375,9 +375,8 @@ func (c *Control) Requests() []journal.Request {
 func (c *Control) Story(title string) *story.Story { return c.storyWith(title, c.scrubber(false)) }
 
 func (c *Control) storyWith(title string, s *scrub.Scrubber) *story.Story {
-	g := c.registry
 	return story.New(story.Source{
-		Title: title, Journal: g.Journal(), Store: g.Store(), Now: g.Clock().Now(), From: g.FreshRevision(), Hidden: Serves, Scrubber: s,
+		Title: title, Journal: c.cluster.Journal(), Store: c.cluster.Store(), Now: c.cluster.Clock().Now(), From: c.cluster.FreshRevision(), Hidden: Serves, Scrubber: s,
 	})
 }
 

@@ -12,16 +12,16 @@ type Coverage struct {
 }
 
 func (c *Control) startCoverage(r *Request, in none) (Coverage, error) {
-	c.registry.StartCoverage()
+	c.cluster.StartCoverage()
 	return c.coverage(r, in)
 }
 
 func (c *Control) coverage(*Request, none) (Coverage, error) {
-	rules, counting := c.registry.Coverage()
+	rules, counting := c.cluster.Coverage()
 	return Coverage{counting, append([]coverage.Rule{}, rules...)}, nil
 }
 
 func (c *Control) stopCoverage(r *Request, in none) (Coverage, error) {
-	c.registry.StopCoverage()
+	c.cluster.StopCoverage()
 	return c.coverage(r, in)
 }

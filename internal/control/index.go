@@ -137,7 +137,7 @@ func (c *Control) index(r *Request) (Answer, error) {
 
 // state returns the state of the server in a line.
 func (c *Control) state() string {
-	return fmt.Sprintf("revision %d, %d faults, %s", c.registry.Store().Revision(), len(c.faults.Rules()), c.registry.Clock().Now().UTC().Format("2006-01-02 15:04:05 UTC"))
+	return fmt.Sprintf("revision %d, %d faults, %s", c.cluster.Store().Revision(), len(c.faults.Rules()), c.cluster.Clock().Now().UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
 const introduction = "This server is a Kubernetes API server for tests. These requests do to it what no kube-apiserver allows."

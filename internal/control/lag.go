@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/glob"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/status"
@@ -56,11 +57,11 @@ type LagQuery struct {
 }
 
 func (c *Control) lags(*Request, none) (Lags, error) {
-	store := c.registry.Store()
+	store := c.cluster.Store()
 	out := Lags{store.Revision(), []ResourceLag{}}
 	for _, l := range c.front.Lags() {
 		a := ResourceLag{Lag{
-			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), registry.AllResources), UserAgent: l.UserAgent, Revisions: l.CacheLag.Lag.Revisions, Until: l.CacheLag.Lag.Until,
+			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), cluster.AllResources), UserAgent: l.UserAgent, Revisions: l.CacheLag.Lag.Revisions, Until: l.CacheLag.Lag.Until,
 			Frozen: l.CacheLag.Lag.Until > 0 && l.Revision >= l.CacheLag.Lag.Until,
 		}, l.Revision}
 		if l.CacheLag.Lag.By > 0 {
@@ -72,9 +73,9 @@ func (c *Control) lags(*Request, none) (Lags, error) {
 }
 
 // Lag makes the watch cache of a resource lag, for the clients whose user agent matches a
-// pattern. "" is every resource, and every client. See [registry.Front.Lag].
+// pattern. "" is every resource, and every client. See [cluster.Front.Lag].
 func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
-	of := registry.Lagging{Resource: cmp.Or(resource, registry.AllResources), UserAgent: userAgent}
+	of := cluster.Lagging{Resource: cmp.Or(resource, cluster.AllResources), UserAgent: userAgent}
 	of.Matches = func(agent string) bool { return glob.Match(userAgent, agent) }
 	return c.front.Lag(of, lag)
 }
@@ -91,7 +92,7 @@ func (c *Control) lag(r *Request, in Lag) (Lags, error) {
 		}
 	}
 	if in.Frozen {
-		lag.Until = registry.Frozen.Until
+		lag.Until = cluster.Frozen.Until
 	}
 	if err := c.Lag(in.Resource, in.UserAgent, lag); err != nil {
 		return Lags{}, lookupError(err)

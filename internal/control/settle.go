@@ -55,7 +55,7 @@ var ErrUnsettled = errors.New("the server has not settled")
 // again and again.
 func (c *Control) Settle(ctx context.Context, o Settlement) error {
 	asked := time.Now()
-	clock, before := c.registry.Clock(), c.registry.Store().Revision()
+	clock, before := c.cluster.Clock(), c.cluster.Store().Revision()
 	end := clock.Now().Add(o.Ahead)
 	for {
 		if err := c.settleNow(ctx, o.Quiet, asked); err != nil {
@@ -76,13 +76,13 @@ func (c *Control) Settle(ctx context.Context, o Settlement) error {
 func (c *Control) settleNow(ctx context.Context, quiet time.Duration, asked time.Time) error {
 	var q quietTime
 	for {
-		revision := c.registry.Store().Revision()
+		revision := c.cluster.Store().Revision()
 		if err := c.manager.RunContext(ctx); err != nil {
 			return err
 		}
 		state := c.activity.State()
 		wait := pollInterval
-		if len(state.Busy) > 0 || revision != c.registry.Store().Revision() {
+		if len(state.Busy) > 0 || revision != c.cluster.Store().Revision() {
 			q.restart()
 		} else if left := q.left(quietAt(state, quiet, asked), time.Now()); left <= 0 {
 			return nil
@@ -245,7 +245,7 @@ func (c *Control) Loops(since int64, min int, userAgent string) []string {
 // first.
 func (c *Control) loops(since mvcc.Revision, min int, userAgent string) []*loop {
 	found := map[[2]string]*loop{}
-	for _, e := range c.registry.Journal().Transactions() {
+	for _, e := range c.cluster.Journal().Transactions() {
 		tx := e.What
 		if tx.Revision <= since || !glob.Match(userAgent, tx.Writer.UserAgent) {
 			continue

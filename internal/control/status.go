@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
@@ -32,7 +33,7 @@ type StatusChange struct {
 }
 
 func (c *Control) changeStatus(_ *Request, in StatusChange) (Revision, error) {
-	if t := c.registry.Surface().Find(in.Resource); t != nil && t.Namespaced && in.Namespace == "" {
+	if t := c.cluster.Surface().Find(in.Resource); t != nil && t.Namespaced && in.Namespace == "" {
 		in.Namespace = registry.DefaultNamespace
 	}
 	if in.Ready {
@@ -84,13 +85,13 @@ func (c *Control) setStatus(of ObjectName, fields func(*target) (map[string]any,
 
 // A target is an object that is written without HTTP, as an administrator.
 type target struct {
-	registry *registry.Registry
-	object   map[string]any
-	request  registry.Request
+	cluster *cluster.Cluster
+	object  map[string]any
+	request registry.Request
 }
 
 func (c *Control) target(of ObjectName) (*target, error) {
-	found, err := c.registry.ReadAt(0, of.Resource, of.Namespace, of.Name)
+	found, err := c.cluster.ReadAt(0, of.Resource, of.Namespace, of.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +100,11 @@ func (c *Control) target(of ObjectName) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := c.registry.Surface().ForKind(resource.Kind{GroupVersion: gv, Kind: object.String(o, "kind")})
+	t := c.cluster.Surface().ForKind(resource.Kind{GroupVersion: gv, Kind: object.String(o, "kind")})
 	if t == nil {
 		return nil, fmt.Errorf("%s: %w", of.Resource, registry.ErrNotFound)
 	}
-	return &target{c.registry, o, registry.Request{
+	return &target{c.cluster, o, registry.Request{
 		Type: t, Namespace: of.Namespace, Name: of.Name, User: authn.Administrator(), UserAgent: "fakeapi",
 	}}, nil
 }
@@ -118,7 +119,7 @@ func (t *target) patch(subresource string, change map[string]any) (map[string]an
 	if r.Type.Subresource(subresource) != nil {
 		r.Subresource = subresource
 	}
-	result, err := t.registry.Patch(t.registry.Context(), r, registry.Patch{Type: patch.MergeType, Data: data}, &registry.WriteOptions{})
+	result, err := t.cluster.Patch(t.cluster.Context(), r, registry.Patch{Type: patch.MergeType, Data: data}, &registry.WriteOptions{})
 	if err != nil || result.Object == nil {
 		return nil, err
 	}
@@ -134,9 +135,9 @@ func (t *target) finishDeletion() error {
 			return err
 		}
 	}
-	g, r := t.registry, t.request
+	g, r := t.cluster, t.request
 	if t.request.Type.Kind == "Namespace" && len(object.List(t.object, "spec", "finalizers")) > 0 {
-		fresh, err := t.registry.ReadAt(0, "namespaces.", "", t.request.Name)
+		fresh, err := t.cluster.ReadAt(0, "namespaces.", "", t.request.Name)
 		if err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (t *target) finishDeletion() error {
 		}
 		r.Subresource = ""
 	}
-	if _, err := t.registry.ReadAt(0, t.resource(), t.request.Namespace, t.request.Name); err != nil {
+	if _, err := t.cluster.ReadAt(0, t.resource(), t.request.Namespace, t.request.Name); err != nil {
 		return nil // it is gone
 	}
 	zero, uid := int64(0), object.String(t.object, "metadata", "uid")
@@ -162,7 +163,7 @@ func (t *target) resource() string { return t.request.Type.Name + "." + t.reques
 
 // readyStatus returns the fields of the status of MarkReady.
 func (t *target) readyStatus() (map[string]any, error) {
-	now := clock.Timestamp(t.registry.Clock().Now())
+	now := clock.Timestamp(t.cluster.Clock().Now())
 	condition := func(typ, reason, message string) map[string]any {
 		c := map[string]any{"type": typ, "status": "True", "lastTransitionTime": now}
 		if reason != "" {
@@ -200,7 +201,7 @@ func (t *target) readyStatus() (map[string]any, error) {
 	case "ReplicaSet", "ReplicationController":
 		count("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 	case "DaemonSet":
-		nodes, err := t.registry.ReadAt(0, "nodes.", "", "")
+		nodes, err := t.cluster.ReadAt(0, "nodes.", "", "")
 		if err != nil {
 			return nil, err
 		}

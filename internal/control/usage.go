@@ -11,17 +11,17 @@ import (
 // Usage returns what clients have asked since requests are counted, and whether they are. Secrets
 // are not in it, unless stories show them.
 func (c *Control) Usage() (u *usage.Usage, counting bool) {
-	u, s := c.registry.ClientUsage(), c.scrubber(false)
+	u, s := c.cluster.ClientUsage(), c.scrubber(false)
 	for i := range u.Requests {
 		r := &u.Requests[i]
 		method, uri, _ := strings.Cut(r.Example, " ")
 		r.Example, r.UserAgent = method+" "+s.URI(uri), s.Text(r.UserAgent)
 	}
 	findings.Add(u, findings.Source{
-		Journal: c.registry.Journal(), Store: c.registry.Store(), Story: c.Story(""),
-		Type: c.registry.Surface().Lookup, Hidden: Serves, URI: s.URI,
+		Journal: c.cluster.Journal(), Store: c.cluster.Store(), Story: c.Story(""),
+		Type: c.cluster.Surface().Lookup, Hidden: Serves, URI: s.URI,
 	})
-	return u, c.registry.Usage().On()
+	return u, c.cluster.Usage().On()
 }
 
 // A Usage is what clients have asked, as the command fakeapi usage reads it.
@@ -32,7 +32,7 @@ type Usage struct {
 }
 
 func (c *Control) startUsage(r *Request, in none) (Usage, error) {
-	c.registry.Usage().Start()
+	c.cluster.Usage().Start()
 	return c.usage(r, in)
 }
 
@@ -42,7 +42,7 @@ func (c *Control) usage(*Request, none) (Usage, error) {
 }
 
 func (c *Control) stopUsage(r *Request, in none) (Usage, error) {
-	c.registry.Usage().Stop()
+	c.cluster.Usage().Stop()
 	return c.usage(r, in)
 }
 
@@ -73,7 +73,7 @@ type Roles struct {
 }
 
 func (c *Control) roles(_ *Request, in RolesQuery) (out Roles, err error) {
-	if !c.registry.Usage().Started() {
+	if !c.cluster.Usage().Started() {
 		return out, status.BadRequest("no requests are counted: POST " + Prefix + "usage starts it, and so does fakeapi serve --usage")
 	}
 	all, _ := c.Usage()

@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/suggest"
 )
@@ -39,8 +39,8 @@ type Manager struct {
 }
 
 // NewManager returns a Manager without controllers for a server of a release.
-func NewManager(g *registry.Registry, faults *fault.Set, r *release.Release) *Manager {
-	return &Manager{config: controller.Config{Registry: g, Faults: faults, Release: r, Lifecycle: &lifecycle.Set{}}}
+func NewManager(c *cluster.Cluster, faults *fault.Set, r *release.Release) *Manager {
+	return &Manager{config: controller.Config{Cluster: c, Faults: faults, Release: r, Lifecycle: &lifecycle.Set{}}}
 }
 
 // Lifecycle returns what Pods and Nodes do by themselves. After a change the caller

@@ -100,3 +100,19 @@ func (e *Edit) Map() map[string]any {
 	e.root, e.owned = nil, nil
 	return root
 }
+
+// SetCondition sets a condition of an object's status. It keeps the transition
+// time of the condition of that type if the status does not change.
+func SetCondition(edit *Edit, condition map[string]any) {
+	for i, c := range edit.View().At("status", "conditions").Items() {
+		if c.String("type") != condition["type"] {
+			continue
+		}
+		if c.String("status") == condition["status"] {
+			condition["lastTransitionTime"] = c.At("lastTransitionTime").Copy()
+		}
+		edit.SetItem(condition, i, "status", "conditions")
+		return
+	}
+	edit.Append(condition, "status", "conditions")
+}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -121,9 +120,9 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 // default ones, so that no plugin refuses them.
 func (op *operation) chain() *plugin.Chain {
 	if op.SkipWebhooks {
-		return plugin.Default(op.base.release.Minor())
+		return plugin.Default(op.api().Release.Minor())
 	}
-	return op.plugins
+	return op.api().Plugins
 }
 
 // admitDelete lets plugins, policies and webhooks check a deletion.
@@ -141,10 +140,10 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 	op := g.operation(ctx, "connect", r)
 	configured := op.webhooksAndPolicies()
 	_, ok := wire.ForKind(op.sub.Kind.Group, op.sub.Kind.Version, op.sub.Kind.Kind)
-	if configured == nil && !op.plugins.HandlesOperation(admission.Connect) || !ok {
+	if configured == nil && !op.api().Plugins.HandlesOperation(admission.Connect) || !ok {
 		return nil
 	}
-	codec := resource.BuiltinCodecIn(op.base.release.Minor(), op.sub.Kind)
+	codec := resource.BuiltinCodecIn(op.api().Release.Minor(), op.sub.Kind)
 	normal, _, err := codec.Normalize(options, false)
 	if err != nil {
 		return status.BadRequest(err.Error())
@@ -182,75 +181,7 @@ func (op *operation) webhooksAndPolicies() *dynamic.Snapshot {
 	if op.SkipWebhooks {
 		return nil
 	}
-	return op.configured.Load()
-}
-
-// reloadAdmission compiles the policies and webhooks that are in the store now.
-func (g *Registry) reloadAdmission() {
-	g.reloading.Lock()
-	defer g.reloading.Unlock()
-	for _, a := range g.apis() {
-		g.reloadAdmissionIn(a)
-	}
-}
-
-// reloadAdmissionIn is reloadAdmission for the API of one release.
-func (g *Registry) reloadAdmissionIn(a *releaseAPI) {
-	var all []dynamic.Configuration
-	for _, m := range a.manifests {
-		all = append(all, m.Set.Configurations...)
-	}
-	for t := range a.types.All() {
-		if t.Group == dynamic.Group && t.GroupVersion == t.Stored && !t.Virtual() && a.plugins.Enabled(configuredPlugins[t.Name]) {
-			for o := range g.store.All(t.Prefix) {
-				all = append(all, dynamic.Configuration{ID: o, Object: o.Decode(t)})
-			}
-		}
-	}
-	a.configured.Store(dynamic.New(all, a.configured.Load(), g.coverage.Profile()))
-}
-
-// Manifests returns the webhooks and policies of the first API server that are in files.
-func (g *Registry) Manifests() []plugin.Manifests {
-	g.reloading.Lock()
-	defer g.reloading.Unlock()
-	return g.api().manifests
-}
-
-// ReloadManifests reads the folder of a plugin again, for each release that is served. If it
-// fails, it changes nothing.
-func (g *Registry) ReloadManifests(name string) error {
-	g.reloading.Lock()
-	defer g.reloading.Unlock()
-	read := map[*releaseAPI][]plugin.Manifests{}
-	for _, a := range g.apis() {
-		i := slices.IndexFunc(a.manifests, func(m plugin.Manifests) bool { return m.Plugin == name })
-		if i < 0 {
-			continue
-		}
-		set, err := a.manifests[i].Load()
-		if err != nil {
-			return err
-		}
-		read[a] = slices.Clone(a.manifests)
-		read[a][i].Set = set
-	}
-	for a, manifests := range read {
-		a.manifests = manifests
-		g.reloadAdmissionIn(a)
-	}
-	return nil
-}
-
-// configuredPlugins are the plugins that run webhooks and policies, by the resources of
-// their configurations.
-var configuredPlugins = map[string]string{
-	"mutatingadmissionpolicies":         "MutatingAdmissionPolicy",
-	"mutatingadmissionpolicybindings":   "MutatingAdmissionPolicy",
-	"mutatingwebhookconfigurations":     "MutatingAdmissionWebhook",
-	"validatingadmissionpolicies":       "ValidatingAdmissionPolicy",
-	"validatingadmissionpolicybindings": "ValidatingAdmissionPolicy",
-	"validatingwebhookconfigurations":   "ValidatingAdmissionWebhook",
+	return op.api().Policies()
 }
 
 // admissionEnv is what webhooks and policies need of the API server.
@@ -260,7 +191,7 @@ var _ dynamic.Server = admissionEnv{}
 
 // Type implements [dynamic.Server] and [admission.Access].
 func (r reader) Type(kind resource.Kind) *resource.Type {
-	if t := r.op.surface.ForKind(kind); t != nil && !t.Virtual() {
+	if t := r.op.Surface.ForKind(kind); t != nil && !t.Virtual() {
 		return t
 	}
 	return nil
@@ -271,7 +202,7 @@ func (e admissionEnv) Authorizer() library.Authorizer { return celAuthorizer{e.o
 
 // Call implements [dynamic.Server].
 func (e admissionEnv) Call(ctx context.Context, plugin string, config map[string]any, timeout time.Duration, review []byte) ([]byte, error) {
-	return e.op.webhooks.Post(ctx, config, e.op.plugins.Credentials(plugin), timeout, review)
+	return e.op.webhooks.Post(ctx, config, e.op.api().Plugins.Credentials(plugin), timeout, review)
 }
 
 // UID implements [dynamic.Server].
@@ -283,9 +214,9 @@ func (e admissionEnv) Merge(t *resource.Type, live, applied map[string]any) (map
 	if op.isScale() {
 		return nil, fmt.Errorf("error applying patch: failed to convert patch object to typed object: no corresponding type for %s, Kind=%s", op.sub.Kind.GroupVersion, op.sub.Kind.Kind)
 	}
-	managers, c := op.surface.fieldManagersOf(t).objects, op.bodyCodec()
+	managers, c := op.Surface.ManagersOf(t).Objects, op.bodyCodec()
 	if c.Kind().Kind != t.Kind {
-		managers = fieldmanager.New(c.ManagedKind(op.base.release))
+		managers = fieldmanager.New(c.ManagedKind(op.api().Release))
 	}
 	merged, err := managers.Merge(live, applied)
 	if err != nil {
@@ -309,19 +240,19 @@ func (r reader) Authorize(at authz.Attributes) authz.Decision {
 }
 
 // Release implements [admission.Access].
-func (r reader) Release() *release.Release { return r.op.base.release }
+func (r reader) Release() *release.Release { return r.op.api().Release }
 
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.
 func (op *operation) provisionNamespace(o *WriteOptions) error {
-	if !op.plugins.ProvisionsNamespaces() || !op.Type.Namespaced || o.dryRun() {
+	if !op.api().Plugins.ProvisionsNamespaces() || !op.Type.Namespaced || o.dryRun() {
 		return nil
 	}
-	t := op.surface.Lookup("", "v1", "namespaces")
+	t := op.Surface.Lookup("", "v1", "namespaces")
 	if op.store.Newest(t.Key("", op.Namespace)) != nil {
 		return nil
 	}
-	r := Request{Type: t, User: apiserverUser, UserAgent: ownUserAgent, Surface: op.surface}
+	r := Request{Type: t, User: Server, UserAgent: ServerAgent, Surface: op.Surface}
 	body := Body{Object: map[string]any{"kind": t.Kind, "apiVersion": "v1", "metadata": map[string]any{"name": op.Namespace}}}
 	_, err := op.Create(op.ctx, r, body, &WriteOptions{})
 	var st *status.Status
@@ -357,7 +288,7 @@ type reader struct{ op *operation }
 
 // Get implements [resource.Reader].
 func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
-	t := r.op.surface.ForKind(kind)
+	t := r.op.Surface.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil
 	}
@@ -380,7 +311,7 @@ func (r reader) decode(t *resource.Type, o *storage.Object) map[string]any {
 
 // List implements [resource.Reader].
 func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
-	t := r.op.surface.ForKind(kind)
+	t := r.op.Surface.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil
 	}

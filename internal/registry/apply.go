@@ -90,7 +90,7 @@ func isEmpty(v any) bool {
 // converts YAML to JSON for the audit log before it decodes the body.
 func (op *operation) decodingFailed(p Patch, err error) error {
 	isJSON := bytes.HasPrefix(bytes.TrimLeft(p.Data, " \t\r\n"), []byte("{"))
-	if text, ok := strings.CutPrefix(err.Error(), yamlError); ok && !isJSON && op.base.release.Has(behavior.AppliedYAMLForAudit) {
+	if text, ok := strings.CutPrefix(err.Error(), yamlError); ok && !isJSON && op.api().Release.Has(behavior.AppliedYAMLForAudit) {
 		return status.BadRequest("error encoding patch: " + text)
 	}
 	return status.BadRequest("error decoding " + op.patchName() + ": " + err.Error())
@@ -101,7 +101,7 @@ const yamlError = "error converting YAML to JSON: "
 
 // patchName is what errors call the body of an apply.
 func (op *operation) patchName() string {
-	if !op.base.release.Has(behavior.AppliesPatches) {
+	if !op.api().Release.Has(behavior.AppliesPatches) {
 		return "YAML"
 	}
 	return "patch"

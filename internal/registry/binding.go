@@ -89,16 +89,16 @@ func (op *operation) bind(body Body, o *WriteOptions) (Result, error) {
 	} else {
 		clearSystemFields(object.Meta(binding)) // the collection has no precondition on the uid
 	}
-	if errs := validateBinding(binding).In(op.base.release, "", "Binding"); len(errs) > 0 {
+	if errs := validateBinding(binding).In(op.api().Release, "", "Binding"); len(errs) > 0 {
 		return Result{}, status.Unclassified(errs.Message())
 	}
 	if err := op.validate(binding, nil, o); err != nil {
 		return Result{}, err
 	}
-	pods := op.surface.Lookup("", "v1", "pods")
+	pods := op.Surface.Lookup("", "v1", "pods")
 	for {
 		err := op.bindOnce(pods, binding, o)
-		if !errors.Is(err, errConflict) {
+		if !errors.Is(err, ErrConflict) {
 			return op.result(nil, err)
 		}
 	}
@@ -118,7 +118,7 @@ func validateBinding(binding map[string]any) (errs validation.List) {
 	return errs
 }
 
-// bindOnce fails with errConflict if the pod changes between read and commit.
+// bindOnce fails with ErrConflict if the pod changes between read and commit.
 func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *WriteOptions) error {
 	meta := object.Meta(binding)
 	name := object.String(meta, "name")
@@ -150,11 +150,11 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 	}
 	edit, node := pod.Edit(), object.String(binding, "target", "name")
 	edit.Set(node, "spec", "nodeName")
-	if op.base.release.Enabled("ClearingNominatedNodeNameAfterBinding") {
+	if op.api().Release.Enabled("ClearingNominatedNodeNameAfterBinding") {
 		edit.Delete("status", "nominatedNodeName")
 	}
 	copied := []string{"annotations"}
-	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
+	if op.api().Release.Enabled("PodTopologyLabelsAdmission") {
 		copied = append(copied, "labels")
 	}
 	for _, member := range copied {
@@ -162,28 +162,12 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 			edit.Set(v, "metadata", member, k)
 		}
 	}
-	if op.base.release.Enabled("PodTopologyLabelsAdmission") {
+	if op.api().Release.Enabled("PodTopologyLabelsAdmission") {
 		for label, v := range podtopologylabels.Labels(reader{op}, node) {
 			edit.Set(v, "metadata", "labels", label)
 		}
 	}
-	setCondition(edit, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
+	object.SetCondition(edit, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
 	_, err := op.replaceObject(pods, old, edit.Map(), current, o.dryRun())
 	return err
-}
-
-// setCondition sets a condition of an object's status. It keeps the transition
-// time of the condition of that type if the status does not change.
-func setCondition(edit *object.Edit, condition map[string]any) {
-	for i, c := range edit.View().At("status", "conditions").Items() {
-		if c.String("type") != condition["type"] {
-			continue
-		}
-		if c.String("status") == condition["status"] {
-			condition["lastTransitionTime"] = c.At("lastTransitionTime").Copy()
-		}
-		edit.SetItem(condition, i, "status", "conditions")
-		return
-	}
-	edit.Append(condition, "status", "conditions")
 }

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -17,11 +16,6 @@ import (
 // and, for all but definitions, validation beyond metadata. Fixtures and recorded
 // histories use them.
 
-// ErrNotFound is returned for objects and resources that do not exist.
-var ErrNotFound = errors.New("not found")
-
-func notFound(what string) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }
-
 // Put stores an object, given as JSON, as it is, in place of one of its name if
 // there is one. It fills in what the server owns and the object lacks, and
 // returns the object as stored. A definition with the uid of the one it replaces
@@ -32,7 +26,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := g.Surface().ForKind(kind)
+	t := g.follower.Surface().ForKind(kind)
 	if t == nil || t.Virtual() || t.Stored != t.GroupVersion && t.Versions == nil {
 		return nil, fmt.Errorf("%w: no resource is stored as kind %q of %q", ErrNotFound, kind.Kind, kind.GroupVersion)
 	}
@@ -91,7 +85,7 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 		return nil, err
 	}
 	var stored *storage.Object
-	effects := op.allocator.SideEffects(op.Type, old, draft)
+	effects := op.api().Allocator.SideEffects(op.Type, old, draft)
 	err = op.commit(func(tx storage.Txn) error {
 		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
@@ -135,27 +129,14 @@ func kindOf(body []byte) (resource.Kind, error) {
 	return resource.Kind{GroupVersion: gv, Kind: head.Kind}, err
 }
 
-// CheckServed fails if a definition is not served because another one has its
-// names. It fails with ErrNotFound if there is no such definition.
-func (g *Registry) CheckServed(definition string) error {
-	d := g.Surface().definitions.get(definition)
-	if d == nil {
-		return notFound("definition " + definition)
-	}
-	if c := object.Condition(d.object, "NamesAccepted", "False"); c != nil {
-		return fmt.Errorf("it is not served: %s", object.String(c, "message"))
-	}
-	return nil
-}
-
 // Remove deletes an object at once, whatever its finalizers. A resource is named
 // as by resource.Types.Find. It fails with ErrNotFound if there is none.
 func (g *Registry) Remove(resource, namespace, name string) error {
-	t, err := g.typeByName(resource)
+	t, err := g.TypeByName(resource)
 	if err != nil {
 		return err
 	}
-	return g.removeNow(t, namespace, name)
+	return g.RemoveNow(t, namespace, name)
 }
 
 // RemoveObject deletes the object of the kind, namespace and name in body, as
@@ -165,7 +146,7 @@ func (g *Registry) RemoveObject(body []byte) error {
 	if err != nil {
 		return err
 	}
-	t := g.Surface().ForKind(kind)
+	t := g.follower.Surface().ForKind(kind)
 	if t == nil || t.Virtual() {
 		return fmt.Errorf("%w: kind %q of %q", ErrNotFound, kind.Kind, kind.GroupVersion)
 	}
@@ -177,28 +158,25 @@ func (g *Registry) RemoveObject(body []byte) error {
 	if t.Namespaced && namespace == "" {
 		namespace = DefaultNamespace
 	}
-	return g.removeNow(t, namespace, object.String(of, "metadata", "name"))
+	return g.RemoveNow(t, namespace, object.String(of, "metadata", "name"))
 }
 
-func (g *Registry) removeNow(t *resource.Type, namespace, name string) error {
+// RemoveNow is Remove for an object of a type.
+func (g *Registry) RemoveNow(t *resource.Type, namespace, name string) error {
 	op, key := g.internal("remove", Request{Type: t, Namespace: namespace, Name: name}), t.Key(namespace, name)
 	missing := notFound(t.Name + " " + name)
 	old := g.store.Newest(key)
 	if old == nil {
 		return missing
 	}
-	effects := op.allocator.SideEffects(t, old, nil)
-	err := op.commit(func(tx storage.Txn) error {
+	effects := op.api().Allocator.SideEffects(t, old, nil)
+	return op.commit(func(tx storage.Txn) error {
 		if !tx.Delete(key) {
 			return missing
 		}
 		effects.Release(tx)
 		return nil
 	})
-	if err == nil {
-		g.scheduleRepair(key)
-	}
-	return err
 }
 
 // ReadAt returns the objects of a resource at a revision, 0 being the newest, in
@@ -206,7 +184,7 @@ func (g *Registry) removeNow(t *resource.Type, namespace, name string) error {
 // of all namespaces if namespace is "" too. Fails with ErrNotFound,
 // mvcc.ErrCompacted and mvcc.ErrFutureRevision.
 func (g *Registry) ReadAt(revision mvcc.Revision, resource, namespace, name string) ([]map[string]any, error) {
-	t, err := g.typeByName(resource)
+	t, err := g.TypeByName(resource)
 	if err != nil {
 		return nil, err
 	}

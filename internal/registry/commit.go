@@ -3,11 +3,8 @@ package registry
 import (
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/fieldmanager"
-	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -15,9 +12,9 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// errConflict is returned when the object changed between read and commit. The
+// ErrConflict is returned when the object changed between read and commit. The
 // caller starts over from the new object.
-var errConflict = errors.New("the object has changed")
+var ErrConflict = errors.New("the object has changed")
 
 // commit runs one transaction and records its writer. What the server derives
 // from stored objects (admission configuration, custom resources) is up to date
@@ -26,27 +23,17 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	if err := op.ended(); err != nil {
 		return err
 	}
-	t := op.Type
-	defines := !t.Virtual() && t.DefinesAPI
-	reconciles := !op.reconciling && !t.Virtual() && (defines || t.CreateForbidden != "")
-	if reconciles {
-		op.definitionsMu.Lock()
-		defer op.definitionsMu.Unlock()
-	}
-	var changed []string // the names of definitions or APIServices
-	isAPIService := t.Group == "apiregistration.k8s.io"
+	end := op.follower.Begin(op.Type, op.Own)
+	defer end()
+	var events []mvcc.Event[*storage.Object]
 	rev, err := op.store.Update(func(tx storage.Txn) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
 		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb, Apply: op.applies, Subresource: op.Subresource})
-		if !t.Virtual() && t.HasTTL {
-			op.expireAfterTTL(t, tx)
-		}
-		for _, e := range tx.Events() {
-			if name, ok := strings.CutPrefix(e.Item.Key, t.Prefix); ok && (defines || isAPIService) {
-				changed = append(changed, name)
-			}
+		events = tx.Events()
+		if !op.Type.Virtual() && op.Type.HasTTL {
+			op.expireAfterTTL(op.Type, events)
 		}
 		return nil
 	})
@@ -54,26 +41,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 		return err
 	}
 	op.revision = rev
-	op.changed(op.Type, changed)
-	switch op.Type.Group {
-	case dynamic.Group:
-		op.reloadAdmission()
-	case flowcontrol.Group:
-		op.flows.changed()
-		if !op.reconciling {
-			op.reconcileFlowSchemas()
-			op.scheduleFlowRepair()
-		}
-	}
-	switch {
-	case reconciles:
-		op.reconcileDefinitions(changed)
-	case isAPIService && !op.reconciling:
-		for _, name := range changed {
-			version, group, _ := strings.Cut(name, ".")
-			op.registerGroupVersion(resource.GroupVersion{Group: group, Version: version})
-		}
-	}
+	op.follower.Committed(Write{Type: op.Type, Surface: op.Surface, Own: op.Own, Events: events})
 	return nil
 }
 
@@ -93,7 +61,7 @@ func (op *operation) replaceObject(t *resource.Type, old *storage.Object, obj ma
 
 // replace stores draft, an object of type t, in place of old and returns it as
 // stored. If nothing changes it stores nothing and returns old. It fails with
-// errConflict if old is not the newest any more.
+// ErrConflict if old is not the newest any more.
 func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
 	if draft.Same(old) && !draft.Completed && !old.Completed {
 		return old, nil
@@ -102,11 +70,11 @@ func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRu
 		return draft.At(old.Revision), nil
 	}
 	var stored *storage.Object
-	effects := op.allocator.SideEffects(t, old, draft)
+	effects := op.api().Allocator.SideEffects(t, old, draft)
 	err := op.commit(func(tx storage.Txn) error {
 		key := t.Key(old.Namespace, old.Name)
 		if item, ok := tx.Get(key); !ok || item.Value != old {
-			return errConflict
+			return ErrConflict
 		}
 		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
@@ -166,16 +134,16 @@ func checkSize(t *resource.Type, draft *storage.Object) error {
 }
 
 // remove deletes an object and returns it at the revision of its deletion. It
-// fails with errConflict if old is not the newest any more.
+// fails with ErrConflict if old is not the newest any more.
 func (op *operation) remove(old *storage.Object, dryRun bool) (*storage.Object, error) {
 	if dryRun {
 		return old, nil
 	}
 	rev, key := mvcc.Revision(0), op.Type.Key(old.Namespace, old.Name)
-	effects := op.allocator.SideEffects(op.Type, old, nil)
+	effects := op.api().Allocator.SideEffects(op.Type, old, nil)
 	err := op.commit(func(tx storage.Txn) error {
 		if item, ok := tx.Get(key); !ok || item.Value != old {
-			return errConflict
+			return ErrConflict
 		}
 		rev = tx.Revision()
 		tx.Delete(key)
@@ -185,6 +153,5 @@ func (op *operation) remove(old *storage.Object, dryRun bool) (*storage.Object, 
 	if err != nil {
 		return nil, err
 	}
-	op.scheduleRepair(key)
 	return old.At(rev), nil
 }

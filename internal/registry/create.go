@@ -122,9 +122,9 @@ func (op *operation) checkNamespace(name string, creating bool) error {
 	if !op.Type.Namespaced {
 		return nil
 	}
-	namespaces := op.surface.Lookup("", "v1", "namespaces")
+	namespaces := op.Surface.Lookup("", "v1", "namespaces")
 	ns := op.store.Newest(namespaces.Key("", op.Namespace))
-	return op.plugins.CheckNamespace(namespacelifecycle.Write{
+	return op.api().Plugins.CheckNamespace(namespacelifecycle.Write{
 		Resource: op.groupResource(), Namespace: op.Namespace, Name: name, Creates: creating,
 		Exists: ns != nil, Terminating: ns != nil && ns.Terminating,
 	})
@@ -237,7 +237,7 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 
 // released returns the errors that the server's release has, in its words.
 func (op *operation) released(errs validation.List) validation.List {
-	return errs.In(op.base.release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
+	return errs.In(op.api().Release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
 }
 
 // validateIn checks what the type's objects may have in some namespaces only.
@@ -309,7 +309,7 @@ func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, e
 		return nil, err
 	}
 	var stored *storage.Object
-	effects := op.allocator.SideEffects(op.Type, nil, draft)
+	effects := op.api().Allocator.SideEffects(op.Type, nil, draft)
 	err = op.commit(func(tx storage.Txn) error {
 		if item, ok := tx.Get(key); ok {
 			return op.alreadyExists(obj, item.Value)

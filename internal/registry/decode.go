@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -53,7 +54,7 @@ func (op *operation) decode(body Body, o *WriteOptions, current *storage.Decoded
 // the request takes for its text, and does not find the Scales of custom resources.
 func (op *operation) decodeError(err error) error {
 	if op.isScale() && op.Type.Scale.CustomPath != "" {
-		return status.BadRequest(resource.NoTypeRegistered(op.base.release.Minor(), op.bodyCodec().Kind()).Error())
+		return status.BadRequest(resource.NoTypeRegistered(op.api().Release.Minor(), op.bodyCodec().Kind()).Error())
 	}
 	return err
 }
@@ -194,9 +195,9 @@ func (op *operation) dedupOwnerReferences(meta map[string]any, when string) {
 }
 
 // managersOfType returns the field managers of the request's type.
-func (op *operation) managersOfType() *fieldManagers {
+func (op *operation) managersOfType() *serving.Managers {
 	if op.managers == nil {
-		op.managers = op.surface.fieldManagersOf(op.Type)
+		op.managers = op.Surface.ManagersOf(op.Type)
 	}
 	return op.managers
 }
@@ -207,17 +208,17 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 	m := op.managersOfType()
 	switch {
 	case op.isScale():
-		return m.scales
+		return m.Scales
 	case op.isAction():
-		return m.action(op.Subresource, op.bodyCodec(), op.base.release)
+		return m.Action(op.Subresource, op.bodyCodec(), op.api().Release)
 	}
-	return m.objects
+	return m.Objects
 }
 
 // fieldOptions returns the manager of a write and the fields that it can change.
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values,
-		KeepOnError: op.base.release.Has(behavior.KeepsFieldsOnErrors)}
+		KeepOnError: op.api().Release.Has(behavior.KeepsFieldsOnErrors)}
 	if op.ctx != op.config.Context { // see ended
 		out.Context = op.ctx
 	}
@@ -228,9 +229,9 @@ func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	m := op.managersOfType()
 	switch op.Subresource {
 	case "", "finalize":
-		out.Fields = m.fields
+		out.Fields = m.Fields
 	default:
-		out.Fields = m.subresources[op.Subresource]
+		out.Fields = m.Subresources[op.Subresource]
 	}
 	return out
 }

@@ -13,13 +13,14 @@ import (
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
 // TestDecodedAfterChanges checks that an object which shares values with the one before it is the
 // decoded one, after writes of all parts of an object.
 func TestDecodedAfterChanges(t *testing.T) {
-	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 	pod := map[string]any{"kind": "Pod", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "spec": map[string]any{
 		"containers": []any{map[string]any{"name": "c", "image": "i"}},
 	}}
@@ -52,7 +53,7 @@ func TestDecodedAfterChanges(t *testing.T) {
 // TestDecodedAfterIncompleteChanges checks that an object is decoded if what a change has made may
 // differ from it.
 func TestDecodedAfterIncompleteChanges(t *testing.T) {
-	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 	secret := map[string]any{"kind": "Secret", "apiVersion": "v1", "metadata": map[string]any{"name": "a"}, "data": map[string]any{"a": "YQ=="}}
 	_, err := c.Create(ctx, c.request(t, "secrets", ""), Body{Object: secret}, &WriteOptions{})
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestDecodedAfterIncompleteChanges(t *testing.T) {
 // TestDecodedConcurrently changes an object of each sort of type, while others read it. The race
 // detector finds writes to what they share.
 func TestDecodedConcurrently(t *testing.T) {
-	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 	for _, row := range []struct{ resource, object string }{
 		{"pods", `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]}}`},
 		{"configmaps", `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"a":"b"}}`},
@@ -112,7 +113,7 @@ func TestDecodedInReleases(t *testing.T) {
 	pods := func(name string) *resource.Type {
 		p, err := release.Open(name)
 		require.NoError(t, err)
-		return baseOf(p).types.Lookup("", "v1", "pods")
+		return serving.Builtin(p).Lookup("", "v1", "pods")
 	}
 	before, now := pods("v1.33"), pods("v1.36")
 	stored := storage.New(now, map[string]any{
@@ -134,7 +135,7 @@ func TestDecodedInVersions(t *testing.T) {
 		t.Run(row.resource, func(t *testing.T) {
 			all, err := release.Open("v1.36-all")
 			require.NoError(t, err)
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Release: all})}
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{release: all})}
 			if row.definition != "" {
 				_, err := c.Put([]byte(row.definition))
 				require.NoError(t, err)

@@ -225,17 +225,17 @@ func (op *operation) deleteObject(key string, o *DeleteOptions) (out *storage.Ob
 			return nil, false, status.NotFound(op.groupResource(), op.Name)
 		}
 		out, gone, err = op.deleteOnce(old, o)
-		if !errors.Is(err, errConflict) {
+		if !errors.Is(err, ErrConflict) {
 			return out, gone, err
 		}
 	}
 }
 
 // deleteOnce deletes an object as deleteObject does, unless another write comes first: it
-// fails with errConflict then.
+// fails with ErrConflict then.
 func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *storage.Object, gone bool, err error) {
 	t := op.Type
-	if err := op.plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
+	if err := op.api().Plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
 		return nil, false, err
 	}
 	if err := op.checkPreconditions(old, o); err != nil {

@@ -39,12 +39,12 @@ type expiries struct {
 }
 
 // expireAfterTTL lets the objects that a transaction puts expire.
-func (g *Registry) expireAfterTTL(t *resource.Type, tx storage.Txn) {
+func (g *Registry) expireAfterTTL(t *resource.Type, events []mvcc.Event[*storage.Object]) {
 	e := &g.expiries
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := g.clock.Now().Add(g.config.EventTTL)
-	for _, event := range tx.Events() {
+	for _, event := range events {
 		if event.Type == mvcc.Put {
 			e.queue = append(e.queue, expiry{at, t, event.Item.Key, event.Revision()})
 		}
@@ -52,13 +52,13 @@ func (g *Registry) expireAfterTTL(t *resource.Type, tx storage.Txn) {
 	g.startExpiryTimerLocked()
 }
 
-// expireSince lets the objects expire that were written after a revision.
-func (g *Registry) expireSince(rev mvcc.Revision) {
+// ExpireSince lets the objects expire that were written after a revision.
+func (g *Registry) ExpireSince(rev mvcc.Revision) {
 	e := &g.expiries
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := g.clock.Now().Add(g.config.EventTTL)
-	for t := range g.Surface().All() {
+	for t := range g.follower.Surface().All() {
 		if t.Virtual() || !t.HasTTL || t.Stored != t.GroupVersion {
 			continue
 		}
@@ -85,7 +85,7 @@ func (g *Registry) expire() {
 	if len(due) == 0 {
 		return
 	}
-	err := g.internal("expire", Request{Type: due[0].typ, UserAgent: ownUserAgent}).commit(func(tx storage.Txn) error {
+	err := g.internal("expire", Request{Type: due[0].typ, UserAgent: ServerAgent}).commit(func(tx storage.Txn) error {
 		for _, d := range due {
 			if item, ok := tx.Get(d.key); ok && item.Modified == d.rev {
 				tx.Delete(d.key)
@@ -113,8 +113,8 @@ func (g *Registry) takeExpired() (due []expiry) {
 	return due
 }
 
-// copyExpiries lets the objects of a fork expire like those of its parent, after Resume.
-func (g *Registry) copyExpiries(parent *Registry) {
+// CopyExpiries lets the objects of a fork expire like those of its parent, after Resume.
+func (g *Registry) CopyExpiries(parent *Registry) {
 	parent.expiries.mu.Lock()
 	queue := parent.expiries.queue[:len(parent.expiries.queue):len(parent.expiries.queue)]
 	parent.expiries.mu.Unlock()
@@ -123,7 +123,7 @@ func (g *Registry) copyExpiries(parent *Registry) {
 	g.expiries.queue, g.expiries.paused = queue, true
 }
 
-// Resume starts what a fork does by itself, which is the expiry of objects. Config.Changed may be
+// Resume starts what a fork does by itself, which is the expiry of objects. The Follower may be
 // called from then on.
 func (g *Registry) Resume() {
 	g.expiries.mu.Lock()

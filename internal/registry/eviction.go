@@ -56,13 +56,13 @@ func (op *operation) evict(body Body, w *WriteOptions) (Result, error) {
 	}
 	for {
 		err := op.evictOnce(o)
-		if !errors.Is(err, errConflict) {
+		if !errors.Is(err, ErrConflict) {
 			return op.result(nil, err)
 		}
 	}
 }
 
-// evictOnce fails with errConflict if the pod or its budget changes between read
+// evictOnce fails with ErrConflict if the pod or its budget changes between read
 // and commit.
 func (op *operation) evictOnce(o *DeleteOptions) error {
 	old := op.store.Newest(op.key())
@@ -92,7 +92,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 		free := *o
 		free.Version = nil // kube-apiserver overwrites the client's precondition too
 		err := op.evictPod(&free, old, true)
-		if o.Version == nil && (errors.Is(err, errConflict) || isConflict(err)) {
+		if o.Version == nil && (errors.Is(err, ErrConflict) || isConflict(err)) {
 			return budgetPending(budget.Stored.Name)
 		}
 		return err
@@ -104,7 +104,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 }
 
 // evictPod sets the DisruptionTarget condition of the pod and deletes it. If exact
-// is set it fails with errConflict unless the pod is still as seen.
+// is set it fails with ErrConflict unless the pod is still as seen.
 func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool) error {
 	opts := *o
 	for len(o.DryRun) == 0 {
@@ -113,19 +113,19 @@ func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool
 			return status.NotFound(podResource, op.Name)
 		}
 		if exact && old != seen {
-			return errConflict
+			return ErrConflict
 		}
 		if err := op.checkPreconditions(old, o); err != nil {
 			return err
 		}
 		current := op.decoded(old)
 		edit := current.Object().Edit()
-		setCondition(edit, map[string]any{
+		object.SetCondition(edit, map[string]any{
 			"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
 			"lastProbeTime": nil, "lastTransitionTime": op.now(),
 		})
 		stored, err := op.replaceObject(op.Type, old, edit.Map(), current, false)
-		if errors.Is(err, errConflict) {
+		if errors.Is(err, ErrConflict) {
 			continue
 		}
 		if err != nil {
@@ -142,7 +142,7 @@ func (op *operation) evictPod(o *DeleteOptions, seen *storage.Object, exact bool
 	}
 	_, _, err := op.deleteObject(op.key(), &opts)
 	if exact && len(o.DryRun) == 0 && isConflict(err) {
-		return errConflict
+		return ErrConflict
 	}
 	return err
 }
@@ -176,7 +176,7 @@ func (op *operation) budgetOf(pod *storage.Object) (*storage.Decoded, error) {
 
 // budgets returns the type of PodDisruptionBudgets, which every release has.
 func (op *operation) budgets() *resource.Type {
-	return op.surface.Lookup("policy", "v1", "poddisruptionbudgets")
+	return op.Surface.Lookup("policy", "v1", "poddisruptionbudgets")
 }
 
 // selects reports whether a label selector in generic form matches labels. One
@@ -198,7 +198,7 @@ func allowsUnready(budget map[string]any) bool {
 }
 
 // charge takes an eviction from the disruptions that the budget allows, and adds
-// the pod to those it knows to be disrupted. It fails with errConflict if the
+// the pod to those it knows to be disrupted. It fails with ErrConflict if the
 // budget has changed.
 func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 	name, current := budget.Stored.Name, budget.Object()
@@ -224,10 +224,10 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 		setInsufficientPods(edit, observed, op.now())
 	}
 	t := op.budgets()
-	managers := op.surface.fieldManagersOf(t)
+	managers := op.Surface.ManagersOf(t)
 	// kube-apiserver writes this as a client of its own name.
-	obj := managers.objects.Update(budget.Map(), edit.Map(), fieldmanager.Options{
-		Manager: ownUserAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.subresources["status"],
+	obj := managers.Objects.Update(budget.Map(), edit.Map(), fieldmanager.Options{
+		Manager: ServerAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.Subresources["status"],
 	})
 	_, err := op.replaceObject(t, budget.Stored, obj, budget, false)
 	return err
@@ -241,7 +241,7 @@ func setInsufficientPods(budget *object.Edit, observed int64, now string) {
 	if observed != 0 {
 		condition["observedGeneration"] = observed
 	}
-	setCondition(budget, condition)
+	object.SetCondition(budget, condition)
 }
 
 // whyNotAllowed returns why a budget allows no disruption. Before v1.35 it is always the
@@ -252,9 +252,9 @@ func (op *operation) whyNotAllowed(name string, budget map[string]any) string {
 	condition := object.Condition(budget, "DisruptionAllowed", "False")
 	reason, message := object.String(condition, "reason"), object.String(condition, "message")
 	switch {
-	case reason == "SyncFailed" && message != "" && op.base.release.Has(behavior.ExplainsRefusedEvictions):
+	case reason == "SyncFailed" && message != "" && op.api().Release.Has(behavior.ExplainsRefusedEvictions):
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)
-	case current <= desired || !op.base.release.Has(behavior.ExplainsRefusedEvictions):
+	case current <= desired || !op.api().Release.Has(behavior.ExplainsRefusedEvictions):
 		return fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", name, desired, current)
 	case message != "":
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", name, reason, message)

@@ -9,7 +9,7 @@ import (
 // Metrics returns what admission plugins and strategies count.
 func (g *Registry) Metrics() []metrics.Family {
 	var all []metrics.Family
-	if g.front.api.Load().plugins.Enabled(podsecurity.Plugin{}.Name()) {
+	if g.follower.Surface().API().Plugins.Enabled(podsecurity.Plugin{}.Name()) {
 		for _, vec := range podsecurity.Metrics() {
 			all = append(all, g.counts.Family(vec))
 		}

@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"slices"
 
@@ -117,7 +116,7 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 		return nil, st
 	}
 	if err == nil {
-		obj, err = op.Type.ConvertPatched(op.ctx, op.bodyCodec(), obj, op.surface.ForKind)
+		obj, err = op.Type.ConvertPatched(op.ctx, op.bodyCodec(), obj, op.Surface.ForKind)
 	}
 	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
 }
@@ -130,7 +129,7 @@ func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any
 	if !ok || object.String(patched, "apiVersion") == "" || object.String(patched, "kind") == "" {
 		return nil, false
 	}
-	obj, fieldErrors, err := normalizeMembers(c, before, patched, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, fieldErrors, err := resource.NormalizeMembers(c, before, patched, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Normalize(obj, o.strict())
 	})
 	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
@@ -139,78 +138,12 @@ func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any
 	return obj, true
 }
 
-// normalizeMembers puts an object in canonical form with normalize, which gets only the members
-// that are not those of before, a canonical object. The result shares the others with obj, or it is
-// obj. Of an object with errors, normalize gets all members.
-func normalizeMembers(c resource.Codec, before, obj map[string]any, normalize func(obj map[string]any) (map[string]any, []error, error)) (map[string]any, []error, error) {
-	if t := c.Wire(); t != nil && t.IsCanonical(obj, before) {
-		return obj, nil, nil
-	}
-	changed := changedMembers(before, obj)
-	normal, fieldErrors, err := normalize(changed)
-	if err != nil || len(fieldErrors) > 0 {
-		return normalize(obj)
-	}
-	return replaceMembers(obj, changed, normal), nil, nil
-}
-
-// changedMembers returns the members of obj that are not those of before. Of a member that is an
-// object in both, it has only the members of it that are changed.
-func changedMembers(before, obj map[string]any) map[string]any {
-	changed := map[string]any{}
-	for name, v := range obj {
-		was, had := before[name]
-		if had && object.Identical(v, was) {
-			continue
-		}
-		if members, wereMembers, ok := bothObjects(v, was); ok {
-			v = changedMembers(wereMembers, members)
-		}
-		changed[name] = v
-	}
-	return changed
-}
-
-// replaceMembers returns obj with the members in changed replaced by those in normal, which is
-// their canonical form.
-func replaceMembers(obj, changed, normal map[string]any) map[string]any {
-	out := maps.Clone(obj)
-	for name, v := range normal {
-		if _, ok := out[name]; !ok { // a field that is never absent
-			out[name] = v
-		}
-	}
-	for name, part := range changed {
-		v, ok := normal[name]
-		if whole, isObject := obj[name].(map[string]any); isObject && !object.Same(whole, part) {
-			// The canonical form of an object without members may be another value or none.
-			members, isObject := v.(map[string]any)
-			if v := replaceMembers(whole, part.(map[string]any), members); isObject || len(v) > 0 {
-				out[name] = v
-				continue
-			}
-		}
-		if ok {
-			out[name] = v
-		} else {
-			delete(out, name)
-		}
-	}
-	return out
-}
-
-func bothObjects(a, b any) (x, y map[string]any, ok bool) {
-	x, isObject := a.(map[string]any)
-	y, ok = b.(map[string]any)
-	return x, y, isObject && ok
-}
-
 // patchStrategic applies a strategic merge patch.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
 	c, before := op.bodyCodec(), op.view(old)
-	s, ok := c.MergeSchema(op.base.release)
+	s, ok := c.MergeSchema(op.api().Release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
@@ -219,7 +152,7 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decode
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := normalizeMembers(c, before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, more, err := resource.NormalizeMembers(c, before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
 	})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)

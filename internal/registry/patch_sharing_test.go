@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -50,7 +51,7 @@ func patchedObjects(f *testing.F) (all []patchedObject) {
 			"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "a"}}, "spec": map[string]any{"containers": []any{map[string]any{"name": "c", "image": "i"}}}},
 		}}},
 	}
-	ctx, c := context.Background(), &client{Registry: fresh(f, Config{})}
+	ctx, c := context.Background(), &client{Registry: fresh(f, fixture{})}
 	_, err := c.Put([]byte(toysDefinition))
 	require.NoError(f, err)
 	for _, row := range objects {
@@ -155,7 +156,7 @@ func FuzzStrategicPatch(f *testing.F) {
 				return
 			}
 			c, before := patched.op.bodyCodec(), patched.before.Map()
-			s, ok := c.MergeSchema(patched.op.base.release)
+			s, ok := c.MergeSchema(patched.op.api().Release)
 			if !ok {
 				continue // of a custom resource
 			}
@@ -169,7 +170,7 @@ func FuzzStrategicPatch(f *testing.F) {
 				return c.Wire().Convert(obj, wire.DecodeOptions{Strict: true})
 			}
 			want, wantFields, wantErr := convert(merged.Object)
-			got, gotFields, gotErr := normalizeMembers(c, before, merged.Object, convert)
+			got, gotFields, gotErr := resource.NormalizeMembers(c, before, merged.Object, convert)
 			assert.Equal(t, wantErr, gotErr)
 			assert.Equal(t, wantFields, gotFields)
 			assert.Equal(t, want, got)

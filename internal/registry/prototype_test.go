@@ -24,7 +24,7 @@ type twin struct {
 }
 
 func newTwin(t *testing.T) *twin {
-	config := Config{Seed: 1, Clock: clock.NewManual(time.Unix(1e9, 0))}
+	config := fixture{seed: 1, clock: clock.NewManual(time.Unix(1e9, 0))}
 	return &twin{shares: &client{Registry: fresh(t, config)}, decodes: &client{Registry: fresh(t, config)}}
 }
 
@@ -92,8 +92,8 @@ func TestPrototypes(t *testing.T) {
 			for i := range 3 {
 				tw.create(t, resource, fmt.Sprintf(`{"name":"a%d"}`, i), members)
 			}
-			typ := tw.shares.Surface().Find(resource)
-			all := tw.shares.api().prototypes.of(typ).all
+			typ := tw.shares.follower.Surface().Find(resource)
+			all := tw.shares.prototypes.of(typ).all
 			require.Len(t, all, 1)
 			assert.True(t, all[0].body.IsComplete())
 			assert.Equal(t, test.prepares, all[0].admitted == nil)
@@ -147,7 +147,7 @@ func TestPrototypesAndAdmission(t *testing.T) {
 // TestPrototypesConcurrently creates and changes objects with a prototype at the same time. The
 // race detector finds writes to what they share.
 func TestPrototypesConcurrently(t *testing.T) {
-	c := fresh(t, Config{})
+	c := fresh(t, fixture{})
 	const body = `{"metadata":{"generateName":"a-"},"spec":{"selector":{"matchLabels":{"app":"a"}},"containers":[{"name":"c","image":"i"}],` + template + `}}`
 	r := map[string]Request{}
 	for _, resource := range []string{"pods", "deployments.apps"} {

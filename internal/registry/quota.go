@@ -13,19 +13,19 @@ import (
 // the write. A dry run adds nothing. Usage stays charged if the write fails later,
 // as in kube-apiserver, whose quota controller recalculates it.
 func (op *operation) chargeQuotas(a *admission.Attributes) error {
-	if !op.plugins.HandlesQuota(a) {
+	if !op.api().Plugins.HandlesQuota(a) {
 		return nil
 	}
-	t := op.surface.ForKind(resourcequota.Kind)
+	t := op.Surface.ForKind(resourcequota.Kind)
 	if t == nil {
 		return nil
 	}
 	quotas := op.store.Objects(t.KeyPrefix(op.Namespace))
 	if len(quotas) == 0 {
-		if !op.plugins.LimitsByDefault() {
+		if !op.api().Plugins.LimitsByDefault() {
 			return nil
 		}
-		_, err := op.plugins.EvaluateQuota(a, nil)
+		_, err := op.api().Plugins.EvaluateQuota(a, nil)
 		return err
 	}
 	for len(quotas) > 0 {
@@ -33,7 +33,7 @@ func (op *operation) chargeQuotas(a *admission.Attributes) error {
 		for i, o := range quotas {
 			decoded[i] = o.Decoded(t).Map()
 		}
-		used, err := op.plugins.EvaluateQuota(a, decoded)
+		used, err := op.api().Plugins.EvaluateQuota(a, decoded)
 		if err != nil || a.DryRun {
 			return err
 		}
@@ -47,7 +47,7 @@ func (op *operation) chargeQuotas(a *admission.Attributes) error {
 // writeUsage writes the usage of quotas to their status. It returns the quotas,
 // as they are now, that another write has changed in between.
 func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, used []map[string]any) (changed []*storage.Object, err error) {
-	accountant := op.internal("update", Request{Type: t, Namespace: op.Namespace, Subresource: "status", UserAgent: ownUserAgent})
+	accountant := op.internal("update", Request{Type: t, Namespace: op.Namespace, Subresource: "status", UserAgent: ServerAgent})
 	for i, old := range quotas {
 		if used[i] == nil {
 			continue
@@ -58,7 +58,7 @@ func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, used
 		obj := accountant.withManagedFields(edit.Map(), quota, &WriteOptions{})
 		_, err := accountant.replaceObject(t, old, obj, quota, false)
 		switch {
-		case errors.Is(err, errConflict):
+		case errors.Is(err, ErrConflict):
 			if o := op.store.Newest(t.Key(old.Namespace, old.Name)); o != nil {
 				changed = append(changed, o)
 			}

@@ -31,7 +31,7 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 		obj, err = obj.ConvertAnew(ctx, r.Type)
 	case obj != nil:
 	case r.Subresource == "scale":
-		err = r.noScale(cmp.Or(r.Surface, g.Surface()).Release())
+		err = r.noScale(cmp.Or(r.Surface, g.follower.Surface()).Release())
 	default:
 		err = status.NotFound(r.groupResource(), r.Name)
 	}

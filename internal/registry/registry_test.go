@@ -33,7 +33,7 @@ func (c *client) Warn(text string) { c.warnings = append(c.warnings, text) }
 // request returns a request for an object of a resource in the namespace default.
 func (c *client) request(t testing.TB, resource, name string) Request {
 	t.Helper()
-	typ := c.Surface().Find(resource)
+	typ := c.follower.Surface().Find(resource)
 	require.NotNil(t, typ)
 	r := Request{Type: typ, Name: name, User: authn.Administrator(), UserAgent: "test/1", Warnings: c}
 	if typ.Namespaced {
@@ -61,7 +61,7 @@ func reasonOf(err error) string {
 
 // One object lives through all verbs.
 func TestLifeOfAnObject(t *testing.T) {
-	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, fixture{})}, &WriteOptions{}
 	named := c.request(t, "configmaps", "a")
 	data := func(stored *storage.Object) string { return object.String(stored.Decode(named.Type), "data", "key") }
 
@@ -130,7 +130,7 @@ func TestLifeOfAnObject(t *testing.T) {
 
 // A dry run returns what the write would store, and stores nothing.
 func TestDryRun(t *testing.T) {
-	ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+	ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 	dryRun := &WriteOptions{WriteOptions: validation.WriteOptions{DryRun: []string{"All"}}}
 	named := c.request(t, "configmaps", "a")
 	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, &WriteOptions{})
@@ -162,7 +162,7 @@ func TestDryRun(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, fixture{})}, &WriteOptions{}
 	missingNamespace := c.request(t, "configmaps", "")
 	missingNamespace.Namespace = "missing"
 	logs := c.request(t, "pods", "a")
@@ -219,7 +219,7 @@ func TestErrors(t *testing.T) {
 // A change that loses a race against another write starts over from the newest
 // object.
 func TestConflictIsRetried(t *testing.T) {
-	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, fixture{})}, &WriteOptions{}
 	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
 	require.NoError(t, err)
 	op := c.operation(ctx, "update", c.request(t, "configmaps", "a"))
@@ -239,7 +239,7 @@ func TestConflictIsRetried(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	c := &client{Registry: fresh(t, Config{})}
+	c := &client{Registry: fresh(t, fixture{})}
 	obj := configMap("a", "1")
 	obj["extra"] = true
 	_, err := c.Create(context.Background(), c.request(t, "configmaps", ""), Body{Object: obj}, &WriteOptions{})
@@ -250,7 +250,7 @@ func TestWarnings(t *testing.T) {
 // The errors of a namespace that is being deleted name an object that has no name yet
 // as kube-apiserver's admission does.
 func TestCreateInTerminatingNamespace(t *testing.T) {
-	ctx, c, o := context.Background(), &client{Registry: fresh(t, Config{})}, &WriteOptions{}
+	ctx, c, o := context.Background(), &client{Registry: fresh(t, fixture{})}, &WriteOptions{}
 	namespace := map[string]any{"kind": "Namespace", "apiVersion": "v1", "metadata": map[string]any{"name": "gone"}}
 	_, err := c.Create(ctx, c.request(t, "namespaces", ""), Body{Object: namespace}, o)
 	require.NoError(t, err)
@@ -291,7 +291,7 @@ func (c *countdown) Err() error {
 
 // TestApplyEnds ends a request at each of the checks of an apply.
 func TestApplyEnds(t *testing.T) {
-	c := &client{Registry: fresh(t, Config{})}
+	c := &client{Registry: fresh(t, fixture{})}
 	data := make(map[string]string, 5000)
 	for i := range 5000 {
 		data[strconv.Itoa(i)] = "x"
@@ -335,7 +335,7 @@ func TestWritesAtTheEdges(t *testing.T) {
 		{name: "an update that omits immutable data", resource: "secrets", body: secret + `}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 			_, err := c.Put([]byte(secret + "}"))
 			require.NoError(t, err)
 			obj, err := decodeYAML([]byte(tt.body))

@@ -14,6 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/usage"
@@ -45,7 +46,7 @@ type Request struct {
 
 	// Surface is what the API server that was asked serves. Type is of it. Nil is that of the
 	// first API server.
-	Surface *Surface
+	Surface *serving.Surface
 
 	// Store has the watch caches that Get reads; nil has those of the first API server.
 	Store *storage.Store
@@ -67,6 +68,9 @@ type Request struct {
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.
 	SkipWebhooks bool
+
+	// Own says that the write follows from another one. None follows from it: see [Follower].
+	Own bool
 }
 
 // Warnings receives the warnings of a call, in order and with repetitions.
@@ -141,21 +145,18 @@ type Answer struct {
 // An operation is one call of the registry while it runs.
 type operation struct {
 	*Registry
-	*releaseAPI
 	Request
-	ctx     context.Context
-	verb    string // for authorization and the journal
-	surface *Surface
-	sub     *resource.Subresource // nil for the object itself
-	target  writeTarget
+	ctx    context.Context
+	verb   string                // for authorization and the journal
+	sub    *resource.Subresource // nil for the object itself
+	target writeTarget
 
-	managers     *fieldManagers // of Type; nil before managersOfType
-	sent         sentBody       // what older releases quote in errors
+	managers     *serving.Managers // of Type; nil before managersOfType
+	sent         sentBody          // what older releases quote in errors
 	creation     creation
 	applies      bool                  // the write is a server-side apply
 	rawMetadata  bool                  // hasRawMetadata of the apply
 	replaced     bool                  // policies or webhooks have replaced the object
-	reconciling  bool                  // the write follows from another one, and nothing from it
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it
 	revision     mvcc.Revision         // of the last commit; 0 before
@@ -166,15 +167,18 @@ type operation struct {
 // to its end.
 func (g *Registry) operation(ctx context.Context, verb string, r Request) *operation {
 	if r.Surface == nil {
-		r.Surface = g.Surface()
+		r.Surface = g.follower.Surface()
 	}
-	op := &operation{Registry: g, releaseAPI: r.Surface.api, Request: r, ctx: ctx, verb: verb, surface: r.Surface}
+	op := &operation{Registry: g, Request: r, ctx: ctx, verb: verb}
 	if r.Subresource != "" {
 		op.sub = r.Type.Subresource(r.Subresource)
 		op.target = targetOf(r.Type, r.Subresource)
 	}
 	return op
 }
+
+// api returns the API that the request is made to.
+func (op *operation) api() *serving.API { return op.Surface.API() }
 
 // internal begins a write that no client asked for: by the server on its own
 // account, or by a test in Go. It does not call webhooks and policies. The user is
@@ -189,7 +193,7 @@ func (g *Registry) internal(verb string, r Request) *operation {
 
 // internal begins a write that the operation causes.
 func (op *operation) internal(verb string, r Request) *operation {
-	r.Surface = op.surface
+	r.Surface = op.Surface
 	return op.Registry.internal(verb, r)
 }
 
@@ -202,9 +206,6 @@ func (op *operation) ended() error {
 	return op.ctx.Err()
 }
 
-// ownUserAgent is the user agent of kube-apiserver's requests to itself.
-const ownUserAgent = "kube-apiserver"
-
 // result returns the Result of a call that stored o, or that failed.
 func (op *operation) result(o *storage.Object, err error) (Result, error) {
 	return Result{Object: o, Revision: op.revision}, err
@@ -214,7 +215,7 @@ func (op *operation) warn(texts ...string) {
 	if op.Warnings == nil {
 		return
 	}
-	for _, text := range validation.Warnings(op.base.release, texts) {
+	for _, text := range validation.Warnings(op.api().Release, texts) {
 		op.Warnings.Warn(text)
 	}
 }
@@ -267,7 +268,7 @@ func (op *operation) bodyCodec() resource.Codec {
 	case op.isScale():
 		return op.Type.Scale.Codec
 	case op.isAction():
-		return resource.BuiltinCodecIn(op.base.release.Minor(), op.sub.Kind)
+		return resource.BuiltinCodecIn(op.api().Release.Minor(), op.sub.Kind)
 	}
 	return op.Type.Codec
 }

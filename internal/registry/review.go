@@ -36,7 +36,7 @@ func (op *operation) review(body Body, o *WriteOptions) (Result, error) {
 }
 
 func (op *operation) reviewAccess(obj map[string]any) (map[string]any, error) {
-	return obj, op.authorizer.ReviewAccess(op.ctx, op.base.release, op.Type, obj, op.User)
+	return obj, op.authorizer.ReviewAccess(op.ctx, op.api().Release, op.Type, obj, op.User)
 }
 
 func (op *operation) reviewRules(obj map[string]any) (map[string]any, error) {

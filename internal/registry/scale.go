@@ -29,7 +29,7 @@ func (op *operation) view(old *storage.Decoded) map[string]any {
 	if spec := object.Map(scale, "spec"); op.Type.Scale.CustomPath != "" && spec["replicas"] == nil {
 		spec["replicas"] = int64(noReplicas)
 	}
-	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToSubresource(object.List(old.Map(), "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToSubresource(object.List(old.Map(), "metadata", "managedFields"))
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
 	}
@@ -63,7 +63,7 @@ func (op *operation) mergeView(body map[string]any, old *storage.Decoded) (map[s
 		edit.Set(version, "metadata", "resourceVersion")
 	}
 	edit.Set(replicas, op.Type.Scale.Spec...)
-	managed, err := op.surface.fieldManagersOf(op.Type).scale.ToParent(object.List(old.Map(), "metadata", "managedFields"), object.List(body, "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(object.List(old.Map(), "metadata", "managedFields"), object.List(body, "metadata", "managedFields"))
 	if err != nil {
 		return nil, err
 	}

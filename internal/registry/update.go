@@ -117,7 +117,7 @@ func (op *operation) change(c change) (Result, error) {
 			return Result{}, err
 		}
 		stored, err := op.changeOnce(c, old, op.decoded(shown))
-		if !errors.Is(err, errConflict) {
+		if !errors.Is(err, ErrConflict) {
 			return op.result(stored, err)
 		}
 	}
@@ -129,7 +129,7 @@ func (op *operation) decoded(o *storage.Object) *storage.Decoded {
 }
 
 // changeOnce makes the change from one state of the object: present is old in
-// the version of the request. It fails with errConflict if old is not the newest
+// the version of the request. It fails with ErrConflict if old is not the newest
 // any more.
 func (op *operation) changeOnce(c change, old *storage.Object, present *storage.Decoded) (*storage.Object, error) {
 	defer op.release()
@@ -158,7 +158,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *storage.
 		return nil, err
 	}
 	if !op.rawMetadata {
-		obj = op.managersOfType().objects.IgnoreTimestamps(was, obj)
+		obj = op.managersOfType().Objects.IgnoreTimestamps(was, obj)
 	}
 	draft, err := op.draft(obj, was, old)
 	if err != nil {
@@ -226,7 +226,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if _, err := versionOf(object.Meta(obj)); err != nil {
 		return Result{}, err
 	}
-	if op.base.release.Has(behavior.ClearsSystemFields) {
+	if op.api().Release.Has(behavior.ClearsSystemFields) {
 		clearSystemFields(object.Meta(obj))
 	}
 	id, err := op.newIdentity(object.Meta(obj))
@@ -250,7 +250,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 // nothingToChange is the error of a change of a missing object. Older releases compare the
 // preconditions with an empty object.
 func (op *operation) nothingToChange(c change) error {
-	if !op.base.release.Has(behavior.MissingBeforePreconditions) && c.uid != "" {
+	if !op.api().Release.Has(behavior.MissingBeforePreconditions) && c.uid != "" {
 		return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
 	}
 	return status.NotFound(op.groupResource(), op.Name)

@@ -65,7 +65,7 @@ func TestVersionsOfCustomResource(t *testing.T) {
 			writes: true, generation: 1, managers: "other v1; test v2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{})}
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{})}
 			definition := twoVersions
 			if tt.stored == "v1" {
 				definition = strings.NewReplacer(`"storage":false`, `"storage":true`, `"storage":true`, `"storage":false`).Replace(definition)
@@ -145,7 +145,7 @@ func TestApplyInvalidTimes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			of, err := release.Open(cmp.Or(tt.release, "v1.36"))
 			require.NoError(t, err)
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Release: of})}
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{release: of})}
 			_, err = c.Put([]byte(definition))
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")
@@ -180,7 +180,7 @@ func TestApplyOfNoYAML(t *testing.T) {
 			for name, want := range map[string]string{"v1.36": tt.before, "v1.37": tt.since37} {
 				of, err := release.Open(name)
 				require.NoError(t, err)
-				c := &client{Registry: fresh(t, Config{Release: of})}
+				c := &client{Registry: fresh(t, fixture{release: of})}
 				o := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: "m"}}
 				_, err = c.Patch(context.Background(), c.request(t, "configmaps", "a"), Patch{patch.ApplyType, []byte(tt.body)}, o)
 				assert.ErrorContains(t, err, want)
@@ -207,7 +207,7 @@ func TestRawMetadataIsWritten(t *testing.T) {
 		{"a null in another version", "v1", `"labels":null`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, c := context.Background(), &client{Registry: fresh(t, Config{Clock: clock.NewManual(time.Unix(1, 0))})}
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{clock: clock.NewManual(time.Unix(1, 0))})}
 			_, err := c.Put([]byte(twoVersions))
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")

@@ -53,7 +53,7 @@ func (r *request) admitConnection() error {
 	if r.query().Has("dryRun") {
 		return status.BadRequest("dryRun is not supported")
 	}
-	return r.server.registry.AdmitConnect(r.ctx(), r.target(), r.connectOptions())
+	return r.server.cluster.AdmitConnect(r.ctx(), r.target(), r.connectOptions())
 }
 
 // connectOptions returns the options of a connection in the query.
@@ -216,7 +216,7 @@ func (r *request) authorizeUpgrade() error {
 	}
 	at := r.attributes()
 	at.Verb = "create"
-	d := r.server.registry.Authorizer().Authorize(r.ctx(), r.user, &at)
+	d := r.server.cluster.Authorizer().Authorize(r.ctx(), r.user, &at)
 	switch {
 	case d.Err != nil:
 		return d.Err
@@ -465,7 +465,7 @@ func (r *request) endpointSlices(service string) iter.Seq[map[string]any] {
 		if t == nil {
 			return
 		}
-		page, err := r.server.registry.List(r.ctx(), t, storage.Query{Selection: storage.Selection{
+		page, err := r.server.cluster.List(r.ctx(), t, storage.Query{Selection: storage.Selection{
 			Namespace: r.Namespace,
 			Match:     func(o *storage.Object) bool { return o.Labels["kubernetes.io/service-name"] == service },
 		}})
@@ -502,5 +502,5 @@ func (r *request) newest(resource, namespace, name string) *storage.Object {
 	if t == nil {
 		return nil
 	}
-	return r.server.registry.Store().Newest(t.Key(namespace, name))
+	return r.server.cluster.Store().Newest(t.Key(namespace, name))
 }

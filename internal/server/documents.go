@@ -11,10 +11,10 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/discovery"
 	"github.com/kubefake/kubefake/internal/openapi"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -28,7 +28,7 @@ type documents struct {
 
 // documentsOf returns the documents of a Surface. They are made when the first
 // client asks for them.
-func (s *Server) documentsOf(surface *registry.Surface) *documents {
+func (s *Server) documentsOf(surface *serving.Surface) *documents {
 	remote := s.aggregator.Documents()
 	if d := s.documents.Load(); d != nil && d.types == surface.Types && d.remote == remote {
 		return d
@@ -53,7 +53,7 @@ func (s *Server) documentsOf(surface *registry.Surface) *documents {
 		d.discovery = discovery.New(all)
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
-		return openapi.New(sets, remotes, s.registry.Clock().Now)
+		return openapi.New(sets, remotes, s.cluster.Clock().Now)
 	})
 	s.documents.Store(d)
 	return d

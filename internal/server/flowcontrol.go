@@ -18,7 +18,7 @@ func (r *request) priorityLevels() iter.Seq[map[string]any] {
 		if t == nil {
 			return
 		}
-		for o := range r.server.registry.Store().All(t.Prefix) {
+		for o := range r.server.cluster.Store().All(t.Prefix) {
 			if !yield(o.Decode(t)) {
 				return
 			}

@@ -51,7 +51,7 @@ func (r *request) classify() {
 		Verb: r.Verb, IsResource: r.IsResource, Path: r.Path,
 		Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace,
 	}
-	if class := r.server.registry.Classify(r.user, &at); class != nil {
+	if class := r.server.cluster.Classify(r.user, &at); class != nil {
 		class.SetHeaders(r.w.Header())
 	}
 }

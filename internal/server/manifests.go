@@ -9,14 +9,14 @@ import (
 )
 
 // Manifests returns the webhooks and policies that admission plugins read from files.
-func (s *Server) Manifests() []plugin.Manifests { return s.registry.Manifests() }
+func (s *Server) Manifests() []plugin.Manifests { return s.cluster.Manifests() }
 
 // ReloadManifests reads the files of an admission plugin again. If it fails, it changes
 // nothing.
 func (s *Server) ReloadManifests(plugin string) error {
 	now := s.config.Clock.Now()
-	err := s.registry.ReloadManifests(plugin)
-	for _, m := range s.registry.Manifests() {
+	err := s.cluster.ReloadManifests(plugin)
+	for _, m := range s.cluster.Manifests() {
 		switch {
 		case m.Plugin != plugin:
 		case err == nil:
@@ -49,7 +49,7 @@ func (c *manifestCounts) of(m plugin.Manifests, now time.Time) *metrics.Reloads 
 
 // countManifests begins to count the folders that the server has not had before.
 func (s *Server) countManifests(now time.Time) {
-	for _, m := range s.registry.Manifests() {
+	for _, m := range s.cluster.Manifests() {
 		s.manifestReloads.of(m, now)
 	}
 }
@@ -57,7 +57,7 @@ func (s *Server) countManifests(now time.Time) {
 // reloads returns the counts of the reloads of all files.
 func (s *Server) reloads() []*metrics.Reloads {
 	all := s.config.Reloads[:len(s.config.Reloads):len(s.config.Reloads)]
-	for _, m := range s.registry.Manifests() {
+	for _, m := range s.cluster.Manifests() {
 		all = append(all, s.manifestReloads.of(m, s.config.Clock.Now()))
 	}
 	return all

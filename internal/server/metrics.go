@@ -101,10 +101,10 @@ func (r *request) serveMetrics() error {
 	if r.http.Method == http.MethodDelete {
 		s.requests.Reset()
 		s.deprecated.Reset()
-		s.registry.ResetMetrics()
+		s.cluster.ResetMetrics()
 		return r.answerReset()
 	}
-	store := s.registry.Store()
+	store := s.cluster.Store()
 	live, history := store.LiveBytes(), store.HistoryBytes()
 	families := []metrics.Family{
 		s.deprecated.Family(deprecatedAPIs),
@@ -116,12 +116,12 @@ func (r *request) serveMetrics() error {
 		s.gatesFamily(),
 		gauge("fakeapi_live_bytes", "Memory of the newest versions of objects in bytes.", live),
 		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", history),
-		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", s.registry.HistoryLimit()),
-		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", s.registry.Journal().Bytes()),
+		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", s.cluster.HistoryLimit()),
+		gauge("fakeapi_journal_bytes", "Memory of the journal of requests, writes and watches in bytes.", s.cluster.Journal().Bytes()),
 	}
 	families = append(families, s.requests.Families()...)
 	families = append(families, s.objectsFamilies()...)
-	families = append(families, s.registry.Metrics()...)
+	families = append(families, s.cluster.Metrics()...)
 	families = append(families, s.config.Audit.Metrics()...)
 	families = append(families, metrics.Process(s.started)...)
 	families = append(families, metrics.Go()...)
@@ -176,9 +176,9 @@ func (s *Server) objectsFamilies() []metrics.Family {
 	objects := metrics.Family{Name: "apiserver_resource_objects", Type: metrics.Gauge, Stability: metrics.Alpha, Help: help}
 	deprecated := metrics.Family{Name: "apiserver_storage_objects", Type: metrics.Gauge, Stability: metrics.Stable,
 		Help: "(Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects instead] " + help}
-	store := s.registry.Store()
+	store := s.cluster.Store()
 	view := store.NewestView()
-	for t := range s.registry.Surface().All() {
+	for t := range s.cluster.Surface().All() {
 		if !t.Virtual() && t.Stored == t.GroupVersion {
 			count := float64(store.Count(view, t.Prefix, mvcc.PrefixEnd(t.Prefix)))
 			objects.Samples = append(objects.Samples, metrics.Sample{Labels: []string{"group", t.Group, "resource", t.Name}, Value: count})

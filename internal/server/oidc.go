@@ -23,7 +23,7 @@ func (r *request) serveOpenIDConfiguration() error {
 	if !codec.Accepts(header.Get(r.http.Header, "Accept"), codec.JSON.MediaType()) {
 		return status.UnroutedAccept([]string{codec.JSON.MediaType()})
 	}
-	doc, err := r.server.registry.ServiceAccountKeys().OpenIDConfiguration(r.http.Host)
+	doc, err := r.server.cluster.ServiceAccountKeys().OpenIDConfiguration(r.http.Host)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *request) serveKeySet() error {
 	if !codec.Accepts(header.Get(r.http.Header, "Accept"), keySetType) {
 		return status.UnroutedAccept([]string{keySetType})
 	}
-	doc, err := r.server.registry.ServiceAccountKeys().KeySet()
+	doc, err := r.server.cluster.ServiceAccountKeys().KeySet()
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (r *request) get() error {
 			return status.BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 		}
 	}
-	obj, rev, err := r.server.registry.Get(r.ctx(), r.target(), version)
+	obj, rev, err := r.server.cluster.Get(r.ctx(), r.target(), version)
 	r.revision = rev
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/usage"
@@ -30,8 +31,8 @@ type request struct {
 	http      *http.Request
 	userAgent string
 	w         *response
-	sent      response          // that of the client; w is another one while a fault wraps it
-	surface   *registry.Surface // when the request came
+	sent      response         // that of the client; w is another one while a fault wraps it
+	surface   *serving.Surface // when the request came
 	user      *authn.User
 	// impersonator is who makes the request as user; nil for user.
 	impersonator *authn.User

@@ -38,7 +38,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &request{
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, userAgent: header.Get(hr.Header, "User-Agent"),
 		sent:    response{ResponseWriter: w},
-		surface: s.front.Surface(), start: s.config.Clock.NowAt(wall), order: s.registry.Journal().Order(),
+		surface: s.front.Surface(), start: s.config.Clock.NowAt(wall), order: s.cluster.Journal().Order(),
 	}
 	r.w = &r.sent
 	r.remote = s.aggregator.Lookup(r.Path)
@@ -135,7 +135,7 @@ func (r *request) serve() (err error) {
 
 // authenticate returns the user of the request's credentials.
 func (r *request) authenticate() (*authn.User, error) {
-	user, warning, err := r.server.registry.Authenticator().Authenticate(r.ctx(), r.http)
+	user, warning, err := r.server.cluster.Authenticator().Authenticate(r.ctx(), r.http)
 	if warning != "" {
 		r.warn(warning)
 	}
@@ -145,7 +145,7 @@ func (r *request) authenticate() (*authn.User, error) {
 // authorize fails with 403 if the user may not make the request.
 func (r *request) authorize() error {
 	r.recordUsage()
-	a := r.server.registry.Authorizer()
+	a := r.server.cluster.Authorizer()
 	if a.AllowsAll(r.user) {
 		r.auditDecision(authz.Decision{Allowed: true})
 		return nil
@@ -189,7 +189,7 @@ func (r *request) impersonate() error {
 		return nil
 	}
 	r.recordImpersonation(requested)
-	user, constraint, err := r.server.impersonations.Load().Authorize(r.ctx(), r.server.registry.Authorizer(), requested, r.user, r.attributes())
+	user, constraint, err := r.server.impersonations.Load().Authorize(r.ctx(), r.server.cluster.Authorizer(), requested, r.user, r.attributes())
 	if err != nil {
 		return err
 	}
@@ -552,7 +552,7 @@ func (r *request) log(ended time.Time) {
 		e.Message = f.Message
 		e.Unimplemented = f.Reason == "NotImplemented"
 	}
-	r.server.registry.Journal().RecordRequest(e, r.order)
+	r.server.cluster.Journal().RecordRequest(e, r.order)
 }
 
 // panicked answers 500 for a bug of the server, unless an answer has begun.

@@ -15,13 +15,13 @@ import (
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/controllers"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/metrics"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -43,17 +43,17 @@ type Config struct {
 	Seed uint64
 
 	// ServiceRanges, Port, KeepHistory, HistoryBytes, Compaction, EventTTL and
-	// Pace are those of registry.Config.
+	// Pace are those of cluster.Config.
 	ServiceRanges []netip.Prefix
 	Port          int
 	KeepHistory   time.Duration
 	HistoryBytes  int64
-	Compaction    registry.Compaction
+	Compaction    cluster.Compaction
 	EventTTL      time.Duration
 	Pace          time.Duration
 
 	// Auth configures authentication and authorization.
-	Auth registry.Auth
+	Auth cluster.Auth
 
 	// Plugins selects the admission plugins.
 	Plugins plugin.Selection
@@ -118,7 +118,7 @@ func (c *Config) minWatchTimeout() time.Duration {
 // Close it when done.
 type Server struct {
 	config     Config
-	registry   *registry.Registry
+	cluster    *cluster.Cluster
 	faults     *fault.Set
 	hooks      *webhook.Client
 	aggregator *aggregator.Aggregator // replicas share it
@@ -127,8 +127,8 @@ type Server struct {
 	requests   metrics.Requests
 	deprecated metrics.Values    // of deprecatedAPIs
 	activity   *activity.Tracker // replicas share it
-	front      *registry.Front
-	replica    bool // closes neither the registry nor the controllers
+	front      *cluster.Front
+	replica    bool // closes neither the cluster nor the controllers
 
 	manifestReloads *manifestCounts
 
@@ -174,7 +174,7 @@ func New(c Config) (*Server, error) {
 		c.Clock = clock.New()
 	}
 	s := newServer(context.Background(), c)
-	g, err := registry.New(registry.Config{
+	g, err := cluster.New(cluster.Config{
 		Context:       s.ctx,
 		Release:       c.Release,
 		Clock:         c.Clock,
@@ -197,7 +197,7 @@ func New(c Config) (*Server, error) {
 		s.cancel()
 		return nil, err
 	}
-	s.setRegistry(g)
+	s.setCluster(g)
 	s.addAggregator()
 	if c.State != nil {
 		s.aggregator.Changed(nil, nil)
@@ -212,7 +212,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// newServer returns a server without a registry, which ends with parent at the latest.
+// newServer returns a server without a cluster, which ends with parent at the latest.
 func newServer(parent context.Context, c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), activity: &activity.Tracker{}, turns: newTurns(), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.setImpersonations(c.Release)
@@ -222,9 +222,9 @@ func newServer(parent context.Context, c Config) *Server {
 	return s
 }
 
-// setRegistry sets the registry that the server serves.
-func (s *Server) setRegistry(g *registry.Registry) {
-	s.registry, s.random = g, g.IDs().Fork("server")
+// setCluster sets the cluster that the server serves.
+func (s *Server) setCluster(c *cluster.Cluster) {
+	s.cluster, s.random = c, c.IDs().Fork("server")
 }
 
 // setImpersonations sets the modes of impersonation that a release has.
@@ -255,24 +255,24 @@ func (s *Server) findResource(name string) (served bool, meant string) {
 // addAggregator adds what forwards requests to other API servers.
 func (s *Server) addAggregator() {
 	s.aggregator = aggregator.New(aggregator.Config{
-		Context: s.ctx, Clock: s.config.Clock, Registry: s.registry,
+		Context: s.ctx, Clock: s.config.Clock, Cluster: s.cluster,
 		Services: s.config.Services, Certificate: s.config.ProxyCertificate, Busy: s.trackDo,
 	})
 }
 
-// changed is registry.Config.Changed.
+// changed is cluster.Config.Changed.
 func (s *Server) changed(t *resource.Type, names []string) {
-	if s.aggregator != nil { // it is nil while the registry is made
+	if s.aggregator != nil { // it is nil while the cluster is made
 		s.aggregator.Changed(t, names)
 	}
 }
 
-// addControl adds what needs the registry.
+// addControl adds what needs the cluster.
 func (s *Server) addControl() {
-	s.front = s.registry.Front()
-	s.manager = controllers.NewManager(s.registry, s.faults, s.config.Release)
+	s.front = s.cluster.Front()
+	s.manager = controllers.NewManager(s.cluster, s.faults, s.config.Release)
 	s.config.State = nil // it is no longer needed
-	s.control = control.New(s.registry, s.front, s.faults, s.manager, s.activity, s.config.ShowSecrets)
+	s.control = control.New(s.cluster, s.front, s.faults, s.manager, s.activity, s.config.ShowSecrets)
 }
 
 // ExpectClient notes that a client may connect: something has its credentials.
@@ -289,19 +289,19 @@ func (s *Server) trackDo(hr *http.Request) (done func()) {
 // noteFault records a fault that hit a request.
 func (s *Server) noteFault(h fault.Hit) {
 	resource := status.GroupResource{Group: h.Route.Group, Resource: h.Route.Resource}
-	s.registry.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
+	s.cluster.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
 }
 
 // Fork returns a server of the same state, history and configuration. The two
 // share nothing that changes. The fork's clock shows the same time, its watch
 // caches lag alike, and its faults start anew. No controllers run on it. It takes
-// constant time. name is registry.Forked.Name.
+// constant time. name is cluster.Forked.Name.
 func (s *Server) Fork(name string) (*Server, error) {
 	config := s.config
-	config.Release = s.registry.Surface().Release()
+	config.Release = s.cluster.Surface().Release()
 	config.Clock = s.config.Clock.Fork()
 	out := newServer(context.Background(), config)
-	out.setRegistry(s.registry.Fork(registry.Forked{
+	out.setCluster(s.cluster.Fork(cluster.Forked{
 		Name: name, Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed,
 	}))
 	out.addAggregator()
@@ -316,7 +316,7 @@ func (s *Server) Fork(name string) (*Server, error) {
 		out.Close()
 		return nil, err
 	}
-	out.registry.Resume()
+	out.cluster.Resume()
 	return out, nil
 }
 
@@ -325,14 +325,14 @@ func (s *Server) Fork(name string) (*Server, error) {
 // the latest. The caller must Close it before s.
 func (s *Server) NewReplica(name string) *Server {
 	config := s.config
-	config.Release = s.registry.Surface().Release()
+	config.Release = s.cluster.Surface().Release()
 	out := newServer(s.ctx, config)
-	out.setRegistry(s.registry)
+	out.setCluster(s.cluster)
 	out.manager, out.activity, out.hooks = s.manager, s.activity, s.hooks
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
-	out.front, out.replica = s.registry.NewFront(name), true
-	out.control = control.New(out.registry, out.front, out.faults, out.manager, out.activity, out.config.ShowSecrets)
+	out.front, out.replica = s.cluster.NewFront(name), true
+	out.control = control.New(out.cluster, out.front, out.faults, out.manager, out.activity, out.config.ShowSecrets)
 	return out
 }
 
@@ -340,7 +340,7 @@ func (s *Server) NewReplica(name string) *Server {
 func (s *Server) Release() *release.Release { return s.front.Surface().Release() }
 
 // Upgrade restarts the API server with another release, newer or older, over the same
-// objects; see [registry.Front.Upgrade]. The controllers restart with the first API server
+// objects; see [cluster.Front.Upgrade]. The controllers restart with the first API server
 // of a cluster. It fails for feature gates that the release does not have or has locked.
 func (s *Server) Upgrade(to *release.Release) error {
 	to, err := to.WithGates(s.config.FeatureGates)
@@ -353,7 +353,7 @@ func (s *Server) Upgrade(to *release.Release) error {
 		}
 		// The server has the release. A user's objects can cause the error, as they can for
 		// a server that continues a state.
-		s.registry.Journal().RecordNote(journal.Note{Kind: journal.State, Text: "the server's own objects are not brought in line: " + err.Error()})
+		s.cluster.Journal().RecordNote(journal.Note{Kind: journal.State, Text: "the server's own objects are not brought in line: " + err.Error()})
 	}
 	s.setImpersonations(to)
 	s.countManifests(s.config.Clock.Now())
@@ -364,7 +364,7 @@ func (s *Server) Upgrade(to *release.Release) error {
 }
 
 // Front returns the watch caches of the server.
-func (s *Server) Front() *registry.Front { return s.front }
+func (s *Server) Front() *cluster.Front { return s.front }
 
 // Close ends watches and waiting reads, which answer what they have. Requests
 // fail from then on.
@@ -378,12 +378,12 @@ func (s *Server) Close() {
 		s.manager.Close()
 	}
 	s.aggregator.Close()
-	s.registry.Close()
+	s.cluster.Close()
 	s.hooks.Close()
 }
 
 // Registry returns the server's objects.
-func (s *Server) Registry() *registry.Registry { return s.registry }
+func (s *Server) Cluster() *cluster.Cluster { return s.cluster }
 
 // Control returns what the control endpoint does, for callers in Go.
 func (s *Server) Control() *control.Control { return s.control }

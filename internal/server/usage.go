@@ -11,7 +11,7 @@ import (
 
 // recordUsage counts what the request needs, if that is counted.
 func (r *request) recordUsage() {
-	if r.server.registry.Usage().On() && !r.isControl() {
+	if r.server.cluster.Usage().On() && !r.isControl() {
 		r.usage = r.need(r.attributes(), "", nil)
 	}
 }
@@ -22,7 +22,7 @@ func (r *request) need(at authz.Attributes, reason usage.Reason, instead *authz.
 	if r.impersonator != nil {
 		client.Impersonator = r.impersonator.Name
 	}
-	return r.server.registry.Usage().Record(&usage.Need{
+	return r.server.cluster.Usage().Record(&usage.Need{
 		Client: client, At: at, Reason: reason, Instead: instead, Method: r.http.Method, URI: r.http.URL.RequestURI(),
 	})
 }
@@ -30,7 +30,7 @@ func (r *request) need(at authz.Attributes, reason usage.Reason, instead *authz.
 // recordImpersonation counts what the request needs to be made as another user, before r.user is
 // that one.
 func (r *request) recordImpersonation(as *authn.User) {
-	if r.server.registry.Usage().On() && !r.isControl() {
+	if r.server.cluster.Usage().On() && !r.isControl() {
 		for _, at := range impersonation.Needs(as) {
 			r.need(at, usage.Impersonates, nil)
 		}

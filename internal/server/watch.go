@@ -14,9 +14,9 @@ import (
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -120,7 +120,7 @@ func (st *watchStream) open(version uint64) (initial *storage.Page, err error) {
 	o, s := st.options, st.request.store()
 	st.store = s
 	after, initial, err := st.start(version)
-	st.log = st.server.registry.Journal().Open(journal.Watch{
+	st.log = st.server.cluster.Journal().Open(journal.Watch{
 		User: st.user.Name, UserAgent: st.userAgent, URI: st.http.URL.RequestURI(),
 		Resource: strings.Trim(st.typ.Prefix, "/"), Namespace: o.Namespace, Name: o.Name, From: after,
 	})
@@ -254,9 +254,9 @@ func (st *watchStream) writeChanges(ctx context.Context) (written int, changed <
 // wakeups are what wakes a watch up beside changes, and what it has to do then.
 type wakeups struct {
 	bookmark *clock.Timer
-	grown    <-chan struct{}   // of the history; nil without bookmarks
-	surface  *registry.Surface // of the watch
-	replaced <-chan struct{}   // of surface
+	grown    <-chan struct{}  // of the history; nil without bookmarks
+	surface  *serving.Surface // of the watch
+	replaced <-chan struct{}  // of surface
 
 	due  bool // a bookmark is
 	gone bool // the resource is, once the events that are left are written
@@ -265,7 +265,7 @@ type wakeups struct {
 func (st *watchStream) newWakeups() *wakeups {
 	w := &wakeups{bookmark: st.nextBookmark(), surface: st.surface, replaced: st.surface.Replaced(st.typ)}
 	if st.options.bookmarks {
-		w.grown = st.server.registry.Store().Grown()
+		w.grown = st.server.cluster.Store().Grown()
 	}
 	return w
 }
@@ -279,7 +279,7 @@ func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wak
 	case <-w.bookmark.C:
 		w.due = true
 	case <-w.grown:
-		w.due, w.grown = true, st.server.registry.Store().Grown()
+		w.due, w.grown = true, st.server.cluster.Store().Grown()
 	case <-w.replaced:
 		w.surface = st.server.front.Surface()
 		w.replaced = w.surface.Replaced(st.typ)

@@ -39,7 +39,7 @@ func (r *request) create() error {
 	if err != nil {
 		return err
 	}
-	result, err := r.server.registry.Create(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
+	result, err := r.server.cluster.Create(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
 	r.revision = result.Revision
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r *request) update() error {
 	if err != nil {
 		return err
 	}
-	result, err := r.server.registry.Update(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
+	result, err := r.server.cluster.Update(r.ctx(), r.target(), registry.Body{Format: format, Data: data}, o)
 	return r.answerChange(result, err)
 }
 
@@ -179,7 +179,7 @@ func (r *request) patch() error {
 	if !p.Applies() && r.surface.Release().Has(behavior.ChecksPatchesFirst) && !json.Valid(data) {
 		return status.BadRequest("invalid JSON patch")
 	}
-	result, err := r.server.registry.Patch(r.ctx(), r.target(), p, o)
+	result, err := r.server.cluster.Patch(r.ctx(), r.target(), p, o)
 	return r.answerChange(result, err)
 }
 
@@ -204,7 +204,7 @@ func (r *request) delete() error {
 	if err != nil {
 		return err
 	}
-	result, err := r.server.registry.Delete(r.ctx(), r.target(), o)
+	result, err := r.server.cluster.Delete(r.ctx(), r.target(), o)
 	r.revision = result.Revision
 	if err != nil {
 		return err
@@ -237,7 +237,7 @@ func (r *request) deleteCollection() error {
 	if errs := r.released(o.ValidateForCollection()); len(errs) > 0 {
 		return status.InvalidOptions("DeleteOptions", errs)
 	}
-	page, rev, err := r.server.registry.DeleteCollection(r.ctx(), r.target(), list.Query, o)
+	page, rev, err := r.server.cluster.DeleteCollection(r.ctx(), r.target(), list.Query, o)
 	r.revision = rev
 	if err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"github.com/kubefake/kubefake/internal/authz/chain"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/server"
@@ -40,7 +39,7 @@ func newHarness(t *testing.T, config server.Config, begin func(*controller.Env))
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	h := &harness{t: t, server: s}
-	h.runtime, err = controller.New(controller.Config{Registry: s.Registry(), Faults: s.Faults(), Release: newest}, []controller.Starter{{
+	h.runtime, err = controller.New(controller.Config{Cluster: s.Cluster(), Faults: s.Faults(), Release: newest}, []controller.Starter{{
 		Name: "test-controller",
 		Start: func(e *controller.Env) {
 			h.env, h.client = e, e.Client("deployment-controller")
@@ -54,7 +53,7 @@ func newHarness(t *testing.T, config server.Config, begin func(*controller.Env))
 
 func (h *harness) put(name string) {
 	h.t.Helper()
-	_, err := h.server.Registry().Put([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"uid":%q,"labels":{"app":%q}}}`, name, name, name)))
+	_, err := h.server.Cluster().Put([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"uid":%q,"labels":{"app":%q}}}`, name, name, name)))
 	require.NoError(h.t, err)
 }
 
@@ -90,7 +89,7 @@ func TestInformer(t *testing.T) {
 	assert.Equal(t, []string{"+a", "+b", "~a"}, seen)
 	require.Len(t, informer.By("app", "b"), 1)
 
-	require.NoError(t, h.server.Registry().Remove("configmaps", "default", "b"))
+	require.NoError(t, h.server.Cluster().Remove("configmaps", "default", "b"))
 	h.runtime.Run()
 	assert.Equal(t, "-b", seen[len(seen)-1])
 	assert.Empty(t, informer.By("app", "b"), "an index has no deleted objects")
@@ -98,9 +97,9 @@ func TestInformer(t *testing.T) {
 
 	// A compaction that the Runtime has not kept up with ends its watch.
 	h.put("c")
-	require.NoError(t, h.server.Registry().Remove("configmaps", "default", "a"))
+	require.NoError(t, h.server.Cluster().Remove("configmaps", "default", "a"))
 	h.put("d")
-	_, err := h.server.Registry().Compact(0, true)
+	_, err := h.server.Cluster().Compact(0, true)
 	require.NoError(t, err)
 	seen = nil
 	h.runtime.Run()
@@ -142,7 +141,7 @@ func TestEachChange(t *testing.T) {
 			}
 		})
 	})
-	g := h.server.Registry()
+	g := h.server.Cluster()
 	_, err := g.Put([]byte(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.x.io"},
 		"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"foos","singular":"foo","kind":"Foo","listKind":"FooList"},
 		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`))
@@ -227,7 +226,7 @@ func TestQueue(t *testing.T) {
 	q.Add(controller.Key{Name: "panics"})
 	q.Add(b)
 	assert.Len(t, run(0), 2, "a panic does not stop the others")
-	notes := h.server.Registry().Journal().Notes()
+	notes := h.server.Cluster().Journal().Notes()
 	assert.Contains(t, notes[len(notes)-1].What.Text, "at the disco")
 }
 
@@ -251,7 +250,7 @@ func TestClient(t *testing.T) {
 	assert.True(t, controller.IsNotFound(err))
 	require.NoError(t, h.client.Delete(controller.ConfigMaps, "default", "a", controller.DeleteOptions{UID: made.UID}))
 
-	requests := h.server.Registry().Journal().Requests()
+	requests := h.server.Cluster().Journal().Requests()
 	last := requests[len(requests)-1].What
 	assert.Equal(t, "DELETE", last.Method)
 	assert.Equal(t, "/api/v1/namespaces/default/configmaps/a", last.URI)
@@ -265,7 +264,9 @@ func TestClientIsAuthorized(t *testing.T) {
 	t.Parallel()
 	modes, err := chain.OfModes([]string{"RBAC"}, nil, chain.Options{})
 	require.NoError(t, err)
-	h := newHarness(t, server.Config{Auth: registry.Auth{Modes: chain.NewSource(modes)}}, func(*controller.Env) {})
+	var config server.Config
+	config.Auth.Modes = chain.NewSource(modes)
+	h := newHarness(t, config, func(*controller.Env) {})
 	_, err = h.client.Get(controller.Deployments, "default", "a")
 	assert.True(t, controller.IsNotFound(err), "the deployment-controller may get deployments: %v", err)
 	_, err = h.client.Get(controller.Secrets, "default", "a")
@@ -310,7 +311,7 @@ func TestRecorder(t *testing.T) {
 	h := newHarness(t, server.Config{}, func(e *controller.Env) {
 		r = e.Recorder(e.Client("deployment-controller"), "test-controller")
 	})
-	node, err := h.server.Registry().Put([]byte(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`))
+	node, err := h.server.Cluster().Put([]byte(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`))
 	require.NoError(t, err)
 	ref := map[string]any{"kind": "Node", "apiVersion": "v1", "name": "n", "uid": node["metadata"].(map[string]any)["uid"]}
 	counts := func() map[string]int64 {
@@ -364,7 +365,7 @@ func TestObjectLinks(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, decoded %t", tt.name, decoded), func(t *testing.T) {
 				var configs *controller.Informer
 				h := newHarness(t, server.Config{}, func(e *controller.Env) { configs = e.Informer(controller.ConfigMaps) })
-				_, err := h.server.Registry().Put([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"` + tt.meta + `}}`))
+				_, err := h.server.Cluster().Put([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"default"` + tt.meta + `}}`))
 				require.NoError(t, err)
 				h.runtime.Run()
 				o := configs.Get("default", "a")

@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
 // Config configures a Runtime. All fields are required, but for those that its controllers
 // do not use.
 type Config struct {
-	Registry *registry.Registry
-	Faults   *fault.Set
+	Cluster *cluster.Cluster
+	Faults  *fault.Set
 
 	// Release is what the server serves.
 	Release *release.Release
@@ -84,7 +84,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		server: &apiServer{c.Registry, c.Faults}, clock: c.Registry.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
+		server: &apiServer{c.Cluster, c.Faults}, clock: c.Cluster.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1), turn: make(turn, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())

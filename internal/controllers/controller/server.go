@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -81,27 +82,27 @@ func (r response) object() (*Object, error) {
 
 // apiServer implements server.
 type apiServer struct {
-	registry *registry.Registry
-	faults   *fault.Set
+	cluster *cluster.Cluster
+	faults  *fault.Set
 }
 
 func (s *apiServer) types() (served, builtin *resource.Types) {
-	surface := s.registry.Surface()
+	surface := s.cluster.Surface()
 	return surface.Types, surface.Builtin()
 }
 
 func (s *apiServer) lookup(gv resource.GroupVersion, name string) *resource.Type {
-	return s.registry.Surface().Lookup(gv.Group, gv.Version, name)
+	return s.cluster.Surface().Lookup(gv.Group, gv.Version, name)
 }
 
-func (s *apiServer) ids() *ids.Source { return s.registry.IDs() }
+func (s *apiServer) ids() *ids.Source { return s.cluster.IDs() }
 
 func (s *apiServer) watch() (storage.Watcher, error) {
-	return s.registry.Store().Events("", 0)
+	return s.cluster.Store().Events("", 0)
 }
 
 func (s *apiServer) list(ctx context.Context, t *resource.Type) (mvcc.Revision, iter.Seq[*storage.Object], error) {
-	page, err := s.registry.List(ctx, t, storage.Query{Version: "0"})
+	page, err := s.cluster.List(ctx, t, storage.Query{Version: "0"})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -109,15 +110,15 @@ func (s *apiServer) list(ctx context.Context, t *resource.Type) (mvcc.Revision, 
 }
 
 func (s *apiServer) cachedRevision(t *resource.Type) mvcc.Revision {
-	return s.registry.Store().CachedRevision(t)
+	return s.cluster.Store().CachedRevision(t)
 }
 
-func (s *apiServer) onCacheMove(f func()) { s.registry.Store().OnCacheMove(f) }
+func (s *apiServer) onCacheMove(f func()) { s.cluster.Store().OnCacheMove(f) }
 
-func (s *apiServer) note(n journal.Note) { s.registry.Journal().RecordNote(n) }
+func (s *apiServer) note(n journal.Note) { s.cluster.Journal().RecordNote(n) }
 
 func (s *apiServer) do(c *Client, r *request) (resp response) {
-	story, runtime := s.registry.Journal(), c.runtime
+	story, runtime := s.cluster.Journal(), c.runtime
 	entry := journal.Request{Time: runtime.Now(), Method: methods[r.verb], URI: r.path(), User: c.user.Name, UserAgent: c.agent}
 	came := story.Order()
 	defer func() {
@@ -127,7 +128,7 @@ func (s *apiServer) do(c *Client, r *request) (resp response) {
 		story.RecordRequest(entry, came)
 	}()
 	if !c.unlimited {
-		if err := s.registry.Authorizer().Check(runtime.ctx, c.user, r.attributes()); err != nil {
+		if err := s.cluster.Authorizer().Check(runtime.ctx, c.user, r.attributes()); err != nil {
 			return response{err: err}
 		}
 	}
@@ -153,22 +154,22 @@ func (s *apiServer) call(ctx context.Context, c *Client, r *request) (resp respo
 	var result registry.Result
 	switch r.verb {
 	case "get":
-		result.Object, _, resp.err = s.registry.Get(ctx, req, "")
+		result.Object, _, resp.err = s.cluster.Get(ctx, req, "")
 	case "list":
 		resp.objects, resp.err = s.listNow(ctx, req, r.labels)
 	case "create":
-		result, resp.err = s.registry.Create(ctx, req, registry.Body{Object: r.body}, &registry.WriteOptions{})
+		result, resp.err = s.cluster.Create(ctx, req, registry.Body{Object: r.body}, &registry.WriteOptions{})
 	case "update":
-		result, resp.err = s.registry.Update(ctx, req, registry.Body{Object: r.body}, &registry.WriteOptions{})
+		result, resp.err = s.cluster.Update(ctx, req, registry.Body{Object: r.body}, &registry.WriteOptions{})
 	case "patch":
 		o := &registry.WriteOptions{Force: r.patchType == patch.ApplyType}
 		o.FieldManager = r.manager
-		result, resp.err = s.registry.Patch(ctx, req, registry.Patch{Type: r.patchType, Data: r.patch}, o)
+		result, resp.err = s.cluster.Patch(ctx, req, registry.Patch{Type: r.patchType, Data: r.patch}, o)
 	case "delete":
-		result, resp.err = s.registry.Delete(ctx, req, r.deletion.options())
+		result, resp.err = s.cluster.Delete(ctx, req, r.deletion.options())
 	case "deletecollection":
 		query := storage.Query{Selection: storage.Selection{Namespace: r.namespace}}
-		_, result.Revision, resp.err = s.registry.DeleteCollection(ctx, req, query, r.deletion.options())
+		_, result.Revision, resp.err = s.cluster.DeleteCollection(ctx, req, query, r.deletion.options())
 	}
 	resp.revision = result.Revision
 	if result.Object != nil {
@@ -186,7 +187,7 @@ func (s *apiServer) listNow(ctx context.Context, r registry.Request, labels sele
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.registry.List(ctx, r.Type, storage.Query{Selection: selection})
+	page, err := s.cluster.List(ctx, r.Type, storage.Query{Selection: selection})
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package registry
+package serving
 
 import (
 	"context"
@@ -14,24 +14,24 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// fieldManagers track the managed fields of one type.
-type fieldManagers struct {
-	objects *fieldmanager.Type
+// Managers track the managed fields of one type. They are safe for concurrent use.
+type Managers struct {
+	Objects *fieldmanager.Type
 
-	// fields and subresources select what a write can change: to the object, to
+	// Fields and Subresources select what a write can change: to the object, to
 	// its status, and to its other subresources by name. A nil Filter selects all.
-	fields       *fieldmanager.Filter
-	subresources map[string]*fieldmanager.Filter
+	Fields       *fieldmanager.Filter
+	Subresources map[string]*fieldmanager.Filter
 
-	// scales and scale are of the scale subresource, nil without one.
-	scales *fieldmanager.Type
-	scale  *fieldmanager.ScaleHandler
+	// Scales and Scale are of the scale subresource, nil without one.
+	Scales *fieldmanager.Type
+	Scale  *fieldmanager.ScaleHandler
 
 	actions sync.Map // of names of subresources that take an action to its *fieldmanager.Type
 }
 
-// action returns the type of the body of an action at a subresource.
-func (m *fieldManagers) action(subresource string, body resource.Codec, p *release.Release) *fieldmanager.Type {
+// Action returns the type of the body of an action at a subresource.
+func (m *Managers) Action(subresource string, body resource.Codec, p *release.Release) *fieldmanager.Type {
 	t, ok := m.actions.Load(subresource)
 	if !ok {
 		t, _ = m.actions.LoadOrStore(subresource, fieldmanager.New(body.ManagedKind(p)))
@@ -39,27 +39,27 @@ func (m *fieldManagers) action(subresource string, body resource.Codec, p *relea
 	return t.(*fieldmanager.Type)
 }
 
-// fieldManagerCache makes the fieldManagers of types when they are first needed.
+// managerCache makes the Managers of types when they are first needed.
 // It is safe for concurrent use.
-type fieldManagerCache struct {
+type managerCache struct {
 	ctx     context.Context // of conversions
 	release *release.Release
-	made    sync.Map // of *resource.Type to func() *fieldManagers
+	made    sync.Map // of *resource.Type to func() *Managers
 }
 
-func newFieldManagerCache(ctx context.Context, p *release.Release) *fieldManagerCache {
-	return &fieldManagerCache{ctx: ctx, release: p}
+func newManagerCache(ctx context.Context, p *release.Release) *managerCache {
+	return &managerCache{ctx: ctx, release: p}
 }
 
-func (c *fieldManagerCache) of(t *resource.Type) *fieldManagers {
+func (c *managerCache) of(t *resource.Type) *Managers {
 	once, ok := c.made.Load(t)
 	if !ok {
-		once, _ = c.made.LoadOrStore(t, sync.OnceValue(func() *fieldManagers { return c.make(t) }))
+		once, _ = c.made.LoadOrStore(t, sync.OnceValue(func() *Managers { return c.make(t) }))
 	}
-	return once.(func() *fieldManagers)()
+	return once.(func() *Managers)()
 }
 
-func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
+func (c *managerCache) make(t *resource.Type) *Managers {
 	kind := t.Codec.ManagedKind(c.release)
 	kind.PartialKeys = c.partialKeys()
 	if t.Versions != nil {
@@ -72,14 +72,14 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		}
 		return obj, err
 	}
-	m := &fieldManagers{objects: fieldmanager.New(kind)}
+	m := &Managers{Objects: fieldmanager.New(kind)}
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}
-	m.fields = resetFilter(t.ResetFields, t.ResetIn)
-	m.subresources = make(map[string]*fieldmanager.Filter, len(t.SubresourceStrategies))
+	m.Fields = resetFilter(t.ResetFields, t.ResetIn)
+	m.Subresources = make(map[string]*fieldmanager.Filter, len(t.SubresourceStrategies))
 	for name, s := range t.SubresourceStrategies {
-		m.subresources[name] = resetFilter(s.ResetFields, s.ResetIn)
+		m.Subresources[name] = resetFilter(s.ResetFields, s.ResetIn)
 	}
 	if sub := t.Subresource("scale"); sub != nil && t.Scale != nil {
 		scale := t.Scale.Codec.ManagedKind(c.release)
@@ -90,8 +90,8 @@ func (c *fieldManagerCache) make(t *resource.Type) *fieldManagers {
 		if t.Scale.CustomPath != "" {
 			scale.ApplyError = errScaleVersion
 		}
-		m.scales = fieldmanager.New(scale)
-		m.scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
+		m.Scales = fieldmanager.New(scale)
+		m.Scale = fieldmanager.NewScaleHandler(t.GroupVersion.String(), replicasPaths(t))
 	}
 	return m
 }
@@ -106,7 +106,7 @@ func resetFilter(fields, versions []string) *fieldmanager.Filter {
 
 // normalizeApplied puts the result of an apply to live in canonical form.
 func normalizeApplied(c resource.Codec, live, merged map[string]any) (map[string]any, error) {
-	obj, _, err := normalizeMembers(c, live, merged, func(changed map[string]any) (map[string]any, []error, error) {
+	obj, _, err := resource.NormalizeMembers(c, live, merged, func(changed map[string]any) (map[string]any, []error, error) {
 		obj, err := c.NormalizeApplied(changed)
 		return obj, nil, err
 	})
@@ -114,7 +114,7 @@ func normalizeApplied(c resource.Codec, live, merged map[string]any) (map[string
 }
 
 // partialKeys is [fieldmanager.Kind.PartialKeys] of the release.
-func (c *fieldManagerCache) partialKeys() bool { return c.release.Has(behavior.PartialKeys) }
+func (c *managerCache) partialKeys() bool { return c.release.Has(behavior.PartialKeys) }
 
 // errScaleVersion is kube-apiserver's error of an apply to the Scale of a custom
 // resource, whose converter knows only the versions of the resource.
@@ -136,7 +136,7 @@ func replicasPaths(t *resource.Type) map[string]string {
 
 // converter returns the function that converts objects of t to the versions that
 // other managers wrote in.
-func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
+func (c *managerCache) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 	return func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 		to := t.In(apiVersion)
 		if to == nil && t.UnknownVersion != nil {
@@ -149,6 +149,6 @@ func (c *fieldManagerCache) converter(t *resource.Type) func(obj map[string]any,
 		if err != nil {
 			return nil, nil, err
 		}
-		return objs[0], c.of(to).objects, nil
+		return objs[0], c.of(to).Objects, nil
 	}
 }

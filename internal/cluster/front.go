@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
 )
@@ -17,10 +18,10 @@ import (
 // watches. A client with a lag of its own has watch caches of its own. It is safe for
 // concurrent use.
 type Front struct {
-	registry *Registry
-	name     string // of a replica; "" for the first API server
-	store    *storage.Store
-	api      atomic.Pointer[releaseAPI]
+	cluster *Cluster
+	name    string // of a replica; "" for the first API server
+	store   *storage.Store
+	api     atomic.Pointer[serving.API]
 
 	mu      sync.Mutex                // held while clients changes
 	clients atomic.Pointer[clientSet] // nil if no client has watch caches of its own
@@ -37,31 +38,31 @@ type clientView struct {
 }
 
 // Front returns the Front of the first API server.
-func (g *Registry) Front() *Front { return g.front }
+func (c *Cluster) Front() *Front { return c.front }
 
 // NewFront returns a Front with watch caches of its own, which do not lag. The caller must
 // Close it.
-func (g *Registry) NewFront(name string) *Front {
-	f := &Front{registry: g, name: name, store: g.store.WithOwnCaches()}
-	f.api.Store(g.api())
-	g.replaceFronts(func(fronts []*Front) []*Front { return append(fronts, f) })
+func (c *Cluster) NewFront(name string) *Front {
+	f := &Front{cluster: c, name: name, store: c.Store().WithOwnCaches()}
+	f.api.Store(c.api())
+	c.replaceFronts(func(fronts []*Front) []*Front { return append(fronts, f) })
 	if err := f.store.SetLag(nil, mvcc.Lag{}); err != nil {
-		panic("registry: no lag: " + err.Error()) // unreachable: it is a lag of all resources
+		panic("cluster: no lag: " + err.Error()) // unreachable: it is a lag of all resources
 	}
 	return f
 }
 
 // replaceFronts replaces the fronts by those that f returns for a copy of them.
-func (g *Registry) replaceFronts(f func([]*Front) []*Front) {
-	g.definitionsMu.Lock()
-	defer g.definitionsMu.Unlock()
-	fronts := f(slices.Clone(*g.fronts.Load()))
-	g.fronts.Store(&fronts)
+func (c *Cluster) replaceFronts(f func([]*Front) []*Front) {
+	c.definitionsMu.Lock()
+	defer c.definitionsMu.Unlock()
+	fronts := f(slices.Clone(*c.fronts.Load()))
+	c.fronts.Store(&fronts)
 }
 
 // Close ends the watch caches of a Front of NewFront.
 func (f *Front) Close() {
-	f.registry.replaceFronts(func(fronts []*Front) []*Front {
+	f.cluster.replaceFronts(func(fronts []*Front) []*Front {
 		return slices.DeleteFunc(fronts, func(other *Front) bool { return other == f })
 	})
 	f.store.CloseCaches()
@@ -73,7 +74,7 @@ func (f *Front) Close() {
 }
 
 // Surface returns the types that the API server serves now.
-func (f *Front) Surface() *Surface { return f.api.Load().served.Load() }
+func (f *Front) Surface() *serving.Surface { return f.api.Load().Surface() }
 
 // Store returns the store with the watch caches that serve a client.
 func (f *Front) Store(userAgent string) *storage.Store {
@@ -110,7 +111,7 @@ func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
 	if lag.By < 0 || lag.Revisions < 0 {
 		return fmt.Errorf("%w: it is negative", ErrInvalidLag)
 	}
-	t, err := f.registry.cachedType(of.Resource)
+	t, err := f.cluster.cachedType(of.Resource)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
 	lagged := slices.ContainsFunc(stores, lags)
 	for _, s := range stores {
 		if err := s.SetLag(t, lag); err != nil {
-			panic("registry: a lag is not valid: " + err.Error()) // unreachable: checkLag has checked it
+			panic("cluster: a lag is not valid: " + err.Error()) // unreachable: checkLag has checked it
 		}
 	}
 	f.setViewsLocked(views)
@@ -175,7 +176,7 @@ func (f *Front) setViewsLocked(views []clientView) {
 
 // note records a lag in the journal.
 func (f *Front) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
-	n := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: f.registry.store.Revision(), UserAgent: of.UserAgent}
+	n := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: f.cluster.Store().Revision(), UserAgent: of.UserAgent}
 	if lag == (mvcc.Lag{}) {
 		n.Kind = journal.Thaw
 	}
@@ -185,7 +186,7 @@ func (f *Front) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
 	if t != nil {
 		n.Resource = strings.Trim(t.Prefix, "/")
 	}
-	f.registry.journal.RecordNote(n)
+	f.cluster.Journal().RecordNote(n)
 }
 
 // storesLocked returns the stores with the watch caches of some clients: the first is
@@ -208,7 +209,7 @@ func (f *Front) storesLocked(of Lagging, views []clientView) []*storage.Store {
 // CachedRevision returns the revision of the watch cache of a resource, for
 // AllResources the highest of them. It fails with ErrNotFound.
 func (f *Front) CachedRevision(name string) (mvcc.Revision, error) {
-	t, err := f.registry.cachedType(name)
+	t, err := f.cluster.cachedType(name)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"fmt"
@@ -14,13 +14,13 @@ import (
 // WriteState writes the present state for Config.State: the objects with their
 // versions, the revision, and the key of service account tokens if the process has
 // generated it.
-func (g *Registry) WriteState(w io.Writer) error {
+func (c *Cluster) WriteState(w io.Writer) error {
 	header := storage.StateHeader{
-		Release:           g.Surface().Release().Name(),
-		Source:            g.ids.Fork("state").UID(),
-		ServiceAccountKey: g.config.Auth.ServiceAccounts.GeneratedKey(),
+		Release:           c.Surface().Release().Name(),
+		Source:            c.IDs().Fork("state").UID(),
+		ServiceAccountKey: c.config.Auth.ServiceAccounts.GeneratedKey(),
 	}
-	return g.store.Snapshot().Write(w, header)
+	return c.Store().Snapshot().Write(w, header)
 }
 
 // continueFrom changes the configuration so that a registry continues a state: with its
@@ -38,14 +38,14 @@ func (c *Config) continueFrom(s *storage.State) error {
 }
 
 // load replaces the objects of a fresh registry by those of a state.
-func (g *Registry) load(s *storage.State) error {
-	g.definitionsMu.Lock()
-	defer g.definitionsMu.Unlock()
+func (c *Cluster) load(s *storage.State) error {
+	c.definitionsMu.Lock()
+	defer c.definitionsMu.Unlock()
 	var items []*mvcc.Item[*storage.Object]
 	var custom []*storage.StateItem
 	for i := range s.Items {
 		item := &s.Items[i]
-		t := g.api().types.Lookup(item.Group, item.Version, item.Resource)
+		t := c.api().Builtin.Lookup(item.Group, item.Version, item.Resource)
 		if t == nil {
 			custom = append(custom, item)
 			continue
@@ -55,30 +55,30 @@ func (g *Registry) load(s *storage.State) error {
 		}
 	}
 	// The types of custom resources are those of the definitions in the store.
-	g.store.Load(s.Revision, items)
-	if t := g.definitionsType(); t != nil {
-		g.loadDefinitions(t, g.allDefinitions())
+	c.Store().Load(s.Revision, items)
+	if t := c.definitionsType(); t != nil {
+		c.loadDefinitions(t, c.allDefinitions())
 	}
 	for _, item := range custom {
-		if err := appendItem(&items, item, g.customType(item)); err != nil {
+		if err := appendItem(&items, item, c.customType(item)); err != nil {
 			return err
 		}
 	}
-	g.store.Load(s.Revision, items)
-	g.journal.RecordNote(journal.Note{Kind: journal.State, Text: "the state of another server was loaded", Revision: g.store.Revision()})
-	g.expireSince(0)
-	g.reloadAdmission()
-	g.changed(nil, nil)
-	g.flows.changed()
-	g.reconcileDefinitions(g.allDefinitions())
+	c.Store().Load(s.Revision, items)
+	c.Journal().RecordNote(journal.Note{Kind: journal.State, Text: "the state of another server was loaded", Revision: c.Store().Revision()})
+	c.ExpireSince(0)
+	c.reloadAdmission()
+	c.changed(nil, nil)
+	c.flows.changed()
+	c.reconcileDefinitions(c.allDefinitions())
 	return nil
 }
 
 // customType returns the type of a custom resource of a state, nil if no definition has
 // it.
-func (g *Registry) customType(item *storage.StateItem) *resource.Type {
-	served := g.Surface()
-	d := served.definitions.get(item.Resource + "." + item.Group)
+func (c *Cluster) customType(item *storage.StateItem) *resource.Type {
+	served := c.Surface()
+	d := served.Definitions.Get(item.Resource + "." + item.Group)
 	if d == nil || len(d.Types) == 0 {
 		return nil
 	}

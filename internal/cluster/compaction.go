@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ type Compaction struct {
 }
 
 // compactOnSchedule compacts what the schedule does not keep.
-func (g *Registry) compactOnSchedule() {
-	rev := g.store.RevisionAt(g.clock.Now().Add(-g.config.Compaction.Keep))
-	if rev > g.store.Compacted() {
-		_, _ = g.Compact(rev, true) // fails only if another compaction went further in between
+func (c *Cluster) compactOnSchedule() {
+	rev := c.Store().RevisionAt(c.Clock().Now().Add(-c.config.Compaction.Keep))
+	if rev > c.Store().Compacted() {
+		_, _ = c.Compact(rev, true) // fails only if another compaction went further in between
 	}
 }
 
@@ -27,17 +27,17 @@ func (g *Registry) compactOnSchedule() {
 // rev. Reads and watches that need an older version fail with 410. With
 // watchCache it drops also what kube-apiserver's watch cache still serves after a
 // compaction of etcd. It fails with mvcc.ErrFutureRevision.
-func (g *Registry) Compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, error) {
+func (c *Cluster) Compact(rev mvcc.Revision, watchCache bool) (mvcc.Revision, error) {
 	if rev == 0 {
-		rev = g.store.Revision()
+		rev = c.Store().Revision()
 	}
-	if rev > g.store.Revision() {
+	if rev > c.Store().Revision() {
 		return 0, mvcc.ErrFutureRevision
 	}
-	g.journal.RecordNote(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
-	g.store.CompactEtcd(rev)
-	if watchCache && rev > g.store.Compacted() {
-		return rev, g.store.Compact(rev)
+	c.Journal().RecordNote(journal.Note{Kind: journal.Compaction, Text: compactionText(rev, watchCache), Revision: rev})
+	c.Store().CompactEtcd(rev)
+	if watchCache && rev > c.Store().Compacted() {
+		return rev, c.Store().Compact(rev)
 	}
 	return rev, nil
 }
@@ -50,15 +50,15 @@ func (c *Config) historyLimits() storage.Limits {
 }
 
 // HistoryLimit returns Config.HistoryBytes.
-func (g *Registry) HistoryLimit() int64 { return g.config.HistoryBytes }
+func (c *Cluster) HistoryLimit() int64 { return c.config.HistoryBytes }
 
 // A budget notes in the journal when the history of a Registry exceeds its size.
-type budget Registry
+type budget Cluster
 
 // Compacted implements [storage.CompactionObserver].
 func (b *budget) Compacted(rev mvcc.Revision) {
 	text := fmt.Sprintf("%s, because the history exceeded %s", compactionText(rev, true), formatBytes(b.config.HistoryBytes))
-	b.journal.RecordNote(journal.Note{Kind: journal.Compaction, Text: text, Revision: rev})
+	b.Journal().RecordNote(journal.Note{Kind: journal.Compaction, Text: text, Revision: rev})
 }
 
 // formatBytes returns a number of bytes as text: in mebibytes if there are some.

@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"errors"
@@ -21,11 +21,11 @@ const AllResources = "*"
 var Frozen = mvcc.Lag{Until: -1}
 
 // cachedType returns the type of a resource, nil for AllResources.
-func (g *Registry) cachedType(name string) (*resource.Type, error) {
+func (c *Cluster) cachedType(name string) (*resource.Type, error) {
 	if name == AllResources {
 		return nil, nil
 	}
-	return g.typeByName(name)
+	return c.TypeByName(name)
 }
 
 // lagText describes a lag in the journal.

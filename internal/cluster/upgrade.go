@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/serving"
 )
 
 // Upgrade restarts the API server of a Front with another release, newer or older. The
@@ -20,47 +21,47 @@ import (
 // It does nothing if the server has the release already. It fails for plugins of
 // Config.Plugins that the release does not have.
 func (f *Front) Upgrade(to *release.Release) error {
-	g := f.registry
-	plugins, err := g.config.Plugins.Chain(to, baseOf(to).types)
+	c := f.cluster
+	plugins, err := c.config.Plugins.Chain(to, serving.Builtin(to))
 	if err != nil {
 		return err
 	}
-	if !g.swapAPI(f, to, plugins) {
+	if !c.swapAPI(f, to, plugins) {
 		return nil
 	}
-	g.reloadAdmission()
-	g.changed(nil, nil)
-	g.flows.changed()
-	return g.reconcileBootstrap(f.api.Load())
+	c.reloadAdmission()
+	c.changed(nil, nil)
+	c.flows.changed()
+	return c.reconcileBootstrap(f.api.Load())
 }
 
 // swapAPI makes f serve the API of a release, and ends the watches of the API before. It
 // reports whether that is another one.
-func (g *Registry) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) bool {
-	g.definitionsMu.Lock()
-	defer g.definitionsMu.Unlock()
+func (c *Cluster) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) bool {
+	c.definitionsMu.Lock()
+	defer c.definitionsMu.Unlock()
 	was := f.api.Load()
-	if was.release == to {
+	if was.Release == to {
 		return false
 	}
-	next := g.newReleaseAPI(plugins, builtinSurface(to))
-	for _, a := range g.apis() {
-		if a.release == to {
+	next := c.newAPI(to, plugins)
+	for _, a := range c.apis() {
+		if a.Release == to {
 			next = a
 		}
 	}
-	if t := g.definitionsType(); t != nil && next.served.Load().definitions.all == next.definitions.all {
-		g.loadDefinitionsIn(next, t, g.allDefinitions())
+	if t := c.definitionsType(); t != nil {
+		c.loadDefinitionsIn(next, t, c.allDefinitions())
 	}
 	f.restartCaches()
 	f.api.Store(next)
-	g.reconcileDefinitions(nil)
-	text := fmt.Sprintf("restarted with %s after %s", to.Name(), was.release.Name())
+	c.reconcileDefinitions(nil)
+	text := fmt.Sprintf("restarted with %s after %s", to.Name(), was.Release.Name())
 	if f.name != "" {
 		text = f.name + " " + text
 	}
-	g.journal.RecordNote(journal.Note{Kind: journal.Upgrade, Text: text, Revision: g.store.Revision()})
-	was.restart()
+	c.Journal().RecordNote(journal.Note{Kind: journal.Upgrade, Text: text, Revision: c.Store().Revision()})
+	was.Restart()
 	return true
 }
 

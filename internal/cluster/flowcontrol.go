@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"encoding/json"
@@ -10,8 +10,9 @@ import (
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -33,19 +34,19 @@ func (f *flowClassifier) changed() { f.generation.Add(1) }
 
 // Classify returns the FlowSchema and the priority level of a request that the user
 // makes and that does at, nil if the FlowSchemas do not match it.
-func (g *Registry) Classify(u *authn.User, at *authz.Attributes) *flowcontrol.Class {
-	generation := g.flows.generation.Load()
-	c := g.flows.made.Load()
-	if c == nil || c.generation != generation {
-		api := g.api()
-		schemas, levels := api.types.Find("flowschemas."+flowcontrol.Group), api.types.Find("prioritylevelconfigurations."+flowcontrol.Group)
+func (c *Cluster) Classify(u *authn.User, at *authz.Attributes) *flowcontrol.Class {
+	generation := c.flows.generation.Load()
+	made := c.flows.made.Load()
+	if made == nil || made.generation != generation {
+		api := c.api()
+		schemas, levels := api.Builtin.Find("flowschemas."+flowcontrol.Group), api.Builtin.Find("prioritylevelconfigurations."+flowcontrol.Group)
 		if schemas == nil || levels == nil {
 			return nil
 		}
-		c = &madeClassifier{flowcontrol.New(g.store.All(schemas.Prefix), g.store.All(levels.Prefix)), generation}
-		g.flows.made.Store(c)
+		made = &madeClassifier{flowcontrol.New(c.Store().All(schemas.Prefix), c.Store().All(levels.Prefix)), generation}
+		c.flows.made.Store(made)
 	}
-	return c.Classify(u, at)
+	return made.Classify(u, at)
 }
 
 // flowManager is the field manager of the condition Dangling of FlowSchemas.
@@ -54,23 +55,23 @@ const flowManager = "api-priority-and-fairness-config-consumer-v1"
 // reconcileFlowSchemas applies the condition Dangling of FlowSchemas, which says whether their
 // priority levels exist, where it has changed. kube-apiserver does so some milliseconds after
 // the write of the FlowSchema or the priority level.
-func (op *operation) reconcileFlowSchemas() {
-	schemas, levels := op.surface.Find("flowschemas."+flowcontrol.Group), op.surface.Find("prioritylevelconfigurations."+flowcontrol.Group)
+func (c *Cluster) reconcileFlowSchemas(served *serving.Surface) {
+	schemas, levels := served.Find("flowschemas."+flowcontrol.Group), served.Find("prioritylevelconfigurations."+flowcontrol.Group)
 	if schemas == nil || levels == nil {
 		return
 	}
 	t := schemas.Storage()
-	for o := range op.store.All(t.Prefix) {
-		stored, err := o.In(op.config.Context, t)
+	for o := range c.Store().All(t.Prefix) {
+		stored, err := o.In(c.Context(), t)
 		if err != nil {
 			continue // no conversion of FlowSchemas fails
 		}
 		obj := stored.Decode(t)
 		level := object.String(obj, "spec", "priorityLevelConfiguration", "name")
-		condition := danglingCondition(level, op.store.Newest(levels.Key("", level)) != nil)
+		condition := danglingCondition(level, c.Store().Newest(levels.Key("", level)) != nil)
 		if !hasCondition(obj, condition) {
-			condition["lastTransitionTime"] = op.now()
-			op.applyCondition(t, o, condition)
+			condition["lastTransitionTime"] = c.now()
+			c.applyCondition(served, t, o, condition)
 		}
 	}
 }
@@ -99,22 +100,15 @@ func hasCondition(obj, condition map[string]any) bool {
 
 // applyCondition applies a condition to a FlowSchema, unless it is gone or admission refuses
 // that.
-func (op *operation) applyCondition(t *resource.Type, o *storage.Object, condition map[string]any) {
+func (c *Cluster) applyCondition(served *serving.Surface, t *resource.Type, o *storage.Object, condition map[string]any) {
 	config, err := json.Marshal(map[string]any{
-		"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": map[string]any{"name": o.Name},
+		"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "metadata": map[string]any{"name": o.Name, "uid": o.UID},
 		"status": map[string]any{"conditions": []any{condition}},
 	})
 	if err != nil {
-		panic("registry: " + err.Error()) // unreachable: the values are strings
+		panic("cluster: " + err.Error()) // unreachable: the values are strings
 	}
-	write := op.ownOperation("patch", Request{Type: t, Name: o.Name, Subresource: "status", Surface: op.surface})
-	write.applies = true
-	options := &WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
-	apply := write.applied(Patch{Type: patch.ApplyType, Data: config}, options)
-	_, _ = write.change(change{options: options, uid: o.UID, update: func(old *storage.Decoded) (map[string]any, error) {
-		if old == nil {
-			return nil, status.NotFound(write.groupResource(), o.Name)
-		}
-		return apply(old)
-	}})
+	r := ownRequest(registry.Request{Type: t, Name: o.Name, Subresource: "status", Surface: served})
+	options := &registry.WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
+	_, _ = c.Patch(c.Context(), r, registry.Patch{Type: patch.ApplyType, Data: config}, options)
 }

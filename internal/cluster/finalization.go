@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"sync"
@@ -27,8 +27,8 @@ type finalizations struct {
 
 // scheduleFinalization schedules the next attempt if the last one failed, unless there is
 // one already.
-func (g *Registry) scheduleFinalization(failed bool) {
-	f := &g.finalizations
+func (c *Cluster) scheduleFinalization(failed bool) {
+	f := &c.finalizations
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -36,16 +36,16 @@ func (g *Registry) scheduleFinalization(failed bool) {
 		f.delay = 0
 	case f.timer == nil && !f.closed:
 		f.delay = min(max(minFinalizationDelay, 2*f.delay), maxFinalizationDelay)
-		f.timer = g.clock.AfterFunc(f.delay, g.finalizeAgain)
+		f.timer = c.Clock().AfterFunc(f.delay, c.finalizeAgain)
 	}
 }
 
 // copyFinalization schedules an attempt in a fork if it has a definition that is being
 // deleted.
-func (g *Registry) copyFinalization() {
-	for _, d := range g.Surface().definitions.unsettled {
-		if crd.IsTerminating(d.object) {
-			g.scheduleFinalization(true)
+func (c *Cluster) copyFinalization() {
+	for _, d := range c.Surface().Definitions.Unsettled {
+		if crd.IsTerminating(d.Object) {
+			c.scheduleFinalization(true)
 			return
 		}
 	}
@@ -53,8 +53,8 @@ func (g *Registry) copyFinalization() {
 
 // finalizeAgain starts the next attempt. It does not wait for the attempt: a conversion
 // webhook that hangs must not stop the clock.
-func (g *Registry) finalizeAgain() {
-	f := &g.finalizations
+func (c *Cluster) finalizeAgain() {
+	f := &c.finalizations
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.timer = nil
@@ -64,9 +64,9 @@ func (g *Registry) finalizeAgain() {
 	f.running.Add(1)
 	go func() {
 		defer f.running.Done()
-		g.definitionsMu.Lock()
-		defer g.definitionsMu.Unlock()
-		g.reconcileDefinitions(nil)
+		c.definitionsMu.Lock()
+		defer c.definitionsMu.Unlock()
+		c.reconcileDefinitions(nil)
 	}()
 }
 

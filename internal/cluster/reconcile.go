@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"fmt"
@@ -7,7 +7,9 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -23,37 +25,37 @@ const (
 
 // reconcileBootstrap brings the server's own objects in line with a release. The errors are
 // those of writes, which a user's objects can cause.
-func (g *Registry) reconcileBootstrap(a *releaseAPI) error {
-	if err := g.reconcileSeeds(a, ""); err != nil {
+func (c *Cluster) reconcileBootstrap(a *serving.API) error {
+	if err := c.reconcileSeeds(a, ""); err != nil {
 		return err
 	}
-	return g.createMissingIPAddresses(a)
+	return c.AddIPAddresses(a.Surface())
 }
 
 // reconcileSeeds brings the server's own objects of a group in line with a release, "" being
 // all groups.
-func (g *Registry) reconcileSeeds(a *releaseAPI, group string) error {
-	values, surface := g.seedValues(), a.served.Load()
-	expected := map[string]bool{}
-	for _, s := range slices.Concat(a.seeds.shared, a.seeds.own) {
+func (c *Cluster) reconcileSeeds(a *serving.API, group string) error {
+	values, served := c.seedValues(), a.Surface()
+	expected, seeds := map[string]bool{}, seedsOf(a.Release)
+	for _, s := range slices.Concat(seeds.shared, seeds.own) {
 		if group != "" && s.Group != group {
 			continue
 		}
 		draft := s.draft(values, nil)
 		key := s.typ.Key(draft.Namespace, draft.Name)
 		expected[key] = true
-		have := g.store.Newest(key)
+		have := c.Store().Newest(key)
 		if have == nil {
 			if s.Resource != "ipaddresses" {
-				g.createAgain(surface, s.typ, key, g.split(s.typ, draft))
+				c.CreateAgain(served, s.typ, key, c.split(s.typ, draft))
 			}
 			continue
 		}
-		if err := g.reconcileSeed(surface, s.typ, have, draft); err != nil {
+		if err := c.reconcileSeed(served, s.typ, have, draft); err != nil {
 			return fmt.Errorf("%s %s: %w", s.Resource, draft.Name, err)
 		}
 	}
-	g.removeUnexpected(surface, group, expected)
+	c.removeUnexpected(served, group, expected)
 	return nil
 }
 
@@ -62,12 +64,12 @@ var splitBindings = map[string]string{"system:public-info-viewer": "system:disco
 
 // split returns a seed that is missing as it is created. A split binding has the subjects,
 // labels and annotations of the other one, if there is one: users may have changed it.
-func (g *Registry) split(t *resource.Type, draft *storage.Object) *storage.Object {
+func (c *Cluster) split(t *resource.Type, draft *storage.Object) *storage.Object {
 	from, ok := splitBindings[draft.Name]
 	if !ok || t.Kind != "ClusterRoleBinding" {
 		return draft
 	}
-	whole := g.store.Newest(t.Key("", from))
+	whole := c.Store().Newest(t.Key("", from))
 	if whole == nil {
 		return draft
 	}
@@ -80,7 +82,7 @@ func (g *Registry) split(t *resource.Type, draft *storage.Object) *storage.Objec
 }
 
 // reconcileSeed changes an object of the server that exists as the release expects it.
-func (g *Registry) reconcileSeed(surface *Surface, t *resource.Type, have, expected *storage.Object) error {
+func (c *Cluster) reconcileSeed(served *serving.Surface, t *resource.Type, have, expected *storage.Object) error {
 	var update func(obj, expected map[string]any) bool
 	switch t.Group {
 	case "rbac.authorization.k8s.io":
@@ -94,22 +96,21 @@ func (g *Registry) reconcileSeed(surface *Surface, t *resource.Type, have, expec
 		return nil
 	}
 	want := expected.Decode(t)
-	present, err := have.In(g.config.Context, t)
+	present, err := have.In(c.Context(), t)
 	if err != nil {
 		return err
 	}
 	if !update(present.Decode(t), want) {
 		return nil
 	}
-	op, o := g.internal("update", Request{
-		Type: t, Surface: surface, Namespace: have.Namespace, Name: have.Name, User: apiserverUser, UserAgent: ownUserAgent,
-	}), &WriteOptions{}
-	_, err = op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
+	r := registry.Request{
+		Type: t, Surface: served, Namespace: have.Namespace, Name: have.Name, User: registry.Server, UserAgent: registry.ServerAgent, SkipWebhooks: true,
+	}
+	return c.Change(c.Context(), r, registry.Change{Update: func(old *storage.Decoded) (map[string]any, error) {
 		next := object.Copy(old.Map())
 		update(next, want)
-		return op.withManagedFields(next, old, o), nil
+		return next, nil
 	}})
-	return err
 }
 
 // updateRole adds to a role what it does not permit, and its missing labels and annotations.
@@ -185,41 +186,20 @@ func appendMissing(obj, expected map[string]any, list string) bool {
 
 // removeUnexpected removes what another release has made as it started and the release does
 // not have: APIServices, FlowSchemas and PriorityLevelConfigurations. group "" is all groups.
-func (g *Registry) removeUnexpected(surface *Surface, group string, expected map[string]bool) {
+func (c *Cluster) removeUnexpected(served *serving.Surface, group string, expected map[string]bool) {
 	for _, name := range []string{"apiservices.apiregistration.k8s.io", "flowschemas." + flowcontrol.Group, "prioritylevelconfigurations." + flowcontrol.Group} {
-		t := surface.Find(name)
+		t := served.Find(name)
 		if group != "" && t.Group != group {
 			continue
 		}
-		for o := range g.store.All(t.Prefix) {
+		for o := range c.Store().All(t.Prefix) {
 			managed := o.Labels[autoManaged] == "onstart"
 			if t.Group == flowcontrol.Group {
 				managed = object.String(o.Decode(t), "metadata", "annotations", autoUpdateFlow) == "true"
 			}
 			if managed && !expected[t.Key("", o.Name)] {
-				_ = g.removeNow(t, "", o.Name) // fails if it is gone already
+				_ = c.RemoveNow(t, "", o.Name) // fails if it is gone already
 			}
 		}
 	}
-}
-
-// createMissingIPAddresses creates the IPAddresses of Services that a release without
-// IPAddresses has created.
-func (g *Registry) createMissingIPAddresses(a *releaseAPI) error {
-	t := a.types.Lookup("", "v1", "services")
-	op := g.internal("create", Request{Type: t, Surface: a.served.Load(), UserAgent: ownUserAgent})
-	for o := range g.store.All(t.Prefix) {
-		if !a.allocator.LacksIPAddress(o) {
-			continue
-		}
-		effects := a.allocator.SideEffects(t, nil, o)
-		err := op.commit(func(tx storage.Txn) error {
-			effects.Allocate(tx)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,27 +1,28 @@
-package registry
+package cluster
 
 import "github.com/kubefake/kubefake/internal/coverage"
 
 // StartCoverage counts the results of the expressions of policies, webhooks and definitions from now
 // on, from zero. Forks count too.
-func (g *Registry) StartCoverage() { g.setCoverage(&coverage.Profile{}) }
+func (c *Cluster) StartCoverage() { c.setCoverage(&coverage.Profile{}) }
 
 // StopCoverage ends counting.
-func (g *Registry) StopCoverage() { g.setCoverage(nil) }
+func (c *Cluster) StopCoverage() { c.setCoverage(nil) }
 
-func (g *Registry) setCoverage(p *coverage.Profile) {
-	g.coverage.Set(p)
-	g.reloadAdmission()
+func (c *Cluster) setCoverage(p *coverage.Profile) {
+	c.coverage.Set(p)
+	c.reloadAdmission()
 }
 
 // Coverage returns the expressions that are counted, with their results. It reports false if none
 // is counted.
-func (g *Registry) Coverage() (rules []coverage.Rule, counting bool) {
-	p := g.coverage.Profile()
+func (c *Cluster) Coverage() (rules []coverage.Rule, counting bool) {
+	p := c.coverage.Profile()
 	if p == nil {
 		return nil, false
 	}
-	for d := range g.Surface().definitions.all.All() {
+	definitions := c.Surface().Definitions
+	for _, d := range definitions.All() {
 		d.CountRules()
 	}
 	return p.Rules(), true

@@ -1,6 +1,6 @@
 //go:build go1.26
 
-package registry
+package cluster
 
 import (
 	"testing"

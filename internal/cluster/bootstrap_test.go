@@ -1,6 +1,6 @@
 //go:build go1.24
 
-package registry
+package cluster
 
 import (
 	"net/netip"
@@ -17,8 +17,8 @@ import (
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
-// fresh returns a registry of the newest release unless c says otherwise.
-func fresh(t testing.TB, c Config) *Registry {
+// fresh returns a cluster of the newest release unless c says otherwise.
+func fresh(t testing.TB, c Config) *Cluster {
 	t.Helper()
 	if c.Release == nil {
 		newest, err := release.Open("")
@@ -36,7 +36,7 @@ func fresh(t testing.TB, c Config) *Registry {
 }
 
 // typeOf is the type that objects of a key are stored in.
-func typeOf(s *Registry, key string) *resource.Type {
+func typeOf(s *Cluster, key string) *resource.Type {
 	for t := range s.Surface().All() {
 		if !t.Virtual() && len(key) > len(t.Prefix) && key[:len(t.Prefix)] == t.Prefix {
 			return t.Storage()
@@ -46,9 +46,9 @@ func typeOf(s *Registry, key string) *resource.Type {
 }
 
 // every is all that a server has, by key.
-func every(t *testing.T, s *Registry) map[string]*storage.Object {
+func every(t *testing.T, s *Cluster) map[string]*storage.Object {
 	t.Helper()
-	view, err := s.store.View(0)
+	view, err := s.Store().View(0)
 	require.NoError(t, err)
 	out := map[string]*storage.Object{}
 	for item := range view.Range("", "") {
@@ -96,7 +96,7 @@ func TestSeedsOfRelease(t *testing.T) {
 			s := fresh(t, Config{Release: p})
 			assert.Len(t, every(t, s), want.objects)
 			services := 0
-			for range s.store.All(s.Surface().Lookup("apiregistration.k8s.io", "v1", "apiservices").Prefix) {
+			for range s.Store().All(s.Surface().Lookup("apiregistration.k8s.io", "v1", "apiservices").Prefix) {
 				services++
 			}
 			assert.Equal(t, want.services, services)

@@ -1,4 +1,4 @@
-package registry
+package cluster
 
 import (
 	"github.com/kubefake/kubefake/internal/journal"
@@ -7,13 +7,13 @@ import (
 
 // Writes returns the transactions from a revision on, oldest first, as far as
 // history is kept. Transactions older than the journal have no Writer.
-func (g *Registry) Writes(from mvcc.Revision) []journal.Write {
+func (c *Cluster) Writes(from mvcc.Revision) []journal.Write {
 	writers := map[mvcc.Revision]journal.Writer{}
-	for _, e := range g.journal.Transactions() {
+	for _, e := range c.Journal().Transactions() {
 		writers[e.What.Revision] = e.What.Writer
 	}
 	var out []journal.Write
-	for tx := range g.store.Log(from) {
+	for tx := range c.Store().Log(from) {
 		w := journal.Write{Revision: int64(tx.Revision), Time: tx.Time, Writer: writers[tx.Revision]}
 		for i := range tx.Events {
 			w.Changes = append(w.Changes, journal.NewChange(&tx.Events[i]))

@@ -1,12 +1,14 @@
-package registry
+package cluster
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -52,6 +54,17 @@ func newSeeds(p *release.Release, types *resource.Types) *seeds {
 		}
 	}
 	return out
+}
+
+var allSeeds sync.Map // of *release.Release to func() *seeds
+
+// seedsOf returns the seeds of a release, which are made once per process.
+func seedsOf(p *release.Release) *seeds {
+	once, ok := allSeeds.Load(p)
+	if !ok {
+		once, _ = allSeeds.LoadOrStore(p, sync.OnceValue(func() *seeds { return newSeeds(p, serving.Builtin(p)) }))
+	}
+	return once.(func() *seeds)()
 }
 
 // describesServed reports whether the group version of the APIService of that name
@@ -104,20 +117,20 @@ const defaultPort = 6443
 
 // bootstrap creates the objects of a fresh cluster that differ from server to
 // server.
-func (g *Registry) bootstrap() error {
-	return plant(g.store, g.api().seeds.own, g.seedValues())
+func (c *Cluster) bootstrap() error {
+	return plant(c.Store(), seedsOf(c.api().Release).own, c.seedValues())
 }
 
 // seedValues returns the values in which own seeds differ.
-func (g *Registry) seedValues() *release.BootstrapValues {
-	port := g.config.Port
+func (c *Cluster) seedValues() *release.BootstrapValues {
+	port := c.config.Port
 	if port == 0 {
 		port = defaultPort
 	}
 	return &release.BootstrapValues{
-		Now:    g.now(),
-		UID:    g.ids.UID,
-		Ranges: g.api().allocator.Ranges,
+		Now:    c.now(),
+		UID:    c.IDs().UID,
+		Ranges: c.api().Allocator.Ranges,
 		Port:   port,
 	}
 }

@@ -1,0 +1,43 @@
+package registry
+
+import (
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
+	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/usage"
+)
+
+// needGranted reports what the user needs for a write of a role or a binding.
+func (op *operation) needGranted(w authz.RoleWrite) {
+	rules, instead := op.authorizer.Granted(w)
+	for _, rule := range rules {
+		for _, single := range rule.Split() {
+			op.Needs(single.Attributes(w.Namespace), usage.Grants, instead)
+		}
+	}
+}
+
+// needOwners reports what the plugin OwnerReferencesPermissionEnforcement would need of the user.
+func (op *operation) needOwners(a admission.Attributes) {
+	var needs authz.Needs
+	a.Access = needsAccess{a.Access, &needs}
+	if (ownerreferencespermissionenforcement.Plugin{}).Validate(&a) != nil {
+		return // no plugin refuses here what the write fails for anyway
+	}
+	for _, at := range slices.Clone(needs) {
+		op.Needs(at, usage.OwnerReferences, nil)
+	}
+}
+
+// needsAccess answers as if the user might do everything, and records it.
+type needsAccess struct {
+	admission.Access
+	needs *authz.Needs
+}
+
+// Authorize implements [admission.Access].
+func (n needsAccess) Authorize(at authz.Attributes) authz.Decision {
+	return n.needs.Authorize(nil, nil, &at)
+}
