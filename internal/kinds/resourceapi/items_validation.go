@@ -80,7 +80,12 @@ func (l keyedList) quoted(item map[string]any) any {
 
 // quotedItem returns an element of the list at a path of a kind in v1, as errors quote it since v1.37.
 func quotedItem(kind string, item map[string]any, path ...string) json.RawMessage {
-	t, ok := wire.ForKind("resource.k8s.io", "v1", kind)
+	return quotedItemIn("v1", kind, item, path...)
+}
+
+// quotedItemIn is quotedItem for a kind in another version.
+func quotedItemIn(version, kind string, item map[string]any, path ...string) json.RawMessage {
+	t, ok := wire.ForKind("resource.k8s.io", version, kind)
 	if !ok {
 		panic("resourceapi: no kind " + kind) // unreachable
 	}

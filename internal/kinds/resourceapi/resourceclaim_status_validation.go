@@ -181,6 +181,7 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 		if result.Has("shareID") {
 			checkShareID(result)
 		}
+		checkSkippedOperations(result)
 	})
 	checkItems(devices, "config", 2*maxDeviceConfigs, func(config validation.View) {
 		config.RequireOneOf("source", "FromClaim", "FromClass")

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPoolStatusRequests(t *testing.T) {
-	typ := kindtest.TypeOf(t, "resourcepoolstatusrequests.resource.k8s.io")
+	typ := kindtest.TypeIn(t, "v1.37-all", "resourcepoolstatusrequests.resource.k8s.io")
 	assert.Equal(t, int64(100), kindtest.At(kindtest.Decode(t, typ, `{"spec":{"driver":"d"}}`), "spec.limit"))
 	for _, r := range []struct{ name, body, old, want string }{
 		{"driver", `{"spec":{"driver":"D.example.com","poolName":"a/b"}}`, "", ""},
@@ -37,6 +37,10 @@ func TestPoolStatusRequests(t *testing.T) {
 		{"empty pool item", `{"status":{"poolCount":1,"pools":[{}]}}`, `{}`, "[status.pools[0].driver: Required value, status.pools[0].poolName: Required value, status.pools[0].generation: Required value]"},
 		{"counts of devices", `{"status":{"poolCount":1,"pools":[{"driver":"d","poolName":"p","generation":1,"resourceSliceCount":0,"totalDevices":-1}]}}`, `{}`,
 			"[status.pools[0].resourceSliceCount: Invalid value: 0: must be greater than or equal to 1, status.pools[0].totalDevices: Invalid value: -1: must be greater than or equal to 0]"},
+		{"partitions", `{"status":{"poolCount":1,"pools":[{"driver":"d","poolName":"p","generation":1,"partitionSummary":[{"attribute":"a","type":"t","total":1,"allocatable":0},{"attribute":"a","type":"t","total":-1}]}]}}`, `{}`,
+			`[status.pools[0].partitionSummary[1]: Duplicate value: {"attribute":"a","type":"t","total":-1}, status.pools[0].partitionSummary[1].total: Invalid value: -1: must be greater than or equal to 0, status.pools[0].partitionSummary[1].allocatable: Required value]`},
+		{"shared devices", `{"status":{"poolCount":1,"pools":[{"driver":"d","poolName":"p","generation":1,"shareableSummary":{"fullyAvailableDevices":1,"capacity":[{"name":"c","total":"1","consumed":"1"}]}}]}}`, `{}`,
+			"[status.pools[0].shareableSummary.partiallyAvailableDevices: Required value, status.pools[0].shareableSummary.capacity[0].available: Required value]"},
 		{"second status", `{"status":{"poolCount":2}}`, `{"status":{"poolCount":1}}`, `status: Invalid value: {"PoolCount":2,"Pools":null,"Conditions":null}: field is immutable`},
 	} {
 		t.Run(r.name, func(t *testing.T) {

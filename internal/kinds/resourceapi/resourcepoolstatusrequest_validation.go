@@ -13,6 +13,7 @@ const (
 	defaultPools      = 100
 	maxPools          = 1000
 	maxPoolNoteLength = 256
+	maxSummaries      = 32
 )
 
 // validatePoolStatusRequest checks the spec of a request. Updates cannot change it.
@@ -88,6 +89,47 @@ func checkPoolStatus(pool validation.View) {
 	if note := pool.String("validationError"); len(note) > maxPoolNoteLength {
 		pool.Add(validation.TooLong(pool.At("validationError"), maxPoolNoteLength))
 	}
+	checkPartitionSummary(pool)
+	pool.IfPresent("shareableSummary", func(summary validation.View) {
+		requireCount(summary, "fullyAvailableDevices")
+		requireCount(summary, "partiallyAvailableDevices")
+		if checkSize(summary, "capacity", maxSummaries) {
+			for _, capacity := range summary.Each("capacity") {
+				for _, name := range []string{"name", "total", "consumed", "available"} {
+					capacity.Require(name)
+				}
+			}
+		}
+	})
+}
+
+// checkPartitionSummary checks the counts of the partitions of a pool, by attribute and type.
+func checkPartitionSummary(pool validation.View) {
+	if !checkSize(pool, "partitionSummary", maxSummaries) {
+		return
+	}
+	seen := validation.Seen{}
+	for _, partition := range pool.Each("partitionSummary") {
+		key := partition.String("attribute") + "\x00" + partition.String("type")
+		if seen[key] {
+			partition.Add(validation.Duplicate(partition.Path, quotedItemIn("v1alpha3", "ResourcePoolStatusRequest", partition.Obj, "status", "pools", "partitionSummary")))
+		}
+		seen[key] = true
+	}
+	for _, partition := range pool.Each("partitionSummary") {
+		partition.Require("attribute")
+		partition.Require("type")
+		requireCount(partition, "total")
+		requireCount(partition, "allocatable")
+	}
+}
+
+// requireCount checks that a field is present and not negative.
+func requireCount(p validation.View, name string) {
+	if !p.Has(name) {
+		p.Required(name, "")
+	}
+	checkAtLeast(p, 0, name)
 }
 
 // checkAtLeast checks that a field is absent or not less than least.

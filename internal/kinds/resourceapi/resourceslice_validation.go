@@ -3,6 +3,7 @@ package resourceapi
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,7 +54,29 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 			checkCounters(set)
 		})
 		checkPartitionType(spec)
+		checkSkippedOperations(spec)
 	})
+}
+
+// checkSkippedOperations checks skipNodeOperations of a ResourceSlice, or of the result of an
+// allocation. Its elements are checked after everything else.
+func checkSkippedOperations(p validation.View) {
+	const field, prepare, unprepare, all = "skipNodeOperations", "NodePrepareResources", "NodeUnprepareResources", "*"
+	skipped := p.Strings(field)
+	if slices.Contains(skipped, prepare) && !slices.Contains(skipped, unprepare) && !slices.Contains(skipped, all) {
+		p.Invalid(field, "NodePrepareResources cannot be skipped unless NodeUnprepareResources is also skipped")
+	}
+	for i, operation := range skipped {
+		if slices.Contains(skipped[:i], operation) {
+			p.Add(validation.Duplicate(p.At(field).Index(i), operation))
+		}
+	}
+	known := []string{all, prepare, unprepare}
+	for i, operation := range skipped {
+		if !slices.Contains(known, operation) {
+			p.Add(validation.NotSupported(p.At(field).Index(i), operation, known))
+		}
+	}
 }
 
 func checkResourcePool(pool validation.View) {
@@ -219,6 +242,9 @@ func checkCounters(p validation.View) {
 	}
 }
 
+// attributeMembers are the fields of an attribute, of which one must be set.
+var attributeMembers = []string{"int", "bool", "string", "version", "ints", "bools", "strings", "versions"}
+
 // attributeLists are the fields of an attribute that have several values.
 var attributeLists = []string{"bools", "ints", "strings", "versions"}
 
@@ -260,7 +286,14 @@ func checkDeviceAttribute(attribute validation.View) {
 		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(attribute.Path, one))).Before(behavior.DeclarativeErrors, validation.Detail(one)))
 	case 1:
 	default:
-		attribute.Add(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))
+		var set []string
+		for _, name := range attributeMembers {
+			if attribute.Has(name) {
+				set = append(set, name)
+			}
+		}
+		attribute.Add(validation.Invalid(attribute.Path, "{"+strings.Join(set, ", ")+"}", "must specify exactly one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").
+			Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))))
 	}
 }
 

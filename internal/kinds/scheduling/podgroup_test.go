@@ -103,6 +103,9 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 	template := func(name, count string) string {
 		return `"podGroupTemplates":[{"name":"` + name + `","schedulingPolicy":{"gang":{"minCount":` + count + `}}}]`
 	}
+	composite := func(name, fields, templates string) string {
+		return `"compositePodGroupTemplates":[{"name":"` + name + `",` + fields + `"schedulingPolicy":{"basic":{}},` + templates + `}]`
+	}
 	valid := workload(template("a", "2"))
 	for _, tt := range []struct {
 		name     string
@@ -112,8 +115,15 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 		{"valid", valid, nil, ""},
 		{"empty", workload(""), nil, "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
 		{"both", workload(template("a", "2") + `,"compositePodGroupTemplates":[{"name":"c","schedulingPolicy":{"basic":{}}}]`), nil,
-			"[spec: Invalid value: \"{podGroupTemplates, compositePodGroupTemplates}\": must specify exactly one of: `podGroupTemplates`, `compositePodGroupTemplates`, " +
-				`spec.compositePodGroupTemplates[0]: Invalid value: "c": must have at least one child PodGroupTemplate or CompositePodGroupTemplate]`},
+			`[spec.compositePodGroupTemplates[0]: Invalid value: "c": must have at least one child PodGroupTemplate or CompositePodGroupTemplate, ` +
+				"spec: Invalid value: \"{podGroupTemplates, compositePodGroupTemplates}\": must specify exactly one of: `podGroupTemplates`, `compositePodGroupTemplates`]"},
+		{"two names in a list", workload(`"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}}},{"name":"a","schedulingPolicy":{"basic":{}}}]`), nil,
+			`spec.podGroupTemplates[1]: Duplicate value: {"name":"a","schedulingPolicy":{"basic":{}},"schedulingConstraints":null}`},
+		{"names in two lists", workload(composite("a", "", template("a", "2"))), nil, `spec.compositePodGroupTemplates[0].podGroupTemplates[0].name: Duplicate value: "a"`},
+		{"priorities", workload(composite("a", `"priority":1,`, template("b", "2"))), nil,
+			"spec: Invalid value: null: all priority and priorityClassName values must be identical, detected multiple values"},
+		{"priorities in a list", workload(`"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}}},{"name":"b","priority":1,"schedulingPolicy":{"basic":{}}}]`), nil,
+			"spec: Invalid value: null: detected multiple priority configurations"},
 		{"other count", workload(template("a", "3")), valid, ""},
 		{"other template", workload(template("b", "2")), valid, "[spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
 	} {
@@ -121,4 +131,7 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old).Message())
 		})
 	}
+	deep := workload(composite("a", "", composite("b", "", composite("c", "", composite("d", "", template("e", "2"))))))
+	got := typ.ValidateAll(context.Background(), deep, nil).Message()
+	assert.Regexp(t, `^spec\.compositePodGroupTemplates\[0\]: Invalid value: \[\{"Name":"b",.*\}\]: maximum template hierarchy depth is 4$`, got)
 }

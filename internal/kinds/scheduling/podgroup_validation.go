@@ -1,11 +1,14 @@
 package scheduling
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // maxClaims and maxTemplates are how many elements lists may have.
@@ -13,6 +16,9 @@ const (
 	maxClaims    = 4
 	maxTemplates = 8
 )
+
+// maxTemplateDepth is how many levels of templates a Workload may have.
+const maxTemplateDepth = 4
 
 func validatePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
@@ -36,6 +42,7 @@ func validateCompositePodGroup(obj, old map[string]any) validation.List {
 func validateWorkload(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		checkTemplateTree(spec.View)
 		checkControllerRef(spec)
 		const both = "`podGroupTemplates`, `compositePodGroupTemplates`"
 		switch hasGroups, hasComposites := spec.Len("podGroupTemplates") > 0, spec.Len("compositePodGroupTemplates") > 0; {
@@ -67,7 +74,7 @@ func checkTemplates(p groupView) {
 			p.Add(validation.TooMany(p.At(list), n, maxTemplates))
 			continue
 		}
-		checkUniqueNames(p.View, list)
+		checkUniqueTemplates(p.View, list)
 		was := map[string]map[string]any{}
 		for template := range object.Each(p.old[list]) {
 			was[object.String(template, "name")] = template
@@ -87,13 +94,100 @@ func checkTemplates(p groupView) {
 			}
 			checkCompositeGroup(group, false)
 			checkTemplates(group)
-			if template.Len("podGroupTemplates")+template.Len("compositePodGroupTemplates") == 0 {
-				p.Add(validation.Invalid(template.Path, name, "must have at least one child PodGroupTemplate or CompositePodGroupTemplate"))
-			}
 		}
 		if p.update && len(was) > 0 {
 			p.Forbidden(list, "item may not be removed")
 		}
+	}
+}
+
+// checkTemplateTree checks what concerns all templates of a Workload: their names, the depth of
+// the tree, that all have the same priority, and that its leaves are PodGroupTemplates.
+func checkTemplateTree(spec validation.View) {
+	names := map[string]bool{}
+	for _, group := range spec.Each("podGroupTemplates") {
+		names[group.String("name")] = true
+	}
+	checkTemplateNames(spec, names)
+	for _, composite := range spec.Each("compositePodGroupTemplates") {
+		if compositeDepth(composite) >= maxTemplateDepth {
+			spec.Add(validation.Invalid(composite.Path, validation.AsGoType("[]scheduling.CompositePodGroupTemplate", composite.Obj["compositePodGroupTemplates"]),
+				fmt.Sprintf("maximum template hierarchy depth is %d", maxTemplateDepth)))
+		}
+	}
+	checkSamePriority(spec)
+	checkChildren(spec)
+}
+
+// checkTemplateNames checks that no template below p has the name of one in another list.
+func checkTemplateNames(p validation.View, names map[string]bool) {
+	checkNewNames(p, "compositePodGroupTemplates", names)
+	for _, composite := range p.Each("compositePodGroupTemplates") {
+		checkNewNames(composite, "podGroupTemplates", names)
+		checkTemplateNames(composite, names)
+	}
+}
+
+// checkNewNames checks that no template in a list has one of the names, and adds theirs.
+func checkNewNames(p validation.View, list string, names map[string]bool) {
+	for _, template := range p.Each(list) {
+		if name := template.String("name"); names[name] {
+			p.Add(validation.Duplicate(template.At("name"), name))
+		}
+	}
+	for _, template := range p.Each(list) {
+		names[template.String("name")] = true
+	}
+}
+
+// compositeDepth returns how many CompositePodGroupTemplates are on the longest way down from p.
+func compositeDepth(p validation.View) int {
+	deepest := 0
+	for _, child := range p.Each("compositePodGroupTemplates") {
+		deepest = max(deepest, compositeDepth(child))
+	}
+	return deepest + 1
+}
+
+// checkSamePriority checks that all templates have the same priority and priorityClassName.
+func checkSamePriority(spec validation.View) {
+	var first []any
+	differs := func(template validation.View) bool {
+		priority := []any{template.String("priorityClassName"), template.Obj["priority"]}
+		if first == nil {
+			first = priority
+		}
+		return !slices.Equal(priority, first)
+	}
+	if slices.ContainsFunc(views(spec, "podGroupTemplates"), differs) {
+		spec.Add(validation.Invalid(spec.Path, nil, "detected multiple priority configurations"))
+		return
+	}
+	var differsBelow func(composite validation.View) bool
+	differsBelow = func(composite validation.View) bool {
+		return differs(composite) || slices.ContainsFunc(views(composite, "compositePodGroupTemplates"), differsBelow) ||
+			slices.ContainsFunc(views(composite, "podGroupTemplates"), differs)
+	}
+	if slices.ContainsFunc(views(spec, "compositePodGroupTemplates"), differsBelow) {
+		spec.Add(validation.Invalid(spec.Path, nil, "all priority and priorityClassName values must be identical, detected multiple values"))
+	}
+}
+
+// views returns the views of the elements of a list.
+func views(p validation.View, list string) (out []validation.View) {
+	for _, v := range p.Each(list) {
+		out = append(out, v)
+	}
+	return out
+}
+
+// checkChildren checks that each CompositePodGroupTemplate below p has templates.
+func checkChildren(p validation.View) {
+	for _, composite := range p.Each("compositePodGroupTemplates") {
+		if composite.Len("podGroupTemplates")+composite.Len("compositePodGroupTemplates") == 0 {
+			p.Add(validation.Invalid(composite.Path, composite.String("name"), "must have at least one child PodGroupTemplate or CompositePodGroupTemplate"))
+		}
+		checkChildren(composite)
 	}
 }
 
@@ -253,6 +347,22 @@ func checkUnion(p validation.View, members ...string) {
 		p.Add(validation.Invalid(p.Path, "", "must specify one of: "+all))
 	case len(set) > 1:
 		p.Add(validation.Invalid(p.Path, "{"+strings.Join(set, ", ")+"}", "must specify exactly one of: "+all))
+	}
+}
+
+// checkUniqueTemplates checks that the templates in a list of a Workload have different names.
+func checkUniqueTemplates(p validation.View, list string) {
+	workload, ok := wire.ForKind("scheduling.k8s.io", "v1beta1", "Workload")
+	if !ok {
+		panic("scheduling: no kind Workload") // unreachable
+	}
+	seen := map[string]bool{}
+	for _, template := range p.Each(list) {
+		name := template.String("name")
+		if seen[name] {
+			p.Add(validation.Duplicate(template.Path, json.RawMessage(workload.AppendElement(nil, []string{"spec", list}, template.Obj))))
+		}
+		seen[name] = true
 	}
 }
 
