@@ -15,6 +15,10 @@ func defaultRequests(container map[string]any) {
 		return
 	}
 	limits := object.Map(container, "resources", "limits")
+	if len(limits) == 0 {
+		object.SetDefault(object.EnsureMap(container, "resources"), "requests", object.EmptyMap{})
+		return
+	}
 	requests := object.EnsureMap(object.EnsureMap(container, "resources"), "requests")
 	for name, limit := range limits {
 		object.SetDefault(requests, name, limit)

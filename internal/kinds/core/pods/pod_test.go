@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func TestDefaultPod(t *testing.T) {
@@ -83,6 +84,14 @@ func TestUpdatePod(t *testing.T) {
 	kindtest.TestUpdates(t, "pods", []kindtest.Change{
 		{"status is unchanged", kindtest.Pod("", ""), `{"status":{"phase":"Running"}}`, "status", `{"phase":"Pending","qosClass":"BestEffort"}`},
 	})
+}
+
+// TestEmptyResources checks that empty limits do not change a Pod, nor raise its generation.
+func TestEmptyResources(t *testing.T) {
+	typ := kindtest.TypeOf(t, "pods")
+	none := kindtest.Create(t, typ, `{"spec":{"containers":[{"name":"c"}]}}`)
+	empty := kindtest.Create(t, typ, `{"spec":{"containers":[{"name":"c","resources":{"limits":{},"requests":{}}}]}}`)
+	assert.True(t, validation.Equal(none["spec"], empty["spec"]))
 }
 
 func TestPodStatus(t *testing.T) {
