@@ -271,6 +271,7 @@ var reasonTexts = map[Reason]string{
 	Grants:          "a role that grants it",
 	Impersonates:    "an impersonation",
 	Admission:       "an admission plugin",
+	InitialEvents:   "a watch with sendInitialEvents, which becomes a list on servers without it",
 }
 
 // String returns what is unused on one line, with its role.

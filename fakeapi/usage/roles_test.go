@@ -135,6 +135,10 @@ Role operator-system: update leases.coordination.k8s.io manager-leader`},
 			`Role shop: deletecollection configmaps
 Role shop: watch secrets tls
 Role shop: get list widgets.shop.example.com`},
+		{"an informer that streams its list", `GET /api/v1/secrets?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=-1
+			GET /api/v1/configmaps?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=-1`,
+			`ClusterRole: watch configmaps
+ClusterRole: list watch secrets`},
 		{"an apply creates", `APPLY /api/v1/namespaces/stage/configmaps/a?fieldManager=m {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`,
 			`Role stage: create patch configmaps a`},
 		{"an owner that is blocked", watchWidgets + `

@@ -91,6 +91,9 @@ const (
 	Impersonates Reason = "impersonates"
 	// Admission: an admission plugin checks the permission.
 	Admission Reason = "admission"
+	// InitialEvents: a watch with sendInitialEvents stands for a list. Informers list if the server
+	// does not send initial events.
+	InitialEvents Reason = "initialEvents"
 )
 
 // An Object is an object that a client can find.

@@ -11,8 +11,14 @@ import (
 
 // recordUsage counts what the request needs, if that is counted.
 func (r *request) recordUsage() {
-	if r.server.cluster.Usage().On() && !r.isControl() {
-		r.usage = r.need(r.attributes(), "", nil)
+	if !r.server.cluster.Usage().On() || r.isControl() {
+		return
+	}
+	at := r.attributes()
+	r.usage = r.need(at, "", nil)
+	if at.Verb == "watch" && valueOf(boolOf(r.http.URL.Query(), "sendInitialEvents")) {
+		at.Verb = "list"
+		r.need(at, usage.InitialEvents, nil)
 	}
 }
 

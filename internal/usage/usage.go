@@ -21,4 +21,5 @@ const (
 	Grants          = usage.Grants
 	Impersonates    = usage.Impersonates
 	Admission       = usage.Admission
+	InitialEvents   = usage.InitialEvents
 )
