@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 // Two servers of this process answer alike, so what differs from a real server is not noise.
@@ -207,4 +209,22 @@ func (t *initializing) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.WriteHeader(http.StatusTooManyRequests)
 	_, _ = w.WriteString(`{"kind":"Status","message":"storage is (re)initializing"}`)
 	return w.Result(), nil
+}
+
+// TestShards checks that each story is told by one of several shards.
+func TestShards(t *testing.T) {
+	shards := []telling{{only: -1, shard: explore.Shard{Index: 1, Count: 3}}, {only: -1, shard: explore.Shard{Index: 2, Count: 3}}, {only: -1, shard: explore.Shard{Index: 3, Count: 3}}}
+	for number := range 7 {
+		told := 0
+		for _, s := range shards {
+			if s.has(number) {
+				told++
+			}
+		}
+		assert.Equal(t, 1, told, "story %d", number)
+	}
+	all, single := telling{only: -1}, telling{only: 4}
+	assert.True(t, all.has(5))
+	assert.True(t, single.has(4))
+	assert.False(t, single.has(5))
 }

@@ -16,6 +16,9 @@
 // With -quick, stories are told to this server alone, hundreds of steps in a second. Those in which
 // it fails, that is, answers with a server error, are told to the real one too, if -real says which.
 //
+// With -shard 2/8, or what a test runner sets (see explore.ParseShard), it is one of eight that share the
+// stories, and tells an eighth of the steps.
+//
 // With -real twice, as -real URL -other URL, it compares two real servers: what differs
 // then is noise.
 package main
@@ -40,6 +43,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 func main() {
@@ -53,6 +57,7 @@ func main() {
 		area     = flag.String("area", "", "only stories of this area: "+strings.Join(slices.Sorted(maps.Keys(areas)), ", "))
 		seed     = flag.Uint64("seed", 1, "seed of the stories")
 		steps    = flag.Int("steps", 1000, "number of steps, over all areas")
+		part     = flag.String("shard", "", "tell the stories of a shard, such as 2/8; by default that of a test runner, or all")
 		only     = flag.Int("only", -1, "only the story of this number")
 		parallel = flag.Int("parallel", 4, "stories at the same time")
 		quick    = flag.Bool("quick", false, "look only for answers with server errors")
@@ -60,13 +65,35 @@ func main() {
 	)
 	flag.Parse()
 	ours := func() (*fakeapi.Server, error) { return startOurs(*token, *release, *gates, *versions) }
-	if err := run(*real, *other, *token, ours, *area, *seed, *steps, *only, *parallel, *quick, *verbose); err != nil {
+	shard, err := explore.ParseShard(*part)
+	if err == nil {
+		err = run(*real, *other, *token, ours, *area, telling{*seed, *steps, *only, *parallel, *verbose, shard}, *quick)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "differ:", err)
 		os.Exit(1)
 	}
 }
 
-func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, seed uint64, steps, only, parallel int, quick, verbose bool) error {
+// A telling says which stories of an area are told.
+type telling struct {
+	seed     uint64
+	steps    int // over all areas, and over all shards
+	only     int // the number of the only story, or -1
+	parallel int
+	verbose  bool
+	shard    explore.Shard
+}
+
+// has reports whether the story of a number is told.
+func (t *telling) has(number int) bool {
+	if t.only >= 0 {
+		return number == t.only
+	}
+	return t.shard.Count == 0 || number%t.shard.Count == t.shard.Index-1
+}
+
+func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, which telling, quick bool) error {
 	if real == "" && !quick {
 		return fmt.Errorf("-real is missing")
 	}
@@ -100,8 +127,9 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 		t.way = t.tellQuickly
 	}
 	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
+	which.steps /= len(names) * max(which.shard.Count, 1)
 	for _, name := range names {
-		total, err := t.area(ctx, name, seed, steps/len(names), only, parallel, verbose)
+		total, err := t.area(ctx, name, &which)
 		if ctx.Err() != nil { // what was told until the interrupt counts
 			fmt.Println(total)
 			return ctx.Err()
@@ -144,35 +172,35 @@ func parseSwitches(text string) (map[string]bool, error) {
 	return out, nil
 }
 
-// area tells the stories of an area until they have had a number of steps.
-func (t *teller) area(ctx context.Context, name string, seed uint64, steps, only, parallel int, verbose bool) (*totals, error) {
-	total := &totals{area: name, seed: seed, kinds: map[string]int{}}
+// area tells stories of an area until they have had a number of steps.
+func (t *teller) area(ctx context.Context, name string, which *telling) (*totals, error) {
+	total := &totals{area: name, seed: which.seed, kinds: map[string]int{}}
 	var (
 		wait   sync.WaitGroup
 		mu     sync.Mutex
 		failed error
-		places = make(chan struct{}, parallel)
+		places = make(chan struct{}, which.parallel)
 	)
 	for number := 0; ctx.Err() == nil; number++ {
 		mu.Lock()
-		over := total.steps >= steps || failed != nil || only >= 0 && number > only
+		over := total.steps >= which.steps || failed != nil || which.only >= 0 && number > which.only
 		mu.Unlock()
 		if over {
 			break
 		}
-		if only >= 0 && number != only {
+		if !which.has(number) {
 			continue
 		}
 		places <- struct{}{}
 		wait.Add(1)
 		go func() {
 			defer func() { <-places; wait.Done() }()
-			story := newStory(name, t.api, seed, number)
+			story := newStory(name, t.api, which.seed, number)
 			told, d, err := t.way(ctx, story)
 			mu.Lock()
 			if errors.Is(err, errPanicked) {
 				total.panics++
-				if verbose {
+				if which.verbose {
 					fmt.Printf("%s story %d: %v\n", name, number, err)
 				}
 			} else if err != nil {
@@ -186,7 +214,7 @@ func (t *teller) area(ctx context.Context, name string, seed uint64, steps, only
 				defer mu.Unlock()
 				fmt.Printf("%s story %d: %s\n", name, number, d.kind())
 				for i, s := range story {
-					if verbose || i == len(story)-1 || s.changes() {
+					if which.verbose || i == len(story)-1 || s.changes() {
 						fmt.Printf("    %s\n", s)
 					}
 				}
