@@ -164,16 +164,8 @@ func (t *target) resource() string { return t.request.Type.Name + "." + t.reques
 // readyStatus returns the fields of the status of MarkReady.
 func (t *target) readyStatus() (map[string]any, error) {
 	now := clock.Timestamp(t.cluster.Clock().Now())
-	condition := func(typ, reason, message string) map[string]any {
-		c := map[string]any{"type": typ, "status": "True", "lastTransitionTime": now}
-		if reason != "" {
-			c["reason"], c["message"] = reason, message
-		}
-		return c
-	}
-	spec := object.Map(t.object, "spec")
 	replicas := int64(1)
-	if n, ok := object.Int(spec, "replicas"); ok {
+	if n, ok := object.Int(t.object, "spec", "replicas"); ok {
 		replicas = n
 	}
 	generation, _ := object.Int(t.object, "metadata", "generation")
@@ -187,8 +179,8 @@ func (t *target) readyStatus() (map[string]any, error) {
 	case "Deployment":
 		count("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
 		status["unavailableReplicas"] = nil
-		progressing := condition("Progressing", "NewReplicaSetAvailable", fmt.Sprintf("Deployment %q has successfully progressed.", t.request.Name))
-		available := condition("Available", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+		progressing := trueCondition(now, "Progressing", "NewReplicaSetAvailable", fmt.Sprintf("Deployment %q has successfully progressed.", t.request.Name))
+		available := trueCondition(now, "Available", "MinimumReplicasAvailable", "Deployment has minimum availability.")
 		progressing["lastUpdateTime"], available["lastUpdateTime"] = now, now
 		status["conditions"] = []any{available, progressing}
 	case "StatefulSet":
@@ -209,38 +201,54 @@ func (t *target) readyStatus() (map[string]any, error) {
 		count("desiredNumberScheduled", "currentNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable")
 		status["numberMisscheduled"], status["numberUnavailable"] = int64(0), nil
 	case "Job":
-		completions, ok := object.Int(spec, "completions")
-		if !ok {
-			completions = 1
-		}
-		const reason, message = "CompletionsReached", "Reached expected number of succeeded pods"
-		start := object.String(t.object, "status", "startTime")
-		if start == "" {
-			start = now
-		}
-		met, complete := condition("SuccessCriteriaMet", reason, message), condition("Complete", reason, message)
-		met["lastProbeTime"], complete["lastProbeTime"] = now, now
-		return map[string]any{
-			"startTime": start, "completionTime": now, "succeeded": completions, "active": nil, "ready": int64(0), "terminating": int64(0),
-			"uncountedTerminatedPods": map[string]any{}, "conditions": []any{met, complete},
-		}, nil
+		return completeJob(t.object, now), nil
 	case "Pod":
-		var containers []any
-		for c := range object.Each(spec["containers"]) {
-			containers = append(containers, map[string]any{
-				"name": c["name"], "image": c["image"], "imageID": c["image"], "ready": true, "started": true, "restartCount": int64(0),
-				"state": map[string]any{"running": map[string]any{"startedAt": now}},
-			})
-		}
-		return map[string]any{
-			"phase": "Running", "startTime": now, "containerStatuses": containers,
-			"conditions": []any{
-				condition("PodReadyToStartContainers", "", ""), condition("Initialized", "", ""), condition("Ready", "", ""),
-				condition("ContainersReady", "", ""), condition("PodScheduled", "", ""),
-			},
-		}, nil
+		return runningPod(t.object, now), nil
 	default:
 		return nil, fmt.Errorf("MarkReady knows no status of a ready %s", t.request.Type.Kind)
 	}
 	return status, nil
+}
+
+// completeJob returns the status of a Job that is complete.
+func completeJob(job map[string]any, now string) map[string]any {
+	completions, ok := object.Int(job, "spec", "completions")
+	if !ok {
+		completions = 1
+	}
+	start := object.String(job, "status", "startTime")
+	if start == "" {
+		start = now
+	}
+	const reason, message = "CompletionsReached", "Reached expected number of succeeded pods"
+	met, complete := trueCondition(now, "SuccessCriteriaMet", reason, message), trueCondition(now, "Complete", reason, message)
+	met["lastProbeTime"], complete["lastProbeTime"] = now, now
+	return map[string]any{
+		"startTime": start, "completionTime": now, "succeeded": completions, "active": nil, "ready": int64(0), "terminating": int64(0),
+		"uncountedTerminatedPods": map[string]any{}, "conditions": []any{met, complete},
+	}
+}
+
+// runningPod returns the status of a Pod that is ready.
+func runningPod(pod map[string]any, now string) map[string]any {
+	var containers, conditions []any
+	for c := range object.Each(object.Value(pod, "spec", "containers")) {
+		containers = append(containers, map[string]any{
+			"name": c["name"], "image": c["image"], "imageID": c["image"], "ready": true, "started": true, "restartCount": int64(0),
+			"state": map[string]any{"running": map[string]any{"startedAt": now}},
+		})
+	}
+	for _, typ := range []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"} {
+		conditions = append(conditions, trueCondition(now, typ, "", ""))
+	}
+	return map[string]any{"phase": "Running", "startTime": now, "containerStatuses": containers, "conditions": conditions}
+}
+
+// trueCondition returns a condition that is true, with a reason unless that is "".
+func trueCondition(now, typ, reason, message string) map[string]any {
+	c := map[string]any{"type": typ, "status": "True", "lastTransitionTime": now}
+	if reason != "" {
+		c["reason"], c["message"] = reason, message
+	}
+	return c
 }

@@ -155,60 +155,15 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	if err != nil {
 		return nil, err // unreachable: every release has one
 	}
-	on := map[resource.GroupVersion]bool{} // with all resources if changed
-	changed := map[resource.GroupVersion]bool{}
-	for _, gv := range r.recorded().GroupVersions {
-		on[gv] = true
-	}
-	set := func(gv resource.GroupVersion, value bool) { on[gv], changed[gv] = value, true }
-	for _, stage := range stages {
-		value, ok := c[stage.key]
-		if !ok {
-			continue
-		}
-		matches := regexp.MustCompile(stage.pattern)
-		for _, gv := range all.recorded().GroupVersions {
-			if matches.MatchString(gv.Version) {
-				set(gv, value)
-			}
-		}
-	}
-	selections, _ := c.parse() // Check has parsed it
-	resources := map[selection]bool{}
-	for _, s := range selections {
-		value := c[s.key]
-		if value && !slices.Contains(all.recorded().GroupVersions, s.gv) {
-			continue // kube-apiserver knows its kinds, and serves none
-		}
-		if !value && slices.Contains(required, s.gv) {
-			return nil, fmt.Errorf("%s cannot be turned off here", s.key)
-		}
-		if s.resource == "" {
-			set(s.gv, value)
-		} else {
-			resources[selection{gv: s.gv, resource: s.resource}] = value
-		}
-	}
-	for _, gv := range required {
-		if !on[gv] {
-			return nil, fmt.Errorf("the API version %s cannot be turned off here", gv)
-		}
+	served, err := r.switched(c, all)
+	if err != nil {
+		return nil, err
 	}
 	s := surface.Surface{}
-	serves := func(t *resource.Type, by *Release) bool {
-		if value, ok := resources[selection{gv: t.GroupVersion, resource: t.Name}]; ok {
-			return value && by == all
-		}
-		source := r
-		if changed[t.GroupVersion] {
-			source = all
-		}
-		return on[t.GroupVersion] && by == source
-	}
 	versions := map[resource.GroupVersion]bool{}
 	for _, by := range []*Release{all, r} {
 		for _, t := range by.recorded().Types {
-			if serves(t, by) && !slices.Contains(s.Types, t) {
+			if served.has(t, by == all, by == r) && !slices.Contains(s.Types, t) {
 				s.Types = append(s.Types, t)
 				versions[t.GroupVersion] = true
 			}
@@ -230,6 +185,68 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	out := &Release{name: r.name, sections: r.sections, recorded: func() surface.Surface { return s }, changed: r.changed, gates: r.gates}
 	out.documents = sync.OnceValue(func() map[string]document { return all.documentsOf(s.GroupVersions) })
 	return out.gated(), nil
+}
+
+// switches say what a RuntimeConfig turns on and off.
+type switches struct {
+	on        map[resource.GroupVersion]bool // versions that are served
+	changed   map[resource.GroupVersion]bool // those that the config names: with all of their resources
+	resources map[selection]bool
+}
+
+// switched returns what a config makes of the release. all is the release with all versions.
+func (r *Release) switched(c RuntimeConfig, all *Release) (*switches, error) {
+	out := &switches{map[resource.GroupVersion]bool{}, map[resource.GroupVersion]bool{}, map[selection]bool{}}
+	for _, gv := range r.recorded().GroupVersions {
+		out.on[gv] = true
+	}
+	for _, stage := range stages {
+		value, ok := c[stage.key]
+		if !ok {
+			continue
+		}
+		matches := regexp.MustCompile(stage.pattern)
+		for _, gv := range all.recorded().GroupVersions {
+			if matches.MatchString(gv.Version) {
+				out.set(gv, value)
+			}
+		}
+	}
+	selections, _ := c.parse() // Check has parsed it
+	for _, s := range selections {
+		value := c[s.key]
+		if value && !slices.Contains(all.recorded().GroupVersions, s.gv) {
+			continue // kube-apiserver knows its kinds, and serves none
+		}
+		if !value && slices.Contains(required, s.gv) {
+			return nil, fmt.Errorf("%s cannot be turned off here", s.key)
+		}
+		if s.resource == "" {
+			out.set(s.gv, value)
+		} else {
+			out.resources[selection{gv: s.gv, resource: s.resource}] = value
+		}
+	}
+	for _, gv := range required {
+		if !out.on[gv] {
+			return nil, fmt.Errorf("the API version %s cannot be turned off here", gv)
+		}
+	}
+	return out, nil
+}
+
+func (s *switches) set(gv resource.GroupVersion, value bool) { s.on[gv], s.changed[gv] = value, true }
+
+// has reports whether a type is served that is recorded of the release with all versions, or of the
+// release itself, or of both if they are the same.
+func (s *switches) has(t *resource.Type, ofAll, ofRelease bool) bool {
+	if value, ok := s.resources[selection{gv: t.GroupVersion, resource: t.Name}]; ok {
+		return value && ofAll
+	}
+	if s.changed[t.GroupVersion] {
+		return s.on[t.GroupVersion] && ofAll
+	}
+	return s.on[t.GroupVersion] && ofRelease
 }
 
 // documentsOf returns the OpenAPI documents without those of versions and groups that are

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,8 +15,6 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
 	"github.com/kubefake/kubefake/internal/backdoor"
-	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/route"
 )
 
 // A trial is one run of the system: the reference run, or a run with a plan.
@@ -56,63 +53,6 @@ type seenPoint struct {
 	committed int64 // revision of the server after a write; 0 if it was not served
 }
 
-// A request is a request of the system.
-type request struct {
-	of      *incarnation
-	route   route.Route
-	client  string
-	path    string // with the selectors of a watch
-	began   time.Time
-	ended   time.Time // zero while it is served
-	code    int
-	point   int  // index in trial.points; -1 if it is none
-	decided bool // a decision concerned it
-	crash   bool // the system crashes when it is committed
-	lose    bool // its answer is lost
-}
-
-// requestKey is the key of a request in its context.
-type requestKey struct{}
-
-// gate is the handler of an incarnation's front end. It refuses the requests of a crashed
-// incarnation, and records the others.
-func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if i.dead.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		to := route.Parse(r.Method, r.URL)
-		inTurns := t.turns != nil && to.IsResource
-		if inTurns && !t.system.Unordered && (!t.turns.serve(r) || i.dead.Load()) {
-			panic(http.ErrAbortHandler)
-		}
-		q := &request{of: i, route: to, client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
-		query := r.URL.Query()
-		for _, selector := range []string{"labelSelector", "fieldSelector"} {
-			if v := query.Get(selector); v != "" {
-				q.path += "?" + selector + "=" + v
-			}
-		}
-		t.mu.Lock()
-		t.requests = append(t.requests, q)
-		n := len(t.requests)
-		t.mu.Unlock()
-		if n%harvestInterval == 0 {
-			t.harvest()
-		}
-		if inTurns {
-			t.runControllers(r.Context())
-		}
-		answer := &answerWriter{ResponseWriter: w}
-		defer func() {
-			t.mu.Lock()
-			q.ended, q.code = time.Now(), answer.code
-			t.mu.Unlock()
-		}()
-		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), requestKey{}, q)))
-	})
-}
-
 // harvestInterval is the number of requests of the system after which the changes are read: the
 // server does not remember for long who has made them.
 const harvestInterval = 256
@@ -123,45 +63,6 @@ func (t *trial) runControllers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
 	_ = backdoor.Of(t.srv).RunControllers(ctx)
-}
-
-// clientOf returns a user agent without what follows the first space.
-func clientOf(userAgent string) string {
-	client, _, _ := strings.Cut(userAgent, " ")
-	return client
-}
-
-// An answerWriter notes the status code of an answer.
-type answerWriter struct {
-	http.ResponseWriter
-	code int
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *answerWriter) WriteHeader(code int) {
-	if w.code == 0 && code >= http.StatusOK {
-		w.code = code
-	}
-	w.ResponseWriter.WriteHeader(code)
-}
-
-// Write implements [http.ResponseWriter].
-func (w *answerWriter) Write(b []byte) (int, error) {
-	if w.code == 0 {
-		w.code = http.StatusOK
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Unwrap is for [http.ResponseController].
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// fromSystem reports whether a request is the system's.
-func fromSystem(r *http.Request) bool { return requestOf(r) != nil }
-
-func requestOf(r *http.Request) *request {
-	q, _ := r.Context().Value(requestKey{}).(*request)
-	return q
 }
 
 // run runs the trial. The outcome is complete, except that nothing is judged.
@@ -325,16 +226,6 @@ func (t *trial) calm(quiet, limit time.Duration) bool {
 	}
 }
 
-// isBackground reports whether a resource changes without an end, as leases and events do,
-// or is named by an address that the server has allocated.
-func isBackground(resource string) bool {
-	switch resource {
-	case "events", "events.events.k8s.io", "leases.coordination.k8s.io", "ipaddresses.networking.k8s.io":
-		return true
-	}
-	return false
-}
-
 // progress returns the changes of a write without those in the background, to which the
 // heartbeats of Nodes belong.
 func progress(w journal.Write) []journal.Change {
@@ -342,39 +233,6 @@ func progress(w journal.Write) []journal.Change {
 	return slices.DeleteFunc(slices.Clone(w.Changes), func(c journal.Change) bool {
 		return isBackground(c.Resource) || kubelet && c.Resource == "nodes" && c.Type == journal.Modified
 	})
-}
-
-// watchesAt reports whether a watch is open at the end of a run, or has ended shortly before
-// after some time: clients open watches again that have reached their timeout. A watch that
-// was opened at the very end may be about to fail.
-func (q *request) watchesAt(end time.Time, pace Pace) bool {
-	if q.ended.IsZero() {
-		return end.Sub(q.began) >= pace.shortWatch()
-	}
-	return q.ended.After(end.Add(-pace.Quiet/4)) && q.ended.Sub(q.began) > pace.Quiet/4
-}
-
-func (q *request) isWrite() bool {
-	return q.route.IsResource && Point{Verb: q.route.Verb}.isWrite() && !isReview(q.route.Group)
-}
-
-func (q *request) counts() bool { return !isBackground(q.resource()) }
-
-func (q *request) key() objectKey {
-	return objectKey{q.resource(), q.route.Namespace, q.route.Name}
-}
-
-// resource returns the resource in the form of Fault.Resource, without a subresource.
-func (q *request) resource() string {
-	if q.route.Group == "" {
-		return q.route.Resource
-	}
-	return q.route.Resource + "." + q.route.Group
-}
-
-// isReview reports whether creating an object of a group stores nothing.
-func isReview(group string) bool {
-	return group == "authorization.k8s.io" || group == "authentication.k8s.io"
 }
 
 // observe records the point of a request or of an event, and makes the decisions for it.
@@ -545,58 +403,6 @@ func (t *trial) probes() []faults.Fault {
 		{Matches: fromSystem, At: faults.AfterCommit, Do: t.commit},
 		{Matches: fromSystem, At: faults.BeforeDelivery, Do: t.observe},
 	}
-}
-
-// An objectKey identifies an object of a server.
-type objectKey struct{ resource, namespace, name string }
-
-func (k objectKey) String() string {
-	return fmt.Sprintf("%s %s", k.resource, strings.Trim(k.namespace+"/"+k.name, "/"))
-}
-
-// nameOf returns the name of an object, or its prefix with * if the server has generated
-// it.
-func (t *trial) nameOf(k objectKey) string {
-	if k.name == "" {
-		return ""
-	}
-	t.mu.Lock()
-	name, known := t.names[k]
-	t.mu.Unlock()
-	if known {
-		return name
-	}
-	o, err := t.srv.Get(k.resource, k.namespace, k.name)
-	if err != nil {
-		return k.name // of an object that is about to be created, or is gone
-	}
-	name = stableName(o)
-	t.mu.Lock()
-	t.names[k] = name
-	t.mu.Unlock()
-	return name
-}
-
-// stableName returns the name of an object, or its prefix with * if it was generated: by the
-// server, or by a controller that appends a UID, or five random characters to the name of
-// the owner.
-func stableName(o fakeapi.Object) string {
-	prefix, name := object.String(o, "metadata", "generateName"), o.Name()
-	if prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
-		return prefix + "*"
-	}
-	if i := len(name) - uidLength; i > 0 && uidPattern.MatchString(name[i:]) {
-		return name[:i] + "*"
-	}
-	if i := len(name) - randomLength; i > 0 && strings.Trim(name[i:], randomCharacters) == "" {
-		owners, _ := object.Value(o, "metadata", "ownerReferences").([]any)
-		for _, owner := range owners {
-			if owner, ok := owner.(map[string]any); ok && name[:i] == object.String(owner, "name")+"-" {
-				return name[:i] + "*"
-			}
-		}
-	}
-	return name
 }
 
 // What client libraries append to names, as the server does to metadata.generateName.

@@ -15,7 +15,6 @@ const maxUncounted = 500
 // its finalizer, and is then a number in the status: none is counted twice or not at
 // all. changed is whether the status is to be written in any case.
 func (r *run) track(changed bool) error {
-	s := r.status()
 	if r.indexed {
 		sortByIndex(r.pods)
 	}
@@ -26,65 +25,12 @@ func (r *run) track(changed bool) error {
 		}
 	}
 	changed = r.countRemoved(withFinalizer) || changed
-	var release []*pod
-	var newIndexes []int
-	full := false
-	for _, p := range r.pods {
-		if !withFinalizer[p.UID] || !r.releases(p) {
-			continue
-		}
-		release = append(release, p)
-		switch {
-		case p.phase == "Succeeded" && !r.uncountedFailed[p.UID]:
-			if r.indexed {
-				if r.valid(p) && !r.counted.has(p.index) {
-					newIndexes = append(newIndexes, p.index)
-					changed = true
-				}
-			} else if !r.uncountedSucceeded[p.UID] {
-				r.addUncounted("succeeded", p.UID)
-				changed = true
-			}
-		case r.isFailed(p) || r.finish != nil && !isTrue(r.finish, successCriteriaMet):
-			if !r.uncountedFailed[p.UID] && r.valid(p) && r.matchFailure(p).counts {
-				r.addUncounted("failed", p.UID)
-				changed = true
-			}
-		}
-		if len(newIndexes)+r.uncounted() >= maxUncounted {
-			full = true
-			break
-		}
-	}
+	release, newIndexes, counted, full := r.countEnded(withFinalizer)
+	changed = counted || changed
 	if r.indexed {
-		for _, i := range newIndexes {
-			r.completed = r.completed.with(i)
-		}
-		text := r.completed.String()
-		if text != object.String(s, "completedIndexes") {
-			changed = true
-		}
-		controller.SetCount(s, "succeeded", int64(r.completed.total()))
-		setText(s, "completedIndexes", text)
-		if r.perIndex {
-			if text := r.failedIndexes.String(); s["failedIndexes"] != text {
-				s["failedIndexes"] = text
-				changed = true
-			}
-		}
+		changed = r.countIndexes(newIndexes) || changed
 	}
-	if r.finish != nil && r.finish["type"] == failureTarget {
-		s["conditions"] = append(object.List(s, "conditions"), r.finish)
-		changed = true
-		r.finish = r.condition(failed, "True", object.String(r.finish, "reason"), object.String(r.finish, "message"))
-	}
-	if isTrue(r.finish, successCriteriaMet) {
-		if !controller.HasCondition(r.obj, successCriteriaMet, "True") {
-			s["conditions"] = append(object.List(s, "conditions"), r.finish)
-			changed = true
-		}
-		r.finish = r.condition(complete, "True", object.String(r.finish, "reason"), object.String(r.finish, "message"))
-	}
+	changed = r.announceEnd() || changed
 	if changed {
 		if err := r.write(); err != nil {
 			return err
@@ -112,6 +58,78 @@ func (r *run) track(changed bool) error {
 		r.finished[r.object.UID] = true
 	}
 	return nil
+}
+
+// countEnded names the Pods that have ended in the status, or their new indexes, and reports whether it
+// has counted any. The finalizers of the Pods in release are to be removed. full is whether more have
+// ended than one sync counts.
+func (r *run) countEnded(withFinalizer map[string]bool) (release []*pod, newIndexes []int, counted, full bool) {
+	for _, p := range r.pods {
+		if !withFinalizer[p.UID] || !r.releases(p) {
+			continue
+		}
+		release = append(release, p)
+		switch {
+		case p.phase == "Succeeded" && !r.uncountedFailed[p.UID]:
+			if r.indexed {
+				if r.valid(p) && !r.counted.has(p.index) {
+					newIndexes = append(newIndexes, p.index)
+					counted = true
+				}
+			} else if !r.uncountedSucceeded[p.UID] {
+				r.addUncounted("succeeded", p.UID)
+				counted = true
+			}
+		case r.isFailed(p) || r.finish != nil && !isTrue(r.finish, successCriteriaMet):
+			if !r.uncountedFailed[p.UID] && r.valid(p) && r.matchFailure(p).counts {
+				r.addUncounted("failed", p.UID)
+				counted = true
+			}
+		}
+		if len(newIndexes)+r.uncounted() >= maxUncounted {
+			return release, newIndexes, counted, true
+		}
+	}
+	return release, newIndexes, counted, false
+}
+
+// countIndexes adds indexes that have completed to the status, and reports whether its texts of
+// indexes have changed.
+func (r *run) countIndexes(completed []int) (changed bool) {
+	s := r.status()
+	for _, i := range completed {
+		r.completed = r.completed.with(i)
+	}
+	text := r.completed.String()
+	changed = text != object.String(s, "completedIndexes")
+	controller.SetCount(s, "succeeded", int64(r.completed.total()))
+	setText(s, "completedIndexes", text)
+	if r.perIndex {
+		if text := r.failedIndexes.String(); s["failedIndexes"] != text {
+			s["failedIndexes"] = text
+			changed = true
+		}
+	}
+	return changed
+}
+
+// announceEnd adds the condition that says how the Job is going to end, and reports whether it is new. The
+// Job ends with another one when its Pods have.
+func (r *run) announceEnd() (changed bool) {
+	s := r.status()
+	if r.finish != nil && r.finish["type"] == failureTarget {
+		s["conditions"] = append(object.List(s, "conditions"), r.finish)
+		changed = true
+		r.finish = r.condition(failed, "True", object.String(r.finish, "reason"), object.String(r.finish, "message"))
+	}
+	if isTrue(r.finish, successCriteriaMet) {
+		if !controller.HasCondition(r.obj, successCriteriaMet, "True") {
+			s["conditions"] = append(object.List(s, "conditions"), r.finish)
+			changed = true
+		}
+		r.finish = r.condition(complete, "True", object.String(r.finish, "reason"), object.String(r.finish, "message"))
+	}
+	return changed
 }
 
 // releases reports whether a Pod may lose its finalizer.

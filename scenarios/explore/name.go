@@ -1,0 +1,61 @@
+package explore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// An objectKey identifies an object of a server.
+type objectKey struct{ resource, namespace, name string }
+
+func (k objectKey) String() string {
+	return fmt.Sprintf("%s %s", k.resource, strings.Trim(k.namespace+"/"+k.name, "/"))
+}
+
+// nameOf returns the name of an object, or its prefix with * if the server has generated
+// it.
+func (t *trial) nameOf(k objectKey) string {
+	if k.name == "" {
+		return ""
+	}
+	t.mu.Lock()
+	name, known := t.names[k]
+	t.mu.Unlock()
+	if known {
+		return name
+	}
+	o, err := t.srv.Get(k.resource, k.namespace, k.name)
+	if err != nil {
+		return k.name // of an object that is about to be created, or is gone
+	}
+	name = stableName(o)
+	t.mu.Lock()
+	t.names[k] = name
+	t.mu.Unlock()
+	return name
+}
+
+// stableName returns the name of an object, or its prefix with * if it was generated: by the
+// server, or by a controller that appends a UID, or five random characters to the name of
+// the owner.
+func stableName(o fakeapi.Object) string {
+	prefix, name := object.String(o, "metadata", "generateName"), o.Name()
+	if prefix != "" && strings.HasPrefix(name, prefix) && name != prefix {
+		return prefix + "*"
+	}
+	if i := len(name) - uidLength; i > 0 && uidPattern.MatchString(name[i:]) {
+		return name[:i] + "*"
+	}
+	if i := len(name) - randomLength; i > 0 && strings.Trim(name[i:], randomCharacters) == "" {
+		owners, _ := object.Value(o, "metadata", "ownerReferences").([]any)
+		for _, owner := range owners {
+			if owner, ok := owner.(map[string]any); ok && name[:i] == object.String(owner, "name")+"-" {
+				return name[:i] + "*"
+			}
+		}
+	}
+	return name
+}
