@@ -155,7 +155,7 @@ func (c *Cluster) definitionOptions(item *mvcc.Item[*storage.Object]) crd.Option
 // writeDefinitionStatus stores a definition with another status. It fails with
 // registry.ErrConflict if it is not the newest any more.
 func (c *Cluster) writeDefinitionStatus(t *resource.Type, d *serving.Definition, next map[string]any) error {
-	return c.Change(c.Context(), ownRequest(registry.Request{Type: t, Name: d.Stored.Name, Subresource: "status"}), registry.Change{
+	return c.Change(c.Context(), ownRequest(registry.Request{Type: t, Name: d.Stored.Name, Subresource: "status"}), registry.OwnChange{
 		Of:     d.Stored,
 		Update: func(*storage.Decoded) (map[string]any, error) { return next, nil },
 	})

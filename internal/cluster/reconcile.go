@@ -106,7 +106,7 @@ func (c *Cluster) reconcileSeed(served *serving.Surface, t *resource.Type, have,
 	r := registry.Request{
 		Type: t, Surface: served, Namespace: have.Namespace, Name: have.Name, User: registry.Server, UserAgent: registry.ServerAgent, SkipWebhooks: true,
 	}
-	return c.Change(c.Context(), r, registry.Change{Update: func(old *storage.Decoded) (map[string]any, error) {
+	return c.Change(c.Context(), r, registry.OwnChange{Update: func(old *storage.Decoded) (map[string]any, error) {
 		next := object.Copy(old.Map())
 		update(next, want)
 		return next, nil

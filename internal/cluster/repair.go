@@ -121,7 +121,7 @@ func (c *Cluster) upgradeServiceCIDR() {
 		return
 	}
 	r := registry.Request{Type: t, Name: "kubernetes", User: authn.Administrator(), UserAgent: registry.ServerAgent, SkipWebhooks: true}
-	err := c.Change(c.Context(), r, registry.Change{Update: func(old *storage.Decoded) (map[string]any, error) {
+	err := c.Change(c.Context(), r, registry.OwnChange{Update: func(old *storage.Decoded) (map[string]any, error) {
 		edit := old.Object().Edit()
 		edit.Set([]any{ranges[0].String(), ranges[1].String()}, "spec", "cidrs")
 		return edit.Map(), nil

@@ -19,8 +19,8 @@ var Server = &authn.User{Name: authn.APIServerUser, Groups: []string{authn.Maste
 // ServerAgent is the user agent of kube-apiserver's requests to itself.
 const ServerAgent = "kube-apiserver"
 
-// A Change is how the server changes an object.
-type Change struct {
+// An OwnChange is how the server itself changes an object.
+type OwnChange struct {
 	// Of is the only state of the object that may be changed: the change fails with ErrConflict if
 	// it is not the newest any more. It has the version of the request. Nil is any state.
 	Of *storage.Object
@@ -34,7 +34,7 @@ type Change struct {
 }
 
 // Change changes an object. It fails if there is none.
-func (g *Registry) Change(ctx context.Context, r Request, c Change) error {
+func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
 	op, options := g.operation(ctx, "update", r), &WriteOptions{}
 	made := change{options: options, uid: c.UID, update: func(old *storage.Decoded) (map[string]any, error) {
 		if old == nil {
