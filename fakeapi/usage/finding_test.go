@@ -27,7 +27,8 @@ func numbered(n int, request string) string {
 }
 
 // Each rule finds a client that does it, and is silent about one that does it well. The requests are
-// those of the manager, and of another client after "other: "; "409: " expects that status.
+// those of the manager, and of another client after "other: "; "409: " expects that status, and
+// "watch: " begins a watch that stays open.
 func TestFindings(t *testing.T) {
 	const (
 		a       = "/api/v1/namespaces/shop/configmaps/a"
@@ -55,9 +56,25 @@ func TestFindings(t *testing.T) {
 			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b, ownerReferences: [{apiVersion: shop.example.com/v1, kind: Widget, name: web, uid: UID}]}}",
 			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b}}",
 			"configmaps stage/b has the owner Widget web, but that one is in namespace shop"},
+		{"finalizer-left",
+			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + "PATCH " + a + ` {"metadata": {"finalizers": null}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"has added the finalizer shop.example.com/release to configmaps shop/a, which is being deleted, and 10 other requests later it is still there"},
+		{"finalizer-left", // the garbage collector removes that of a propagation policy
+			"POST /api/v1/namespaces/shop/configmaps {metadata: {name: a, finalizers: [shop.example.com/release]}}\nDELETE " + a + "?propagationPolicy=Foreground\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			makeA + "DELETE " + a + "?propagationPolicy=Foreground\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"has added the finalizer shop.example.com/release to configmaps shop/a, which is being deleted, and 10 other requests later it is still there"},
+		{"finalizer-left", // that of another client
+			"POST /api/v1/namespaces/shop/configmaps {metadata: {name: a, finalizers: [shop.example.com/release]}}\nDELETE " + a + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"other: POST /api/v1/namespaces/shop/configmaps {metadata: {name: a, finalizers: [shop.example.com/release]}}\nDELETE " + a + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"has added the finalizer shop.example.com/release to configmaps shop/a, which is being deleted, and 10 other requests later it is still there"},
 		{"conflict-not-retried",
 			makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
 			makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\nGET " + a + "\nPUT " + a + ` {metadata: {name: a, resourceVersion: "RV"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"409 for configmaps shop/a, and 10 other requests later no further write of it"},
+		{"conflict-not-retried", // the watch shows the newer version
+			"GET /api/v1/namespaces/shop/configmaps?watch=true&timeoutSeconds=-1\n" + makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"watch: /api/v1/namespaces/shop/configmaps\n" + makeA + "409: PUT " + a + ` {metadata: {name: a, resourceVersion: "1"}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
 			"409 for configmaps shop/a, and 10 other requests later no further write of it"},
 		{"loop",
 			makeA + times(6, "PATCH "+a+` {"data": {"color": "red"}}`+"\nother: PATCH "+a+` {"data": {"color": "green"}}`+"\nGET "+a),
@@ -117,6 +134,9 @@ func TestFindings(t *testing.T) {
 						request, c = rest, other
 					} else if rest, ok := strings.CutPrefix(request, "409: "); ok {
 						request, want = rest, 4
+					} else if uri, ok := strings.CutPrefix(request, "watch: "); ok {
+						c.watch(uri)
+						continue
 					}
 					code, body := c.do(request)
 					require.Equal(t, want, code/100, "%s: %s", request, body)

@@ -67,6 +67,17 @@ func (c *client) do(request string) (code int, body string) {
 	return answer.StatusCode, string(read)
 }
 
+// watch begins a watch, which ends with the test.
+func (c *client) watch(uri string) {
+	r, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, c.url+uri+"?watch=true&allowWatchBookmarks=true", http.NoBody)
+	require.NoError(c.t, err)
+	r.Header.Set("User-Agent", c.agent)
+	answer, err := c.http.Do(r)
+	require.NoError(c.t, err)
+	c.t.Cleanup(func() { answer.Body.Close() })
+	require.Equal(c.t, http.StatusOK, answer.StatusCode)
+}
+
 var (
 	versionPattern  = regexp.MustCompile(`"resourceVersion":"(\d+)"`)
 	revisionPattern = regexp.MustCompile(`\br\d+\b`)

@@ -40,6 +40,7 @@ func Add(u *usage.Usage, from Source) {
 	}
 	b.staleWrites()
 	b.ownerReferences()
+	b.finalizers()
 	b.conflicts()
 	b.loops()
 	b.lists()

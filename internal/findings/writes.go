@@ -86,7 +86,9 @@ func overlap(c *story.Change, previous *story.Revision) string {
 // else.
 const minAfterConflict = 10
 
-// conflicts finds conflicts of a client that has not tried to write the object again.
+// conflicts finds conflicts of a client that has not tried to write the object again. A client that
+// watches the object has got the newer version, by which it is reconciled again, and may find that
+// nothing is left to write.
 func (b *builder) conflicts() {
 	for i := range b.requests {
 		r := &b.requests[i]
@@ -102,10 +104,28 @@ func (b *builder) conflicts() {
 			later++
 			retried = next.target() == r.target() && next.Verb != "watch" && (next.Verb != "get" || next.What.Code == http.StatusNotFound)
 		}
-		if !retried && later >= minAfterConflict {
+		if !retried && later >= minAfterConflict && !b.watched(r) {
 			b.add("conflict-not-retried", r.client(), r.resource(), fmt.Sprintf("409 for %s, and %d other requests later no further write of it", name(r.target()), later), b.text(r), r.Order)
 		}
 	}
+}
+
+// watched reports whether the client of a request had a watch of its object when it was answered.
+func (b *builder) watched(r *request) bool {
+	what := r.target()
+	return slices.ContainsFunc(b.Story.Readers, func(w story.Reader) (open bool) {
+		if w.Kind != story.WatchReader || clientOf(w.Client) != r.client() || w.Resource != what.Resource ||
+			w.Namespace != "" && w.Namespace != what.Namespace || w.Name != "" && w.Name != what.Name {
+			return false
+		}
+		for _, m := range w.Marks {
+			if m.Order > r.Order {
+				break
+			}
+			open = m.Kind != story.EndMark
+		}
+		return open
+	})
 }
 
 // loops finds clients that write the same values again and again.

@@ -1,0 +1,108 @@
+package findings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/story"
+	"github.com/kubefake/kubefake/mvcc"
+)
+
+// minAfterDeletion is how many requests of a client after the deletion of an object show that it
+// does something else.
+const minAfterDeletion = 10
+
+// A deletion is an object that has finalizers and is being deleted.
+type deletion struct {
+	began      int64 // the position in the journal
+	finalizers []string
+}
+
+// finalizers finds objects that are being deleted and keep a finalizer, while the client that has
+// added it does something else.
+func (b *builder) finalizers() {
+	type key struct {
+		story.Target
+		uid, finalizer string
+	}
+	adders := map[key]client{}
+	deletions := map[story.Target]*deletion{}
+	uids := map[story.Target]string{}
+	var order []story.Target // of the deletions
+	for _, e := range b.Journal.Transactions() {
+		for i := range e.What.Changes {
+			c := &e.What.Changes[i]
+			change := journal.NewChange(c)
+			what := story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
+			if c.Type != mvcc.Put {
+				delete(deletions, what)
+				continue
+			}
+			now, deleted := finalizersOf(c.Item.Value.JSON())
+			var before []string
+			if c.Prev != nil {
+				before, _ = finalizersOf(c.Prev.Value.JSON())
+			}
+			uids[what] = c.Item.Value.UID
+			for _, f := range now {
+				if !deleted && !slices.Contains(before, f) { // a deletion adds those of its propagation policy
+					adders[key{what, c.Item.Value.UID, f}] = client{e.What.Writer.User, e.What.Writer.UserAgent}
+				}
+			}
+			switch d := deletions[what]; {
+			case !deleted:
+			case d != nil:
+				d.finalizers = now
+			default:
+				deletions[what] = &deletion{e.Order, now}
+				order = append(order, what)
+			}
+		}
+	}
+	for _, what := range order {
+		d := deletions[what]
+		if d == nil {
+			continue // it is gone
+		}
+		delete(deletions, what) // a name may be there twice
+		for _, f := range d.finalizers {
+			who, ok := adders[key{what, uids[what], f}]
+			if later, busy := b.after(who, what, d.began); ok && !busy && later >= minAfterDeletion {
+				b.add("finalizer-left", who, what.Resource, fmt.Sprintf("has added the finalizer %s to %s, which is being deleted, and %d other requests later it is still there",
+					f, name(what), later), "", d.began)
+			}
+		}
+	}
+}
+
+// after returns how many requests of a client have arrived after a position of the journal, and whether it
+// has asked for an object.
+func (b *builder) after(who client, what story.Target, began int64) (later int, asked bool) {
+	for i := range b.requests {
+		if r := &b.requests[i]; r.What.Came >= began && r.client() == who && r.Verb != "watch" {
+			later++
+			asked = asked || r.target() == what
+		}
+	}
+	return later, asked
+}
+
+// finalizersOf returns the finalizers of an object in JSON, and whether it is being deleted.
+func finalizersOf(text []byte) (finalizers []string, deleted bool) {
+	if !bytes.Contains(text, []byte(`"finalizers"`)) {
+		return nil, false
+	}
+	var obj struct {
+		Metadata struct {
+			Finalizers        []string `json:"finalizers"`
+			DeletionTimestamp string   `json:"deletionTimestamp"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(text, &obj) != nil {
+		return nil, false // unreachable: the store has objects
+	}
+	return obj.Metadata.Finalizers, obj.Metadata.DeletionTimestamp != ""
+}
