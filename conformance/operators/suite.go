@@ -13,28 +13,43 @@ import (
 )
 
 // helper is a file of the suite, of a package. The manager is the user of MANAGER_USER; the tests
-// stay administrators.
+// stay administrators. A test that has the client of the manager reads from its cache still, because
+// it relies on seeing what the manager sees, and writes as an administrator.
 const helper = `package %s
 
 import (
+	"context"
 	"os"
 
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	operatorrest "k8s.io/client-go/rest"
+	operatorclient "sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func asManager(cfg *rest.Config) *rest.Config {
-	cfg = rest.CopyConfig(cfg)
+func asManager(cfg *operatorrest.Config) *operatorrest.Config {
+	cfg = operatorrest.CopyConfig(cfg)
 	cfg.Impersonate.UserName = os.Getenv("MANAGER_USER")
 	return cfg
 }
 
-func asTest(cfg *rest.Config) client.Client {
-	c, err := client.New(cfg, client.Options{})
+type testClient struct {
+	operatorclient.Client
+	manager operatorclient.Client
+}
+
+func (c testClient) Get(ctx context.Context, key operatorclient.ObjectKey, obj operatorclient.Object, opts ...operatorclient.GetOption) error {
+	return c.manager.Get(ctx, key, obj, opts...)
+}
+
+func (c testClient) List(ctx context.Context, list operatorclient.ObjectList, opts ...operatorclient.ListOption) error {
+	return c.manager.List(ctx, list, opts...)
+}
+
+func asTest(cfg *operatorrest.Config, manager operatorclient.Client) operatorclient.Client {
+	c, err := operatorclient.New(cfg, operatorclient.Options{})
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return testClient{c, manager}
 }
 `
 
@@ -75,7 +90,7 @@ func (s *suite) compile(ctx context.Context) error {
 			for _, r := range list {
 				pattern := regexp.MustCompile(r.pattern)
 				count[i] += len(pattern.FindAllString(text, -1))
-				text = pattern.ReplaceAllLiteralString(text, r.by)
+				text = pattern.ReplaceAllString(text, r.by)
 			}
 		}
 		if text == string(before) {
@@ -120,6 +135,7 @@ func (s *suite) run(ctx context.Context, objects, usage string) (*result, error)
 	report := usage + ".json"
 	test := command(ctx, s.folder, s.program, "-test.timeout", "30m", "-ginkgo.json-report", report)
 	test.Env = append(os.Environ(),
+		"KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=2m", "KUBEBUILDER_CONTROLPLANE_STOP_TIMEOUT=2m",
 		"KUBEBUILDER_ASSETS="+s.assets, "MANAGER_USER="+s.operator.account,
 		"FAKEAPI_USAGE_DIR="+usage, "FAKEAPI_FLAGS=--create-namespaces --objects "+objects)
 	output, err := test.CombinedOutput()
