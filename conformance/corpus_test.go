@@ -64,7 +64,7 @@ func TestCorpus(t *testing.T) {
 				timeout = pendingTimeout
 			}
 			failure := ""
-			if result := playInProcess(t, s, r.Text, timeout); result.Failed() {
+			if result := playInProcess(t, s, r.Text, timeout, fakeapi.WithRelease(s.Recorded)); result.Failed() {
 				failure = result.String()
 			}
 			list.Verdict(t, r.Name, failure)

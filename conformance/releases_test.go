@@ -13,7 +13,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// TestReleases plays the recordings of older releases in process: the corpus with the
+// TestReleases plays the recordings of other releases in process: the corpus with the
 // differences in testdata/releases.
 func TestReleases(t *testing.T) {
 	if target.Remote() {

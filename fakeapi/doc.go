@@ -1,6 +1,6 @@
 // Package fakeapi is a Kubernetes API server for tests. It runs in the process
 // of the test and starts in about a millisecond. It needs no etcd, no disk and no
-// network beyond loopback. It responds as kube-apiserver v1.36 does, or as that of
+// network beyond loopback. It responds as kube-apiserver v1.37 does, or as that of
 // another release from v1.32 to v1.37 (WithRelease).
 //
 //	func TestController(t *testing.T) {

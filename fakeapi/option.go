@@ -112,7 +112,7 @@ func WithInMemory() Option {
 // WithRelease serves the API of a Kubernetes release: "v1.36", "1.34". "latest" is the newest
 // one. Every version of a minor release, such as "v1.34.0", is served by the same data. The
 // suffix "-all" adds the API versions that are off by default, as
-// --runtime-config=api/all=true does. The default is v1.36.
+// --runtime-config=api/all=true does. The default is v1.37.
 func WithRelease(name string) Option {
 	return newOption("WithRelease", func(c *config) { c.release = name }, name)
 }

@@ -41,7 +41,7 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		stdout string // a part of the output; "" if there is none
 		stderr string
 	}{
-		{"version", "--version", 0, "Kubernetes v1.36.3\n", ""},
+		{"version", "--version", 0, "Kubernetes v1.37.2\n", ""},
 		{"help", "--help", 0, "\n      --etcd-servers ", ""},
 		{"flags without effect", "--help", 0, "\n      --audit-log-batch-max-size\n", ""},
 		{"unknown flag", "--foo", 1, "", "Error: unknown flag: --foo\n"},
@@ -60,7 +60,7 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 			`err="[invalid audit batch webhook max batch size 0, must be a positive number, invalid audit truncate webhook max event size 0, must be a positive number, invalid group version, allowed versions are [\"audit.k8s.io/v1\"]]"`},
 		{"audit policy", "--etcd-servers=http://127.0.0.1:1 --audit-log-path=- --audit-policy-file=none.yaml", 1, "", `loading audit policy file: failed to read file path`},
 		{"unknown gate", "--feature-gates=Foo=true", 1, "", `err="unrecognized feature gate: Foo"`},
-		{"locked gate", "--feature-gates=kube:SidecarContainers=false", 1, "", `err="cannot set feature gate SidecarContainers to false, feature is locked to true"`},
+		{"locked gate", "--feature-gates=kube:ExecProbeTimeout=false", 1, "", `err="cannot set feature gate ExecProbeTimeout to false, feature is locked to true"`},
 		{"gate of another component", "--feature-gates=wardle:A=false", 1, "", `err="component not registered: wardle"`},
 		{"value of a gate", "--feature-gates=Foo=x", 1, "", `err="invalid value of Foo=x, err: strconv.ParseBool: parsing \"x\": invalid syntax"`},
 		{"gate without value", "--feature-gates=Foo", 1, "", `err="missing bool value for Foo"`},
@@ -406,7 +406,7 @@ func TestEnvtestFolders(t *testing.T) {
 }
 
 func TestFolderVersion(t *testing.T) {
-	newest, served := strings.TrimPrefix(release.Newest, "v"), strings.TrimPrefix(release.Default, "v")
+	newest, served := strings.TrimPrefix(release.Newest, "v"), "1.36.3"
 	for _, row := range []struct{ name, selector, want string }{
 		{"patch release", "1.36.1", "1.36.1"},
 		{"newer patch release", "v1.36.99", "1.36.99"},

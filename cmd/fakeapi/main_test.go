@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 		{"misspelled subcommand", "envtest instal", 2, "", "fakeapi envtest: unknown command \"instal\"; did you mean install?\n\"fakeapi envtest --help\" lists the commands.\n"},
 		{"command with subcommands", "envtest", 0, "\n\"fakeapi help envtest COMMAND\" lists the flags of a command.\n", ""},
 		{"help of a flag", "help --serve", 2, "", "unknown flag: --serve"},
-		{"version", "version", 0, "v1.36.3 (default)", ""},
+		{"version", "version", 0, "v1.37.2 (default)", ""},
 		{"version flag", "--version", 0, "fakeapi " + programVersion() + "\n", ""},
 		{"root flag", "--verbose", 2, "", "unknown flag: --verbose"},
 		{"version with argument", "version 2", 2, "", `unexpected argument "2"`},

@@ -15,7 +15,6 @@ func TestMissingKindHints(t *testing.T) {
 		{"removed before all releases here", "extensions/v1beta1", "Ingress", "; removed in v1.22, served in networking.k8s.io/v1"},
 		{"removed with its kind", "policy/v1beta1", "PodSecurityPolicy", "; removed in v1.25"},
 		{"removed in a release here", "admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy", "; removed in v1.34, served in admissionregistration.k8s.io/v1"},
-		{"of a later release", "certificates.k8s.io/v1", "ClusterTrustBundle", "; served from v1.37 on"},
 		{"off by default", "internal.apiserver.k8s.io/v1alpha1", "StorageVersion", "; off by default"},
 		{"a version that never was", "apps/v1beta9", "Deployment", "; served in apps/v1"},
 		{"another group of Kubernetes", "batch/v1", "Deployment", "; served in apps/v1"},

@@ -276,7 +276,7 @@ func TestUpgradeReleases(t *testing.T) {
 		want   string
 	}{
 		{manifests.Config{From: "1.37", To: "1.33"}, "From is not the older release"},
-		{manifests.Config{From: "1.36"}, "an upgrade from v1.36.3 to v1.36.3"},
+		{manifests.Config{From: "1.37"}, "an upgrade from v1.37.2 to v1.37.2"},
 		{manifests.Config{From: "1.2"}, "From: unknown release"},
 		{manifests.Config{From: "1.33", To: "1.99"}, "To: unknown release"},
 		{manifests.Config{From: "1.33", Releases: []string{"1.34"}}, "neither Releases nor Base"},

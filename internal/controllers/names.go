@@ -96,7 +96,7 @@ var known = []entry{
 	{name: "volumeattributesclass-protection-controller", start: volumeattributesclassprotection.Start},
 }
 
-// missing are the controllers of kube-controller-manager v1.36 that this server does not
+// missing are the controllers of kube-controller-manager v1.37 that this server does not
 // have. They can be turned off, so that a selection for the real one works.
 var missing = []string{
 	"cloud-node-lifecycle-controller",

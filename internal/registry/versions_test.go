@@ -50,7 +50,7 @@ func TestVersionsOfCustomResource(t *testing.T) {
 		{name: "a merge patch of a field that only this version has", created: onlyV2, version: "v2", patch: `{"spec":{"c":"2"}}`,
 			writes: true, generation: 2, managers: "other v2; test v2"},
 		{name: "a merge patch of a field that the creator's version does not have", created: "v1:" + shared, version: "v2", patch: `{"spec":{"c":"2"}}`,
-			writes: true, generation: 2, managers: ""},
+			writes: true, generation: 2, managers: "test v1"},
 		{name: "a merge patch that changes nothing", created: shared, version: "v2", patch: `{"spec":{"a":"1"}}`,
 			generation: 1, managers: "test v2"},
 		{name: "a merge patch that adds only defaults to what is stored", created: "v1:" + shared, version: "v2", patch: `{"spec":{"a":"1"}}`,
@@ -195,20 +195,23 @@ func TestRawMetadataIsWritten(t *testing.T) {
 	for _, tt := range []struct {
 		name, version, metadata string
 		writes                  bool
+		release                 string // "" for the default
 	}{
-		{"a null in the storage version", "v2", `"labels":null`, true},
-		{"an empty map in the storage version", "v2", `"annotations":{}`, true},
-		{"a null in a map in the storage version", "v2", `"labels":{"a":null}`, true},
-		{"an empty list in the storage version", "v2", `"finalizers":[]`, true},
-		{"an empty string in the storage version", "v2", `"generateName":""`, true},
-		{"an invalid time in the storage version", "v2", `"deletionTimestamp":"x"`, true},
-		{"what the server sets in the storage version", "v2", `"creationTimestamp":null,"generation":null`, false},
-		{"labels in the storage version", "v2", `"labels":{"a":"b"}`, false},
-		{"a null in another version", "v1", `"labels":null`, false},
+		{"a null in the storage version", "v2", `"labels":null`, true, ""},
+		{"an empty map in the storage version", "v2", `"annotations":{}`, true, ""},
+		{"a null in a map in the storage version", "v2", `"labels":{"a":null}`, true, ""},
+		{"an empty list in the storage version", "v2", `"finalizers":[]`, true, ""},
+		{"an empty string in the storage version", "v2", `"generateName":""`, true, ""},
+		{"an invalid time in the storage version", "v2", `"deletionTimestamp":"x"`, true, "v1.36"},
+		{"what the server sets in the storage version", "v2", `"creationTimestamp":null,"generation":null`, false, ""},
+		{"labels in the storage version", "v2", `"labels":{"a":"b"}`, false, ""},
+		{"a null in another version", "v1", `"labels":null`, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{clock: clock.NewManual(time.Unix(1, 0))})}
-			_, err := c.Put([]byte(twoVersions))
+			of, err := release.Open(tt.release)
+			require.NoError(t, err)
+			ctx, c := context.Background(), &client{Registry: fresh(t, fixture{clock: clock.NewManual(time.Unix(1, 0)), release: of})}
+			_, err = c.Put([]byte(twoVersions))
 			require.NoError(t, err)
 			r := c.request(t, "widgets.example.com", "w")
 			r.Type = r.Type.In("example.com/" + tt.version)

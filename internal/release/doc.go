@@ -30,6 +30,7 @@
 // gen/go.mod and the group versions in gen/scheme first. Without -server the command only
 // generates. The tests of gen fail if the data is not what it generates.
 //
-// CONTRIBUTING.md has the whole recipe. Newest and Default differ on purpose: Default is the
-// release that a server without options serves, and changes when all recordings do.
+// CONTRIBUTING.md has the whole recipe. Newest and Default differ while a release has data, but
+// the corpus is not yet recorded from it: Default is the release that a server without options
+// serves, and changes when the recordings do.
 package release

@@ -21,9 +21,9 @@ import (
 	"github.com/kubefake/kubefake/internal/suggest"
 )
 
-// Default is the name of the release that Open("") opens: the one that the corpus in
-// conformance/testdata is recorded from.
-const Default = "v1.36.3"
+// Default is the name of the release that Open("") opens: the newest stable one, which the
+// corpus in conformance/testdata is recorded from.
+const Default = "v1.37.2"
 
 // Newest is the name of the newest release. The data that is kept once for all releases is
 // generated from its Go types and recordings; other releases have what differs.

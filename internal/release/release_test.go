@@ -29,7 +29,7 @@ func TestNames(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	for name, want := range map[string]string{
-		"":            "v1.36.3",
+		"":            "v1.37.2",
 		"v1.36.3":     "v1.36.3",
 		"v1.36":       "v1.36.3",
 		"1.36":        "v1.36.3",

@@ -143,7 +143,7 @@ func TestNodeAuthorization(t *testing.T) {
 func TestNodeWithoutNameOrGroup(t *testing.T) {
 	srv := startNode(t)
 	for token, want := range map[string]string{
-		"empty-token": `secrets "file" is forbidden: User "system:node:" cannot get resource "secrets" in API group "" in the namespace "default": unknown node for user "system:node:"`,
+		"empty-token": `secrets "file" is forbidden: User "system:node:" cannot get resource "secrets" in API group "" in the namespace "default": node: unknown node for user "system:node:"`,
 		"other-token": `secrets "file" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default"`,
 	} {
 		_, obj := apitest.DoWithHeaders(t, srv, "GET", "/api/v1/namespaces/default/secrets/file", "", "Authorization", "Bearer "+token)

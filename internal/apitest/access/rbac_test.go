@@ -37,7 +37,7 @@ func TestRolesTakeEffectAtOnce(t *testing.T) {
 	require.NoError(t, srv.Remove("roles", "default", "r"))
 	code, answer := apitest.DoWithHeaders(t, srv, "GET", pods, "", apitest.AsAlice...)
 	assert.Equal(t, 403, code)
-	assert.Equal(t, `pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default": RBAC: role.rbac.authorization.k8s.io "r" not found`, answer["message"])
+	assert.Equal(t, `pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default": rbac: RBAC: role.rbac.authorization.k8s.io "r" not found`, answer["message"])
 
 	require.NoError(t, srv.Reset())
 	assert.Equal(t, 403, list(srv))
@@ -81,7 +81,7 @@ func TestCreateByUpdate(t *testing.T) {
 
 func TestBootstrapRoles(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	for resource, want := range map[string]int{"clusterroles": 69, "clusterrolebindings": 50, "roles": 7, "rolebindings": 7} {
+	for resource, want := range map[string]int{"clusterroles": 73, "clusterrolebindings": 54, "roles": 7, "rolebindings": 7} {
 		objects, err := srv.List(resource, "")
 		require.NoError(t, err)
 		assert.Len(t, objects, want, resource)

@@ -166,7 +166,7 @@ func TestAuthorizationWebhook(t *testing.T) {
 	}{
 		{"allowed", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "yes", "/api/v1/pods?fieldSelector=spec.nodeName%3Dn&labelSelector=a%20in%20(b),!c&limit=1", 200, "PodList",
 			`{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"status":{"allowed":false},"spec":{"user":"yes","groups":["devs","system:authenticated"],"extra":{"k":["v"]},"resourceAttributes":{"verb":"list","version":"v1","resource":"pods","fieldSelector":{"requirements":[{"key":"spec.nodeName","operator":"In","values":["n"]}]},"labelSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]},{"key":"c","operator":"DoesNotExist"}]}}}}`},
-		{"no opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "no", "/healthz", 403, `User \"no\" cannot get path \"/healthz\": it is late`, ""},
+		{"no opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n")}, "no", "/healthz", 403, `User \"no\" cannot get path \"/healthz\": w: it is late`, ""},
 		{"v1beta1", apiserver.Authorization{Modes: []string{"Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "yes", "/version", 200, "", `{"kind":"SubjectAccessReview","apiVersion":"authorization.k8s.io/v1beta1","metadata":{},"status":{"allowed":false},"spec":{"user":"yes","group":["devs","system:authenticated"],"extra":{"k":["v"]},"nonResourceAttributes":{"path":"/version","verb":"get"}}}`},
 		{"roles decide after no opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "no", "/version", 200, "", ""},
 		{"roles do not decide after a denial", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n" + rbac)}, "never", "/version", 403, "it is night", ""},
@@ -180,7 +180,7 @@ func TestAuthorizationWebhook(t *testing.T) {
 		{"a condition that is true", apiserver.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: \"'devs' in request.groups\"}, {expression: \"request.extra.k == ['v']\"}]\n")}, "yes", "/version", 200, "", ""},
 		{"a condition that fails", apiserver.Authorization{Config: config("    failurePolicy: Deny\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n")}, "yes", "/version", 500, "cel evaluation error: expression &#39;", "-"},
 		{"a condition that fails without opinion", apiserver.Authorization{Config: config("    failurePolicy: NoOpinion\n    matchConditionSubjectAccessReviewVersion: v1\n    matchConditions: [{expression: request.resourceAttributes.verb == 'get'}]\n" + rbac)}, "yes", "/version", 200, "", "-"},
-		{"reasons are joined", apiserver.Authorization{Modes: []string{"AlwaysDeny", "Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "no", "/version", 403, `Everything is forbidden.\nit is late`, ""},
+		{"reasons are joined", apiserver.Authorization{Modes: []string{"AlwaysDeny", "Webhook"}, Webhook: &apiserver.AuthorizationWebhook{Kubeconfig: hook.kubeconfig}}, "no", "/version", 403, `alwaysdeny: Everything is forbidden.\ndefault: it is late`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := fakeapi.Start(t, append(tokens, fakeapi.WithAPIServer(apiserver.Config{Authorization: &tt.config}))...)

@@ -174,7 +174,7 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"wrong exemptions", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, exemptions: {namespaces: [a, a], usernames: ['']}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity invalid: [exemptions.namespaces[1]: Duplicate value: "a", exemptions.usernames[0]: Invalid value: "": username must not be empty]`},
 		{"relative kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission, kubeConfigFile: a}"), initFailed + `"MutatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
 		{"missing kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /nosuch/file}"), initFailed + `"MutatingAdmissionWebhook": stat /nosuch/file: no such file or directory`},
-		{"folder without the gate", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Forbidden: staticManifestsDir requires the ManifestBasedAdmissionControlConfig feature gate to be enabled`},
+		{"folder that is missing", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Invalid value: "/a": unable to read: stat /a: no such file or directory`},
 		{"kind of another plugin", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration}"), initFailed + `"ValidatingAdmissionPolicy": unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration`},
 		{"wrong type of a field", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: ValidatingAdmissionPolicyConfiguration, staticManifestsDir: 1}"), `"ValidatingAdmissionPolicy": staticManifestsDir: expected a string, not a number`},
 		{"missing file of a plugin", head + "- {name: PodSecurity, path: /nosuch/file}", "Couldn't open admission plugin configuration /nosuch/file: /nosuch/file: no such file or directory"},
@@ -185,6 +185,10 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
+	folder := writeFile(t, "admission.yaml", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"))
+	const gate = "ManifestBasedAdmissionControlConfig"
+	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{gate: false}, AdmissionControlConfigFile: folder}))
+	assert.ErrorContains(t, err, "staticManifestsDir: Forbidden: staticManifestsDir requires the "+gate+" feature gate to be enabled")
 	disabled := writeFile(t, "admission.yaml", plugin("ResourceQuota", "{}"))
 	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ResourceQuota"}}), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: disabled})).Close()
 }

@@ -256,7 +256,7 @@ func TestClient(t *testing.T) {
 	assert.Equal(t, "/api/v1/namespaces/default/configmaps/a", last.URI)
 	assert.Equal(t, 200, last.Code)
 	assert.Equal(t, "system:serviceaccount:kube-system:deployment-controller", last.User)
-	assert.Equal(t, "kube-controller-manager/v1.36.3 ("+runtime.GOOS+"/"+runtime.GOARCH+")/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
+	assert.Equal(t, "kube-controller-manager/v1.37.2 ("+runtime.GOOS+"/"+runtime.GOARCH+")/system:serviceaccount:kube-system:deployment-controller", last.UserAgent)
 }
 
 // RBAC limits a controller to the role of the real one.

@@ -23,8 +23,8 @@ func TestConnections(t *testing.T) {
 		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"m"},"status":{"addresses":[{"type":"Odd","address":"x"}]}}`,
 		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"bare","namespace":"default"},"spec":{"ports":[{"name":"web","port":80}]}}`,
 		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"full","namespace":"default"},"spec":{"ports":[{"name":"web","port":80}]}}`,
-		`{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"full","namespace":"default"},"subsets":[{"addresses":[{"ip":"10.1.2.3","targetRef":{"kind":"Pod","name":"run"}}],"ports":[{"name":"web","port":80}]}]}`,
-		`{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"empty","namespace":"default"},"subsets":[{"addresses":[{"ip":"10.1.2.3"}],"ports":[{"name":"web","port":80}]}]}`,
+		`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"full","namespace":"default","labels":{"kubernetes.io/service-name":"full"}},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"],"targetRef":{"kind":"Pod","name":"run"}}],"ports":[{"name":"web","port":80}]}`,
+		`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"empty","namespace":"default","labels":{"kubernetes.io/service-name":"empty"}},"addressType":"IPv4","endpoints":[{"addresses":["10.1.2.3"]}],"ports":[{"name":"web","port":80}]}`,
 	))
 	for _, tt := range []struct {
 		method, path string
@@ -50,7 +50,7 @@ func TestConnections(t *testing.T) {
 		{"POST", "pods/idle/portforward?ports=80,81", 400, "pod idle does not have a host assigned"},
 		{"GET", "pods/idle/proxy/x/y", 501, "not implemented: pods/proxy: nothing runs here to connect with"},
 		{"PUT", "pods/idle:80:9/proxy/", 400, `invalid pod request "idle:80:9"`},
-		{"GET", "services/bare/proxy/", 404, `services "bare" not found`},
+		{"GET", "services/bare/proxy/", 503, `no endpoints available for service "bare"`},
 		{"GET", "services/bare:99/proxy/", 503, `no service port 99 found for service "bare"`},
 		{"GET", "services/full:80/proxy/", 501, "not implemented: services/proxy: nothing runs here to connect with"},
 		{"GET", "services/full:other/proxy/", 503, `no endpoints available for service "full:other"`},

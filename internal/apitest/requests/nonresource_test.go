@@ -37,7 +37,7 @@ func TestMetrics(t *testing.T) {
 		`# TYPE kubernetes_feature_enabled gauge`,
 		`kubernetes_feature_enabled{name="CBORServingAndStorage",stage="ALPHA"} 0`,
 		`kubernetes_feature_enabled{name="WatchList",stage="BETA"} 1`,
-		`kubernetes_feature_enabled{name="SidecarContainers",stage=""} 1`,
+		`kubernetes_feature_enabled{name="AllowServiceExternalIPs",stage=""} 1`,
 	} {
 		assert.Contains(t, strings.Split(body, "\n"), line)
 	}

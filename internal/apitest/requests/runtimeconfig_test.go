@@ -91,7 +91,7 @@ func TestAlwaysDeny(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{Authorization: &apiserver.Authorization{Modes: []string{"AlwaysDeny"}}}), fakeapi.WithToken("t", fakeapi.User{Name: "u"}))
 	code, answer := apitest.Do(t, srv, "GET", "/api/v1/pods", "")
 	assert.Equal(t, http.StatusForbidden, code)
-	assert.Equal(t, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope: Everything is forbidden.`, answer["message"])
+	assert.Equal(t, `pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope: alwaysdeny: Everything is forbidden.`, answer["message"])
 }
 
 // Requests above the limit fail at once; watches and members of system:masters do not count.

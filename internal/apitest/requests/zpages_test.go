@@ -23,7 +23,7 @@ func TestZpages(t *testing.T) {
 		warning = "\nWarning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.\n"
 		refused = `"only the following media types are accepted: application/json, application/yaml, text/plain"`
 		statusz = `"metadata":{"name":"apiserver"},"startTime":"2026-01-02T03:04:05Z","uptimeSeconds":3723,"goVersion":"go1.`
-		paths   = `,"emulationVersion":"1.36","paths":["/flagz","/healthz","/livez","/metrics","/readyz","/statusz","/version"]}` + "\n"
+		paths   = `,"emulationVersion":"1.37","paths":["/flagz","/healthz","/livez","/metrics","/readyz","/statusz","/version"]}` + "\n"
 	)
 	for _, row := range []struct {
 		name, path, accept string
