@@ -113,6 +113,7 @@ func compareScenarios(a, b Recording) (answers []Answer, same bool, err error) {
 		}
 		answer := Answer{Step: i, Set: map[string]any{}}
 		answer.compare("", want, got)
+		slices.Sort(answer.Remove)
 		if len(answer.Set)+len(answer.Remove) > 0 {
 			answers = append(answers, answer)
 		}

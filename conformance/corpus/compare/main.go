@@ -4,6 +4,10 @@
 //
 // DIR has the scenarios of testdata/corpus in the same form, recorded from a
 // kube-apiserver of the release. The file is testdata/releases/RELEASE.yaml.
+//
+// A new default release becomes the one of the corpus, and the others differ from it:
+//
+//	go run ./corpus/compare -default v1.37.2
 package main
 
 import (
@@ -21,14 +25,60 @@ func main() {
 	log.SetPrefix("compare: ")
 	release := flag.String("release", "", "the `VERSION` that answered, such as v1.32.13")
 	recordings := flag.String("recordings", "", "the `DIR` with its recordings")
+	byDefault := flag.String("default", "", "the `VERSION` in testdata/releases that becomes the one of the corpus")
 	flag.Parse()
-	if *release == "" || *recordings == "" || flag.NArg() > 0 {
+	var err error
+	switch {
+	case flag.NArg() == 0 && *byDefault != "" && *release == "" && *recordings == "":
+		err = rebase(*byDefault)
+	case flag.NArg() == 0 && *byDefault == "" && *release != "" && *recordings != "":
+		err = run(*release, *recordings)
+	default:
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*release, *recordings); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// rebase makes a release the one of the corpus.
+func rebase(release string) error {
+	base, err := corpus.Read("testdata/corpus")
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob("testdata/releases/*.yaml")
+	if err != nil {
+		return err
+	}
+	var chosen *corpus.Differences
+	var all []*corpus.Differences
+	for _, file := range files {
+		d, err := corpus.Load(file)
+		if err != nil {
+			return err
+		}
+		if all = append(all, d); d.Release == release {
+			chosen = d
+		}
+	}
+	if chosen == nil {
+		return fmt.Errorf("no %s", fileOf(release))
+	}
+	fresh, others, err := corpus.Rebase(base, chosen, all)
+	if err != nil {
+		return err
+	}
+	for _, d := range others {
+		if err := write(d); err != nil {
+			return err
+		}
+	}
+	if err := corpus.Write(fresh); err != nil {
+		return err
+	}
+	return os.Remove(fileOf(release))
 }
 
 func run(release, recordings string) error {
@@ -44,10 +94,17 @@ func run(release, recordings string) error {
 	if err != nil {
 		return err
 	}
+	return write(d)
+}
+
+func fileOf(release string) string { return filepath.Join("testdata", "releases", release+".yaml") }
+
+// write writes the differences of a release.
+func write(d *corpus.Differences) error {
 	text, err := d.Format()
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d scenarios differ, %d are not recorded\n", release, len(d.Answers), len(d.Without))
-	return os.WriteFile(filepath.Join("testdata", "releases", release+".yaml"), text, 0o644)
+	fmt.Printf("%s: %d scenarios differ, %d are not recorded\n", d.Release, len(d.Answers), len(d.Without))
+	return os.WriteFile(fileOf(d.Release), text, 0o644)
 }
