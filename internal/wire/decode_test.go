@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // mustKind is ForKind for kinds that exist.

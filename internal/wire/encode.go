@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -27,9 +28,14 @@ func (t *Type) Append(dst []byte, obj map[string]any) []byte {
 	return encode(dst, t.root, obj, t.protobuf)
 }
 
-// AppendElement is Append for an object in the list of objects at a path of fields, which passes
-// through the elements of other lists. It panics if there is no such list.
-func (t *Type) AppendElement(dst []byte, path []string, elem map[string]any) []byte {
+// QuotedElement returns the JSON of an object in the list of objects at a path of fields of a kind, as
+// errors of kube-apiserver quote it. The path passes through the elements of other lists. QuotedElement
+// panics if there is no such kind or list.
+func QuotedElement(group, version, kind string, path []string, elem map[string]any) json.RawMessage {
+	t, ok := ForKind(group, version, kind)
+	if !ok {
+		panic("wire: no kind " + kind + " of " + group + "/" + version)
+	}
 	n := t.root
 	for _, name := range path {
 		n = n.member(name)
@@ -37,7 +43,7 @@ func (t *Type) AppendElement(dst []byte, path []string, elem map[string]any) []b
 			n = n.elem
 		}
 	}
-	return encode(dst, n, elem, t.protobuf)
+	return encode(nil, n, elem, t.protobuf)
 }
 
 // member returns the type of a field of a struct.

@@ -85,11 +85,7 @@ func quotedItem(kind string, item map[string]any, path ...string) json.RawMessag
 
 // quotedItemIn is quotedItem for a kind in another version.
 func quotedItemIn(version, kind string, item map[string]any, path ...string) json.RawMessage {
-	t, ok := wire.ForKind("resource.k8s.io", version, kind)
-	if !ok {
-		panic("resourceapi: no kind " + kind) // unreachable
-	}
-	return t.AppendElement(nil, path, item)
+	return wire.QuotedElement("resource.k8s.io", version, kind, path, item)
 }
 
 // checkKeyedItems is checkItems for the objects of a keyedList.

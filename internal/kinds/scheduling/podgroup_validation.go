@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -352,29 +351,26 @@ func checkUnion(p validation.View, members ...string) {
 
 // checkUniqueTemplates checks that the templates in a list of a Workload have different names.
 func checkUniqueTemplates(p validation.View, list string) {
-	workload, ok := wire.ForKind("scheduling.k8s.io", "v1beta1", "Workload")
-	if !ok {
-		panic("scheduling: no kind Workload") // unreachable
-	}
-	seen := map[string]bool{}
-	for _, template := range p.Each(list) {
-		name := template.String("name")
-		if seen[name] {
-			p.Add(validation.Duplicate(template.Path, json.RawMessage(workload.AppendElement(nil, []string{"spec", list}, template.Obj))))
-		}
-		seen[name] = true
-	}
+	checkUnique(p, list, func(template map[string]any) any {
+		return wire.QuotedElement("scheduling.k8s.io", "v1beta1", "Workload", []string{"spec", list}, template)
+	})
 }
 
 // checkUniqueNames checks that the elements of a list have different names.
 func checkUniqueNames(p validation.View, list string) {
-	var seen []string
-	for i, element := range p.Each(list) {
-		if name := element.String("name"); slices.Contains(seen, name) {
-			p.Add(validation.Duplicate(p.At(list).Index(i), element.Obj))
-		} else {
-			seen = append(seen, name)
+	checkUnique(p, list, func(element map[string]any) any { return element })
+}
+
+// checkUnique checks that the elements of a list have different names. quoted returns an element as the
+// error quotes it.
+func checkUnique(p validation.View, list string, quoted func(element map[string]any) any) {
+	seen := map[string]bool{}
+	for _, element := range p.Each(list) {
+		name := element.String("name")
+		if seen[name] {
+			p.Add(validation.Duplicate(element.Path, quoted(element.Obj)))
 		}
+		seen[name] = true
 	}
 }
 

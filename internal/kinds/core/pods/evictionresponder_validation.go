@@ -44,11 +44,7 @@ func checkEvictionResponders(p validation.View) {
 
 // quotedResponder returns a responder as errors quote it.
 func quotedResponder(responder map[string]any) json.RawMessage {
-	pod, ok := wire.ForKind("", "v1", "Pod")
-	if !ok {
-		panic("pods: no kind Pod") // unreachable
-	}
-	return pod.AppendElement(nil, []string{"spec", "evictionResponders"}, responder)
+	return wire.QuotedElement("", "v1", "Pod", []string{"spec", "evictionResponders"}, responder)
 }
 
 func checkResponderName(p validation.View) {
