@@ -11,13 +11,10 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// minAfterDeletion is how many requests of a client after the deletion of an object show that it
-// does something else.
-const minAfterDeletion = 10
-
 // A deletion is an object that has finalizers and is being deleted.
 type deletion struct {
 	began      int64 // the position in the journal
+	uid        string
 	finalizers []string
 }
 
@@ -30,7 +27,6 @@ func (b *builder) finalizers() {
 	}
 	adders := map[key]client{}
 	deletions := map[story.Target]*deletion{}
-	uids := map[story.Target]string{}
 	var order []story.Target // of the deletions
 	for _, e := range b.Journal.Transactions() {
 		for i := range e.What.Changes {
@@ -41,15 +37,15 @@ func (b *builder) finalizers() {
 				delete(deletions, what)
 				continue
 			}
-			now, deleted := finalizersOf(c.Item.Value.JSON())
+			o := c.Item.Value
+			now, deleted := finalizersOf(o.JSON()), o.Terminating
 			var before []string
 			if c.Prev != nil {
-				before, _ = finalizersOf(c.Prev.Value.JSON())
+				before = finalizersOf(c.Prev.Value.JSON())
 			}
-			uids[what] = c.Item.Value.UID
 			for _, f := range now {
 				if !deleted && !slices.Contains(before, f) { // a deletion adds those of its propagation policy
-					adders[key{what, c.Item.Value.UID, f}] = client{e.What.Writer.User, e.What.Writer.UserAgent}
+					adders[key{what, o.UID, f}] = client{e.What.Writer.User, e.What.Writer.UserAgent}
 				}
 			}
 			switch d := deletions[what]; {
@@ -57,7 +53,7 @@ func (b *builder) finalizers() {
 			case d != nil:
 				d.finalizers = now
 			default:
-				deletions[what] = &deletion{e.Order, now}
+				deletions[what] = &deletion{e.Order, o.UID, now}
 				order = append(order, what)
 			}
 		}
@@ -69,8 +65,8 @@ func (b *builder) finalizers() {
 		}
 		delete(deletions, what) // a name may be there twice
 		for _, f := range d.finalizers {
-			who, ok := adders[key{what, uids[what], f}]
-			if later, busy := b.after(who, what, d.began); ok && !busy && later >= minAfterDeletion {
+			who, ok := adders[key{what, d.uid, f}]
+			if later, busy := b.after(who, what, d.began); ok && !busy && later >= minLater {
 				b.add("finalizer-left", who, what.Resource, fmt.Sprintf("has added the finalizer %s to %s, which is being deleted, and %d other requests later it is still there",
 					f, name(what), later), "", d.began)
 			}
@@ -90,19 +86,18 @@ func (b *builder) after(who client, what story.Target, began int64) (later int, 
 	return later, asked
 }
 
-// finalizersOf returns the finalizers of an object in JSON, and whether it is being deleted.
-func finalizersOf(text []byte) (finalizers []string, deleted bool) {
+// finalizersOf returns the finalizers of an object in JSON.
+func finalizersOf(text []byte) []string {
 	if !bytes.Contains(text, []byte(`"finalizers"`)) {
-		return nil, false
+		return nil
 	}
 	var obj struct {
 		Metadata struct {
-			Finalizers        []string `json:"finalizers"`
-			DeletionTimestamp string   `json:"deletionTimestamp"`
+			Finalizers []string `json:"finalizers"`
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(text, &obj) != nil {
-		return nil, false // unreachable: the store has objects
+		return nil // unreachable: the store has objects
 	}
-	return obj.Metadata.Finalizers, obj.Metadata.DeletionTimestamp != ""
+	return obj.Metadata.Finalizers
 }

@@ -82,9 +82,9 @@ func overlap(c *story.Change, previous *story.Revision) string {
 	return ""
 }
 
-// minAfterConflict is how many requests of a client after a conflict show that it does something
-// else.
-const minAfterConflict = 10
+// minLater is how many requests of a client after a conflict, or after the deletion of an object,
+// show that it does something else.
+const minLater = 10
 
 // conflicts finds conflicts of a client that has not tried to write the object again. A client that
 // watches the object has got the newer version, by which it is reconciled again, and may find that
@@ -104,7 +104,7 @@ func (b *builder) conflicts() {
 			later++
 			retried = next.target() == r.target() && next.Verb != "watch" && (next.Verb != "get" || next.What.Code == http.StatusNotFound)
 		}
-		if !retried && later >= minAfterConflict && !b.watched(r) {
+		if !retried && later >= minLater && !b.watched(r) {
 			b.add("conflict-not-retried", r.client(), r.resource(), fmt.Sprintf("409 for %s, and %d other requests later no further write of it", name(r.target()), later), b.text(r), r.Order)
 		}
 	}
