@@ -30,7 +30,7 @@ func (c *Cluster) reloadAdmissionIn(a *serving.API) {
 			}
 		}
 	}
-	a.SetPolicies(dynamic.New(all, a.Policies(), c.coverage.Profile()))
+	a.SetPolicies(dynamic.New(all, a.Policies(), c.config.Coverage.Profile()))
 }
 
 // Manifests returns the webhooks and policies of the first API server that are in files.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -66,17 +65,16 @@ func (c *Cluster) registerGroupVersion(gv resource.GroupVersion) {
 	}
 	c.apiServicesMu.Lock()
 	defer c.apiServicesMu.Unlock()
-	request := ownRequest(registry.Request{Type: t, Name: gv.Version + "." + gv.Group})
+	request := followingRequest(registry.Request{Type: t, Name: gv.Version + "." + gv.Group})
 	stored := c.Store().Newest(t.Key("", request.Name))
 	served := c.Surface().Definitions.Versions.Has(gv)
 	spec := map[string]any{"group": gv.Group, "version": gv.Version, "groupPriorityMinimum": int64(1000), "versionPriority": int64(100)}
 	var err error
 	switch {
 	case stored == nil && served:
-		request.Name = ""
-		_, err = c.Create(c.Context(), request, registry.Body{Object: map[string]any{
+		_, err = c.Create(c.Context(), followingRequest(registry.Request{Type: t}), registry.Body{Object: map[string]any{
 			"kind": t.Kind, "apiVersion": t.GroupVersion.String(), "spec": spec,
-			"metadata": map[string]any{"name": gv.Version + "." + gv.Group, "labels": map[string]any{autoManaged: "true"}},
+			"metadata": map[string]any{"name": request.Name, "labels": map[string]any{autoManaged: "true"}},
 		}}, &registry.WriteOptions{})
 	case stored == nil, stored.Labels[autoManaged] != "true", stored.Terminating:
 	case !served:
@@ -99,7 +97,7 @@ func (c *Cluster) registerGroupVersion(gv resource.GroupVersion) {
 func (c *Cluster) SetAPIServiceAvailability(ctx context.Context, o *storage.Object, a Availability) error {
 	t := c.apiServicesType()
 	if t == nil {
-		return fmt.Errorf("%w: resource apiservices", registry.ErrNotFound)
+		return registry.NotFound("resource apiservices")
 	}
 	r := registry.Request{Type: t, Name: o.Name, Subresource: "status", User: registry.Server, UserAgent: registry.ServerAgent}
 	was := o.Decoded(t).Object()

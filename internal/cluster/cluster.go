@@ -137,10 +137,9 @@ const (
 // use. Close it when done.
 type Cluster struct {
 	*registry.Registry
-	config   Config
-	front    *Front // of the first API server
-	coverage *coverage.Switch
-	usage    usage.Recorder
+	config Config
+	front  *Front // of the first API server
+	usage  usage.Recorder
 
 	// definitionsMu is held during a write of definitions and until the Surfaces are in
 	// line with it. It is acquired before the locks of the store.
@@ -231,7 +230,7 @@ func newCluster(config Config, source *ids.Source, store *storage.Store, api *se
 	if config.Coverage == nil {
 		config.Coverage = &coverage.Switch{}
 	}
-	c := &Cluster{config: config, coverage: config.Coverage}
+	c := &Cluster{config: config}
 	c.front = &Front{cluster: c, store: store}
 	c.fronts.Store(&[]*Front{c.front})
 	c.Registry = c.newRegistry(source, store, api.Builtin)

@@ -10,14 +10,14 @@ func (c *Cluster) StartCoverage() { c.setCoverage(&coverage.Profile{}) }
 func (c *Cluster) StopCoverage() { c.setCoverage(nil) }
 
 func (c *Cluster) setCoverage(p *coverage.Profile) {
-	c.coverage.Set(p)
+	c.config.Coverage.Set(p)
 	c.reloadAdmission()
 }
 
 // Coverage returns the expressions that are counted, with their results. It reports false if none
 // is counted.
 func (c *Cluster) Coverage() (rules []coverage.Rule, counting bool) {
-	p := c.coverage.Profile()
+	p := c.config.Coverage.Profile()
 	if p == nil {
 		return nil, false
 	}

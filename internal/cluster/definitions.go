@@ -149,21 +149,22 @@ func (c *Cluster) reconcileStatus(t *resource.Type) string {
 
 // definitionOptions returns how the types of a stored definition are made.
 func (c *Cluster) definitionOptions(item *mvcc.Item[*storage.Object]) crd.Options {
-	return crd.Options{Webhooks: c.config.Webhooks, UID: c.IDs().UID, Since: int64(item.Created), Coverage: c.coverage}
+	return crd.Options{Webhooks: c.config.Webhooks, UID: c.IDs().UID, Since: int64(item.Created), Coverage: c.config.Coverage}
 }
 
 // writeDefinitionStatus stores a definition with another status. It fails with
 // registry.ErrConflict if it is not the newest any more.
 func (c *Cluster) writeDefinitionStatus(t *resource.Type, d *serving.Definition, next map[string]any) error {
-	return c.Change(c.Context(), ownRequest(registry.Request{Type: t, Name: d.Stored.Name, Subresource: "status"}), registry.OwnChange{
+	return c.Change(c.Context(), followingRequest(registry.Request{Type: t, Name: d.Stored.Name, Subresource: "status"}), registry.OwnChange{
 		Of:     d.Stored,
 		Update: func(*storage.Decoded) (map[string]any, error) { return next, nil },
 	})
 }
 
-// ownRequest returns a request of kube-apiserver's own controllers that follows from another write.
-func ownRequest(r registry.Request) registry.Request {
-	r.User, r.UserAgent, r.Own, r.SkipWebhooks = registry.Server, registry.ServerAgent, true, true
+// followingRequest returns a request of kube-apiserver's own controllers that follows from another
+// write.
+func followingRequest(r registry.Request) registry.Request {
+	r.User, r.UserAgent, r.Follows, r.SkipWebhooks = registry.Server, registry.ServerAgent, true, true
 	return r
 }
 
@@ -213,7 +214,7 @@ func (c *Cluster) deleteInstances(d *serving.Definition) (left bool, err error) 
 	}
 	var problems []error
 	for _, o := range stored {
-		result, err := c.Delete(c.Context(), ownRequest(registry.Request{Type: t, Namespace: o.Namespace, Name: o.Name}), &registry.DeleteOptions{})
+		result, err := c.Delete(c.Context(), followingRequest(registry.Request{Type: t, Namespace: o.Namespace, Name: o.Name}), &registry.DeleteOptions{})
 		var st *status.Status
 		switch {
 		case err == nil:
@@ -243,7 +244,7 @@ func (c *Cluster) CheckServed(definition string) error {
 	definitions := c.Surface().Definitions
 	d := definitions.Get(definition)
 	if d == nil {
-		return fmt.Errorf("%w: definition %s", registry.ErrNotFound, definition)
+		return registry.NotFound("definition " + definition)
 	}
 	if c := object.Condition(d.Object, "NamesAccepted", "False"); c != nil {
 		return fmt.Errorf("it is not served: %s", object.String(c, "message"))

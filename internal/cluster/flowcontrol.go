@@ -108,7 +108,7 @@ func (c *Cluster) applyCondition(served *serving.Surface, t *resource.Type, o *s
 	if err != nil {
 		panic("cluster: " + err.Error()) // unreachable: the values are strings
 	}
-	r := ownRequest(registry.Request{Type: t, Name: o.Name, Subresource: "status", Surface: served})
+	r := followingRequest(registry.Request{Type: t, Name: o.Name, Subresource: "status", Surface: served})
 	options := &registry.WriteOptions{WriteOptions: validation.WriteOptions{FieldManager: flowManager}, Force: true}
 	_, _ = c.Patch(c.Context(), r, registry.Patch{Type: patch.ApplyType, Data: config}, options)
 }

@@ -21,8 +21,8 @@ var _ registry.Follower = follower{}
 func (f follower) Surface() *serving.Surface { return f.c.Surface() }
 
 // Begin implements [registry.Follower]: definitions are written one after the other.
-func (f follower) Begin(t *resource.Type, own bool) (end func()) {
-	if own || !reconciles(t) {
+func (f follower) Begin(t *resource.Type, follows bool) (end func()) {
+	if follows || !reconciles(t) {
 		return func() {}
 	}
 	f.c.definitionsMu.Lock()
@@ -52,13 +52,13 @@ func (f follower) Committed(w registry.Write) {
 		c.reloadAdmission()
 	case flowcontrol.Group:
 		c.flows.changed()
-		if !w.Own {
+		if !w.Follows {
 			c.reconcileFlowSchemas(w.Surface)
 			c.scheduleFlowRepair()
 		}
 	}
 	switch {
-	case w.Own:
+	case w.Follows:
 	case reconciles(t):
 		c.reconcileDefinitions(names)
 	case isAPIService(t):

@@ -164,7 +164,7 @@ func (g *Registry) RemoveObject(body []byte) error {
 // RemoveNow is Remove for an object of a type.
 func (g *Registry) RemoveNow(t *resource.Type, namespace, name string) error {
 	op, key := g.internal("remove", Request{Type: t, Namespace: namespace, Name: name}), t.Key(namespace, name)
-	missing := notFound(t.Name + " " + name)
+	missing := NotFound(t.Name + " " + name)
 	old := g.store.Newest(key)
 	if old == nil {
 		return missing
@@ -196,7 +196,7 @@ func (g *Registry) ReadAt(revision mvcc.Revision, resource, namespace, name stri
 	if name != "" {
 		item, ok := view.Get(t.Key(namespace, name))
 		if !ok {
-			return nil, notFound(t.Name + " " + name)
+			return nil, NotFound(t.Name + " " + name)
 		}
 		stored = append(stored, item.Value)
 	} else {
@@ -205,7 +205,7 @@ func (g *Registry) ReadAt(revision mvcc.Revision, resource, namespace, name stri
 			stored = append(stored, item.Value)
 		}
 	}
-	if stored, err = storage.In(g.config.Context, t, stored); err != nil {
+	if stored, err = storage.In(g.lifetime, t, stored); err != nil {
 		return nil, err
 	}
 	out := make([]map[string]any, len(stored))

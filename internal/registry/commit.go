@@ -23,7 +23,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	if err := op.ended(); err != nil {
 		return err
 	}
-	end := op.follower.Begin(op.Type, op.Own)
+	end := op.follower.Begin(op.Type, op.Follows)
 	defer end()
 	var events []mvcc.Event[*storage.Object]
 	rev, err := op.store.Update(func(tx storage.Txn) error {
@@ -41,7 +41,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 		return err
 	}
 	op.revision = rev
-	op.follower.Committed(Write{Type: op.Type, Surface: op.Surface, Own: op.Own, Events: events})
+	op.follower.Committed(Write{Type: op.Type, Surface: op.Surface, Follows: op.Follows, Events: events})
 	return nil
 }
 

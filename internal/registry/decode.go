@@ -219,7 +219,7 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values,
 		KeepOnError: op.api().Release.Has(behavior.KeepsFieldsOnErrors)}
-	if op.ctx != op.config.Context { // see ended
+	if op.ctx != op.lifetime { // see ended
 		out.Context = op.ctx
 	}
 	if out.Manager == "" {

@@ -321,15 +321,15 @@ func (op *operation) removeAfterMark(marked *storage.Object, o *DeleteOptions) (
 // pause waits between two writes of one request. It does not wait on a manual clock, which
 // may be moved only after the answer.
 func (op *operation) pause() {
-	if op.config.Pace <= 0 || op.clock.Manual() {
+	if op.pace <= 0 || op.clock.Manual() {
 		return
 	}
-	timer := op.clock.After(op.config.Pace)
+	timer := op.clock.After(op.pace)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-op.ctx.Done():
-	case <-op.config.Context.Done():
+	case <-op.lifetime.Done():
 	}
 }
 

@@ -43,7 +43,7 @@ func (g *Registry) expireAfterTTL(t *resource.Type, events []mvcc.Event[*storage
 	e := &g.expiries
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at := g.clock.Now().Add(g.config.EventTTL)
+	at := g.clock.Now().Add(g.eventTTL)
 	for _, event := range events {
 		if event.Type == mvcc.Put {
 			e.queue = append(e.queue, expiry{at, t, event.Item.Key, event.Revision()})
@@ -57,7 +57,7 @@ func (g *Registry) ExpireSince(rev mvcc.Revision) {
 	e := &g.expiries
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	at := g.clock.Now().Add(g.config.EventTTL)
+	at := g.clock.Now().Add(g.eventTTL)
 	for t := range g.follower.Surface().All() {
 		if t.Virtual() || !t.HasTTL || t.Stored != t.GroupVersion {
 			continue

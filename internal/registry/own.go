@@ -38,7 +38,7 @@ func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
 	op, options := g.operation(ctx, "update", r), &WriteOptions{}
 	made := change{options: options, uid: c.UID, update: func(old *storage.Decoded) (map[string]any, error) {
 		if old == nil {
-			return nil, notFound(r.Type.Name + " " + r.Name)
+			return nil, NotFound(r.Type.Name + " " + r.Name)
 		}
 		next, err := c.Update(old)
 		if err != nil {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,8 +60,8 @@ type Follower interface {
 	Surface() *serving.Surface
 
 	// Begin is called before a transaction that writes objects of a type, and end when all is done:
-	// after Committed or, if the transaction fails, without it. own is Request.Own.
-	Begin(t *resource.Type, own bool) (end func())
+	// after Committed or, if the transaction fails, without it. follows is Request.Follows.
+	Begin(t *resource.Type, follows bool) (end func())
 
 	// Committed is called after a transaction. A client has its answer when it returns.
 	Committed(w Write)
@@ -68,16 +69,22 @@ type Follower interface {
 
 // A Write is a transaction that has written.
 type Write struct {
-	Type    *resource.Type // of the objects; virtual if there are some of other types only
+	// Type, Surface and Follows are those of the request.
+	Type    *resource.Type
 	Surface *serving.Surface
-	Own     bool // Request.Own
-	Events  []mvcc.Event[*storage.Object]
+	Follows bool
+
+	// Events are of objects of the type and of those that go with them, such as the IPAddresses of
+	// a Service.
+	Events []mvcc.Event[*storage.Object]
 }
 
 // A Registry writes and reads the objects of one API server. It is safe for concurrent use.
 // Close it when done.
 type Registry struct {
-	config        Config
+	lifetime      context.Context // of the server
+	eventTTL      time.Duration
+	pace          time.Duration
 	clock         *clock.Clock
 	store         *storage.Store
 	ids           *ids.Source
@@ -95,11 +102,10 @@ type Registry struct {
 
 // New returns a Registry.
 func New(c Config) *Registry {
-	if c.EventTTL == 0 {
-		c.EventTTL = defaultEventTTL
-	}
 	return &Registry{
-		config:        c,
+		lifetime:      c.Context,
+		eventTTL:      cmp.Or(c.EventTTL, defaultEventTTL),
+		pace:          c.Pace,
 		clock:         c.Clock,
 		store:         c.Store,
 		ids:           c.IDs,
@@ -120,7 +126,7 @@ func (g *Registry) Store() *storage.Store { return g.store }
 
 // Context returns the context of the writes that no client asks for. It ends with the
 // server.
-func (g *Registry) Context() context.Context { return g.config.Context }
+func (g *Registry) Context() context.Context { return g.lifetime }
 
 // Clock returns the time of the registry.
 func (g *Registry) Clock() *clock.Clock { return g.clock }
@@ -141,7 +147,8 @@ func (g *Registry) Authorizer() authz.Authorizer { return g.authorizer }
 // ErrNotFound is returned for objects and resources that do not exist.
 var ErrNotFound = errors.New("not found")
 
-func notFound(what string) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }
+// NotFound returns an ErrNotFound that names what does not exist.
+func NotFound(what string) error { return fmt.Errorf("%w: %s", ErrNotFound, what) }
 
 // TypeByName returns the stored type of a resource, which is named as by
 // resource.Types.Find. It fails with ErrNotFound.
@@ -152,7 +159,7 @@ func (g *Registry) TypeByName(name string) (*resource.Type, error) {
 	case t != nil && !t.Virtual():
 		return t, nil
 	case t == nil && served.Meant(name) != "":
-		return nil, notFound("resource " + name + "; did you mean " + served.Meant(name) + "?")
+		return nil, NotFound("resource " + name + "; did you mean " + served.Meant(name) + "?")
 	}
-	return nil, notFound("resource " + name)
+	return nil, NotFound("resource " + name)
 }

@@ -69,8 +69,8 @@ type Request struct {
 	// own controllers and allocators write without them.
 	SkipWebhooks bool
 
-	// Own says that the write follows from another one. None follows from it: see [Follower].
-	Own bool
+	// Follows says that the write follows from another one. None follows from it: see [Follower].
+	Follows bool
 }
 
 // Warnings receives the warnings of a call, in order and with repetitions.
@@ -188,7 +188,7 @@ func (g *Registry) internal(verb string, r Request) *operation {
 		r.User = authn.Administrator()
 	}
 	r.SkipWebhooks = true
-	return g.operation(g.config.Context, verb, r)
+	return g.operation(g.lifetime, verb, r)
 }
 
 // internal begins a write that the operation causes.
@@ -200,7 +200,7 @@ func (op *operation) internal(verb string, r Request) *operation {
 // ended returns the error of the context if the request has ended: its client is
 // gone, its time is up, or the server is closed. The server's own writes do not end.
 func (op *operation) ended() error {
-	if op.ctx == op.config.Context {
+	if op.ctx == op.lifetime {
 		return nil
 	}
 	return op.ctx.Err()
