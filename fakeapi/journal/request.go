@@ -25,6 +25,9 @@ type Request struct {
 	// Revision is the revision of the state that the request read, or of its last
 	// write; 0 if it did neither.
 	Revision int64 `json:"revision,omitempty"`
+	// StatusIgnored reports that the write would have changed the status of an object, which
+	// only its subresource status changes.
+	StatusIgnored bool `json:"statusIgnored,omitempty"`
 	// AuditID is the value of the header Audit-Id that the client has sent; "" if it has sent
 	// none. Annotations are those that admission adds to the audit log for such a request.
 	AuditID     string            `json:"auditID,omitempty"`

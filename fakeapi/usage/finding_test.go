@@ -28,12 +28,14 @@ func numbered(n int, request string) string {
 
 // Each rule finds a client that does it, and is silent about one that does it well. The requests are
 // those of the manager, and of another client after "other: "; "409: " expects that status, and
-// "watch: " begins a watch that stays open.
+// "watch: " begins a watch that stays open, and "compact" removes the history.
 func TestFindings(t *testing.T) {
 	const (
-		a       = "/api/v1/namespaces/shop/configmaps/a"
-		makeA   = "POST /api/v1/namespaces/shop/configmaps {metadata: {name: a}, data: {color: red}}\n"
-		fixture = "other: " + makeA
+		a        = "/api/v1/namespaces/shop/configmaps/a"
+		services = "/api/v1/namespaces/shop/services"
+		web      = "/apis/shop.example.com/v1/namespaces/shop/widgets/web"
+		makeA    = "POST /api/v1/namespaces/shop/configmaps {metadata: {name: a}, data: {color: red}}\n"
+		fixture  = "other: " + makeA
 	)
 	for _, tt := range []struct {
 		rule       string
@@ -56,6 +58,27 @@ func TestFindings(t *testing.T) {
 			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b, ownerReferences: [{apiVersion: shop.example.com/v1, kind: Widget, name: web, uid: UID}]}}",
 			watchWidgets + "POST /api/v1/namespaces/stage/configmaps {metadata: {name: b}}",
 			"configmaps stage/b has the owner Widget web, but that one is in namespace shop"},
+		{"status-ignored",
+			watchWidgets + "GET " + web + "\nPUT " + web + ` {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: web, resourceVersion: "RV"}, status: {ready: true}}`,
+			watchWidgets + "GET " + web + "\nPUT " + web + ` {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: web, resourceVersion: "RV"}, status: {ready: false, pods: [], count: 0}}`, // a typed object
+			"update of widgets.shop.example.com shop/web has another status, which the server ignored"},
+		{"status-ignored",
+			"PATCH " + web + ` {"status": {"ready": true}}`,
+			"POST " + services + " {metadata: {name: web}, spec: {type: LoadBalancer, ports: [{port: 80}]}}\nPATCH " + services + `/web/status {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}}` +
+				"\nPUT " + services + "/web {metadata: {name: web}, spec: {type: LoadBalancer, ports: [{port: 80}]}}", // from an older object
+			"patch of widgets.shop.example.com shop/web has another status, which the server ignored"},
+		{"expired-watch",
+			"compact\n" + times(2, "GET /api/v1/pods?watch=true&resourceVersion=1"),
+			"compact\nGET /api/v1/pods?watch=true&resourceVersion=1\nGET /api/v1/pods\nGET /api/v1/pods?watch=true&resourceVersion=RV&timeoutSeconds=-1",
+			"watched pods again after 410, without a list"},
+		{"expired-watch",
+			"compact\nGET /api/v1/pods?watch=true&resourceVersion=1\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"compact\nGET /api/v1/pods?watch=true&resourceVersion=1\nGET /api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=-1\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
+			"has not watched pods again after 410, and made 10 other requests"},
+		{"finalizer-late",
+			fixture + "POST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}\nPATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}`,
+			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nPOST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}",
+			"has added the finalizer shop.example.com/release to configmaps shop/a after it created secrets stage/a-password"},
 		{"finalizer-left",
 			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
 			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + "PATCH " + a + ` {"metadata": {"finalizers": null}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
@@ -96,6 +119,10 @@ func TestFindings(t *testing.T) {
 			makeA + numbered(20, "GET /api/v1/namespaces/shop/pods?labelSelector=a%3DN"),
 			numbered(20, "GET /api/v1/namespaces/shop/pods?labelSelector=a%3DN") + makeA,
 			"read 20 times or more after the last change"},
+		{"requests-per-change",
+			"watch: /api/v1/namespaces/shop/configmaps\n" + numbered(5, "other: POST /api/v1/namespaces/shop/configmaps {metadata: {name: cN}}\n"+times(20, "GET /api/v1/namespaces/shop/pods")),
+			"watch: /api/v1/namespaces/shop/configmaps\n" + numbered(100, "POST /api/v1/namespaces/shop/configmaps {metadata: {name: cN}}"),
+			"made 100 requests for 5 changes of what it watches"},
 		{"idle-write",
 			makeA + times(3, "PATCH "+a+` {"data": {"color": "red"}}`),
 			makeA + numbered(3, "PATCH "+a+` {"data": {"color": "N"}}`),
@@ -136,6 +163,9 @@ func TestFindings(t *testing.T) {
 						request, want = rest, 4
 					} else if uri, ok := strings.CutPrefix(request, "watch: "); ok {
 						c.watch(uri)
+						continue
+					} else if request == "compact" {
+						require.NoError(t, srv.Compact(srv.Revision()))
 						continue
 					}
 					code, body := c.do(request)

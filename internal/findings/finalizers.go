@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/story"
@@ -69,6 +70,49 @@ func (b *builder) finalizers() {
 			if later, busy := b.after(who, what, d.began); ok && !busy && later >= minLater {
 				b.add("finalizer-left", who, what.Resource, fmt.Sprintf("has added the finalizer %s to %s, which is being deleted, and %d other requests later it is still there",
 					f, name(what), later), "", d.began)
+			}
+		}
+	}
+}
+
+// lateFinalizers finds finalizers that a client adds to an object after it has created others for it,
+// which a deletion in between leaves behind: they are named after the object, and not owned by it.
+func (b *builder) lateFinalizers() {
+	type key struct {
+		client
+		story.Target
+	}
+	created := map[client][]story.Target{}
+	reported := map[key]bool{}
+	for _, e := range b.Journal.Transactions() {
+		who := client{e.What.Writer.User, e.What.Writer.UserAgent}
+		for i := range e.What.Changes {
+			c := &e.What.Changes[i]
+			if c.Type != mvcc.Put {
+				continue
+			}
+			change := journal.NewChange(c)
+			what := story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
+			o := c.Item.Value
+			if c.Prev == nil {
+				if len(ownersOf(o.JSON())) == 0 && !isRenewed(what.Resource) {
+					created[who] = append(created[who], what)
+				}
+				continue
+			}
+			before := finalizersOf(c.Prev.Value.JSON())
+			for _, f := range finalizersOf(o.JSON()) {
+				if o.Terminating || slices.Contains(before, f) || reported[key{who, what}] {
+					continue
+				}
+				after := slices.IndexFunc(created[who], func(t story.Target) bool {
+					return t != what && (t.Name == what.Name || strings.HasPrefix(t.Name, what.Name+"-"))
+				})
+				if after >= 0 {
+					reported[key{who, what}] = true
+					b.add("finalizer-late", who, what.Resource, fmt.Sprintf("has added the finalizer %s to %s after it created %s",
+						f, name(what), name(created[who][after])), "", e.Order)
+				}
 			}
 		}
 	}

@@ -40,15 +40,19 @@ func Add(u *usage.Usage, from Source) {
 	}
 	b.staleWrites()
 	b.ownerReferences()
+	b.statuses()
 	b.finalizers()
+	b.lateFinalizers()
 	b.conflicts()
 	b.loops()
 	b.lists()
 	b.gets()
 	b.asksAtRest()
+	b.requestsPerChange()
 	b.idleWrites()
 	b.events()
 	b.allNamespaces()
+	b.expired()
 	b.watches()
 	b.deprecated()
 	u.Sort()
@@ -105,6 +109,12 @@ func (b *builder) add(rule string, who client, resource, text, request string, o
 	b.usage.AddFinding(usage.Finding{
 		Rule: rule, User: who.user, UserAgent: who.userAgent, Resource: resource, Text: text, Request: request, Order: order, Count: 1,
 	})
+}
+
+// covers reports whether an object is in a collection, or is the one object of it.
+func covers(collection, t story.Target) bool {
+	return collection.Resource == t.Resource &&
+		(collection.Namespace == "" || collection.Namespace == t.Namespace) && (collection.Name == "" || collection.Name == t.Name)
 }
 
 // name returns the object as "pods default/a".

@@ -3,11 +3,9 @@ package findings
 import (
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
+	"slices"
 
 	"github.com/kubefake/kubefake/fakeapi/usage"
-	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/story"
 )
 
@@ -15,6 +13,9 @@ const (
 	maxUnpaged = 500 // objects of a list without limit, the page size of client-go
 	minPolls   = 10  // equal reads
 	minAtRest  = 20  // reads after the last change
+
+	minRequests  = 100 // of a client, for requestsPerChange
+	maxPerChange = 20  // requests
 )
 
 // lists finds large lists without limit, and lists in place of watches.
@@ -110,22 +111,31 @@ func (b *builder) asksAtRest() {
 	}
 }
 
-// watches finds watches without bookmarks: those that have ended, and those that are open.
-func (b *builder) watches() {
-	add := func(who client, resource, uri string, query url.Values, order int64) {
-		if !query.Has("allowWatchBookmarks") || !route.ParseBool(query.Get("allowWatchBookmarks")) {
-			b.add("watch-without-bookmarks", who, resource, "watched "+resource, "GET "+b.URI(uri), order)
-		}
-	}
-	for i := range b.requests {
-		if r := &b.requests[i]; r.Verb == "watch" {
-			add(r.client(), r.resource(), r.What.URI, r.query, r.Order)
-		}
-	}
+// requestsPerChange finds clients that make many requests for each change of what they watch, their
+// own changes included.
+func (b *builder) requestsPerChange() {
+	watched := map[client][]story.Target{}
 	for _, w := range b.Journal.Watches() {
-		if _, text, _ := strings.Cut(w.URI, "?"); w.Ended == 0 {
-			query, _ := url.ParseQuery(text) // what does not parse is no option
-			add(client{w.User, w.UserAgent}, w.Resource, w.URI, query, w.Began)
+		who := client{w.User, w.UserAgent}
+		watched[who] = append(watched[who], story.Target{Resource: w.Resource, Namespace: w.Namespace, Name: w.Name})
+	}
+	requests := map[client]int{}
+	for i := range b.requests {
+		if r := &b.requests[i]; r.IsResource && r.Verb != "watch" && !isRenewed(r.resource()) {
+			requests[r.client()]++
+		}
+	}
+	for who, targets := range watched {
+		changes := 0
+		for i := range b.Story.Revisions {
+			for _, c := range b.Story.Revisions[i].Changes {
+				if slices.ContainsFunc(targets, func(t story.Target) bool { return covers(t, c.Target) }) {
+					changes++
+				}
+			}
+		}
+		if n := requests[who]; n >= minRequests && n >= maxPerChange*changes {
+			b.add("requests-per-change", who, "", fmt.Sprintf("made %d requests for %d changes of what it watches", n, changes), "", 0)
 		}
 	}
 }

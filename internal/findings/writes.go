@@ -45,10 +45,7 @@ func (b *builder) knew(who client, what story.Target, revision, before int64) bo
 	path := strings.TrimPrefix(what.Namespace+"/"+what.Name, "/")
 	for i := range b.Story.Readers {
 		r := &b.Story.Readers[i]
-		switch {
-		case clientOf(r.Client) != who || r.Resource != what.Resource:
-			continue
-		case r.Kind != story.GetReader && (r.Namespace != "" && r.Namespace != what.Namespace || r.Name != "" && r.Name != what.Name):
+		if clientOf(r.Client) != who || r.Resource != what.Resource || r.Kind != story.GetReader && !covers(r.Target, what) {
 			continue
 		}
 		for _, m := range r.Marks {
@@ -114,8 +111,7 @@ func (b *builder) conflicts() {
 func (b *builder) watched(r *request) bool {
 	what := r.target()
 	return slices.ContainsFunc(b.Story.Readers, func(w story.Reader) (open bool) {
-		if w.Kind != story.WatchReader || clientOf(w.Client) != r.client() || w.Resource != what.Resource ||
-			w.Namespace != "" && w.Namespace != what.Namespace || w.Name != "" && w.Name != what.Name {
+		if w.Kind != story.WatchReader || clientOf(w.Client) != r.client() || !covers(w.Target, what) {
 			return false
 		}
 		for _, m := range w.Marks {

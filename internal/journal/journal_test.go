@@ -32,7 +32,7 @@ func TestOrder(t *testing.T) {
 	j.RecordRequest(journal.Request{URI: "/a"}, j.Order())
 	j.RecordNote(journal.Note{Kind: journal.Compaction, Revision: 7})
 	w.Reached(4, start)
-	w.End("timeout")
+	w.End("timeout", 0)
 	j.RecordRequest(journal.Request{URI: "/b"}, 1)
 
 	watches := j.Watches()
@@ -68,7 +68,7 @@ func TestWatches(t *testing.T) {
 	j := journal.New(fixedTime)
 	first := j.Open(journal.Watch{URI: "first"})
 	for range maxEntries + 1 {
-		j.Open(journal.Watch{URI: "short"}).End("")
+		j.Open(journal.Watch{URI: "short"}).End("", 0)
 	}
 	second := j.Open(journal.Watch{URI: "second"})
 	watches := j.Watches()
@@ -76,8 +76,8 @@ func TestWatches(t *testing.T) {
 	assert.Equal(t, "first", watches[0].URI)
 	assert.Zero(t, watches[0].Ended)
 	assert.Equal(t, "second", watches[len(watches)-1].URI)
-	second.End("")
-	first.End("last")
+	second.End("", 0)
+	first.End("last", 0)
 	watches = j.Watches()
 	require.Len(t, watches, maxEntries)
 	assert.Equal(t, "last", watches[0].End)
@@ -147,7 +147,7 @@ func TestConcurrent(t *testing.T) {
 				j.Requests()
 				j.Watches()
 			}
-			w.End("")
+			w.End("", 0)
 		})
 	}
 	all.Wait()
@@ -205,7 +205,7 @@ func TestLimitBytes(t *testing.T) {
 			return len(all), all[len(all)-1].What.Resource
 		}, 8},
 		{"watches", func(j *journal.Journal, n int) {
-			j.Open(journal.Watch{URI: text, Name: fmt.Sprint(n)}).End("")
+			j.Open(journal.Watch{URI: text, Name: fmt.Sprint(n)}).End("", 0)
 		}, func(j *journal.Journal) (int, string) {
 			all := j.Watches()
 			return len(all), all[len(all)-1].Name

@@ -24,8 +24,10 @@ type Watch struct {
 	Resource, Namespace, Name string
 	// From is the revision after which the watch began.
 	From mvcc.Revision
-	// End is why the server ended the watch; "" if the client did.
-	End string
+	// End is why the server ended the watch; "" if the client did. Code is the status code
+	// of the error that it has sent then, 0 without.
+	End  string
+	Code int
 }
 
 // Progress is a step of a watch: every matching change up to Revision has been
@@ -70,11 +72,11 @@ func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 }
 
 // End records the end of the watch. reason is why the server ended it, or "" if
-// the client did.
-func (o *OpenWatch) End(reason string) {
+// the client did, and code the status code of the error that it has sent, 0 without.
+func (o *OpenWatch) End(reason string, code int) {
 	j := o.journal
 	w := o.watch
-	w.Closed, w.End = j.now(), reason
+	w.Closed, w.End, w.Code = j.now(), reason, code
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.open, o)

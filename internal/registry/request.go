@@ -131,6 +131,11 @@ type Result struct {
 	// one. A deletion that waits for finalizers or a grace period is not Deleted.
 	Created, Deleted bool
 
+	// StatusIgnored reports that a write to the object itself would have changed its
+	// status, which only the subresource changes. A PUT without a resourceVersion is not
+	// taken for one: it may have been made from an older object.
+	StatusIgnored bool
+
 	// Revision is that of the last commit, 0 if nothing was stored. It is set
 	// beside an error, too.
 	Revision mvcc.Revision
@@ -157,6 +162,7 @@ type operation struct {
 	applies      bool                  // the write is a server-side apply
 	rawMetadata  bool                  // hasRawMetadata of the apply
 	replaced     bool                  // policies or webhooks have replaced the object
+	ignored      bool                  // Result.StatusIgnored
 	fieldManager string                // of this write; "" before it is known
 	created      string                // the name of the new object, before admission changes it
 	revision     mvcc.Revision         // of the last commit; 0 before
@@ -208,7 +214,7 @@ func (op *operation) ended() error {
 
 // result returns the Result of a call that stored o, or that failed.
 func (op *operation) result(o *storage.Object, err error) (Result, error) {
-	return Result{Object: o, Revision: op.revision}, err
+	return Result{Object: o, Revision: op.revision, StatusIgnored: op.ignored}, err
 }
 
 func (op *operation) warn(texts ...string) {

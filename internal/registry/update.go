@@ -151,12 +151,15 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *storage.
 	if err := op.checkEscalation(obj, was); err != nil {
 		return nil, err
 	}
+	madeFromOld := op.verb != "update" || object.String(object.Meta(obj), "resourceVersion") != ""
 	if err := op.checkVersion(object.Meta(obj), old); err != nil {
 		return nil, err
 	}
+	sent := obj["status"]
 	if err := op.prepareForUpdate(obj, present, o); err != nil {
 		return nil, err
 	}
+	op.ignored = op.target == targetObject && madeFromOld && !alike(sent, obj["status"])
 	if !op.rawMetadata {
 		obj = op.managersOfType().Objects.IgnoreTimestamps(was, obj)
 	}

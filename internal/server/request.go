@@ -57,9 +57,10 @@ type request struct {
 	call         activity.Call // of a request that is not long-running
 	lost         bool          // the server has ended the watch before its time
 
-	revision    mvcc.Revision     // that was read or written; 0 if none was
-	usage       *usage.Entry      // that counts the request; nil if none does
-	annotations map[string]string // of admission, if the client has named the request for the audit log
+	revision      mvcc.Revision     // that was read or written; 0 if none was
+	statusIgnored bool              // of the Result of the registry
+	usage         *usage.Entry      // that counts the request; nil if none does
+	annotations   map[string]string // of admission, if the client has named the request for the audit log
 }
 
 // ctx ends when the client hangs up and, unless the request is long-running, when

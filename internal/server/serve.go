@@ -542,6 +542,8 @@ func (r *request) log(ended time.Time) {
 		Revision:  int64(r.revision),
 		Panic:     r.w.panic,
 
+		StatusIgnored: r.statusIgnored,
+
 		AuditID:     r.clientAuditID(),
 		Annotations: r.annotations,
 	}

@@ -68,7 +68,7 @@ func (r *request) update() error {
 // answerChange writes the result of a PUT or a PATCH, which may have created the
 // object.
 func (r *request) answerChange(result registry.Result, err error) error {
-	r.revision = result.Revision
+	r.revision, r.statusIgnored = result.Revision, result.StatusIgnored
 	switch {
 	case err != nil:
 		return err

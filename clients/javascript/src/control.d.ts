@@ -199,6 +199,9 @@ export interface Request {
   /** revision is the revision of the state that the request read, or of its last write; 0 if it did
    * neither. */
   revision?: number;
+  /** statusIgnored reports that the write would have changed the status of an object, which only its
+   * subresource status changes. */
+  statusIgnored?: boolean;
   /** auditID is the value of the header Audit-Id that the client has sent; "" if it has sent none.
    * annotations are those that admission adds to the audit log for such a request. */
   auditID?: string;

@@ -259,6 +259,9 @@ class Request(_Request, total=False):
     # revision is the revision of the state that the request read, or of its last write; 0 if it did
     # neither.
     revision: int
+    # statusIgnored reports that the write would have changed the status of an object, which only
+    # its subresource status changes.
+    statusIgnored: bool
     # auditID is the value of the header Audit-Id that the client has sent; "" if it has sent none.
     # annotations are those that admission adds to the audit log for such a request.
     auditID: str
