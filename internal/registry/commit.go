@@ -54,7 +54,7 @@ func (op *operation) replaceObject(t *resource.Type, old *storage.Object, obj ma
 	}
 	stored, err := op.replace(t, old, draft, dryRun)
 	if err == nil && stored.Revision > old.Revision {
-		stored.KeepDraft(t, before, nil, stored.Len())
+		stored.KeepDraft(t, before, nil, 0)
 	}
 	return stored, err
 }

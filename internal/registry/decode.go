@@ -41,7 +41,7 @@ func (op *operation) decode(body Body, o *WriteOptions, current *storage.Decoded
 	if err != nil {
 		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
 	}
-	op.sent = sentBody{data: body.Data, format: body.Format}
+	op.sent = sentBody{data: body.Data, format: body.Format, length: len(body.Data)}
 	got, err := c.CheckBody(doc)
 	if err != nil {
 		return nil, op.decodeError(err)

@@ -39,7 +39,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 	if p.Applies() {
 		format = codec.YAML
 	}
-	op.sent = sentBody{data: p.Data, format: format}
+	op.sent = sentBody{data: p.Data, format: format, length: len(p.Data)}
 	if p.Applies() {
 		op.applies = true
 		return op.change(change{options: o, creates: true, update: op.applied(p, o)})
@@ -109,6 +109,7 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 	if err != nil {
 		return nil, patchFailed(err)
 	}
+	op.sent.length = len(doc)
 	obj, more, err := op.bodyCodec().DecodePatched(doc, op.Name, o.strict())
 	var st *status.Status
 	if errors.As(err, &st) {

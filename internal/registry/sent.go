@@ -20,6 +20,7 @@ type sentBody struct {
 	data   []byte // nil if the request has none
 	format codec.Format
 	parsed any
+	length int // of the document that new strings of the object are from: the body, or a patched text
 }
 
 // values returns the body as generic values, with the texts of numbers. It returns nil for a

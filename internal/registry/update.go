@@ -197,7 +197,7 @@ func (op *operation) keepDraft(stored *storage.Object, before *storage.Decoded, 
 	if op.replaced {
 		obj = nil
 	}
-	stored.KeepDraft(op.Type, before, obj, max(len(op.sent.data), stored.Len()))
+	stored.KeepDraft(op.Type, before, obj, op.sent.length)
 }
 
 // createByChange creates the object that a change did not find, where the type

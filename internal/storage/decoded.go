@@ -17,7 +17,7 @@ type Decoded struct {
 	derived
 	Stored *Object
 	typ    *resource.Type
-	texts  int // the length of the documents that have the strings of the object, of before and of draft
+	texts  int // the length of the documents that have the strings of the object
 
 	once   sync.Once
 	object *object.Object
@@ -76,9 +76,16 @@ func (o *Object) KeepDraft(t *resource.Type, before *Decoded, draft map[string]a
 	if !o.IsOf(t) {
 		return
 	}
-	d := &Decoded{Stored: o, typ: t, texts: o.Len(), before: before, draft: draft}
-	if before != nil {
+	d := &Decoded{Stored: o, typ: t, before: before, draft: draft}
+	switch {
+	case before == nil:
+		d.texts = max(o.Len(), body)
+	case draft == nil:
+		d.texts = before.texts + o.Len()
+	default:
 		d.texts = before.texts + body
+	}
+	if before != nil {
 		before.Stored.dropDecoded()
 	}
 	d.keep()
@@ -111,7 +118,11 @@ func (d *Decoded) decode() {
 	if before != nil {
 		live, old = before.Map(), before.Stored
 	}
-	if obj == nil || !d.Stored.complete(d.typ, obj, live) {
+	if obj != nil && !d.Stored.complete(d.typ, obj, live) {
+		obj = nil
+		d.texts += d.Stored.Len()
+	}
+	if obj == nil {
 		obj = d.Stored.decodeNext(d.typ, live, old)
 	}
 	if object.Checked && !object.Equal(d.Stored.Decode(d.typ), obj) {
