@@ -84,7 +84,8 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its owners. The object is live if nothing changes; otherwise
+// merged object and its owners. The object is live if nothing changes; otherwise its untyped data has
+// another text, and
 // it may share its metadata with live, and other values with live and applied.
 // apply does not change before if it fails.
 func (t *Type) apply(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
@@ -92,7 +93,11 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 	if list, present := managedFields(applied); present && !slices.ContainsFunc(list, isNoObject) {
 		return nil, nil, &RequestError{"metadata.managedFields must be nil"}
 	}
-	a := newApplication(t, live, applied, before, o)
+	plain := live
+	if t.compiled().untypedData {
+		plain = object.WithoutRaw(live)
+	}
+	a := newApplication(t, plain, applied, before, o)
 	out, err := a.run()
 	after := a.owners
 	var conflicts merge.Conflicts

@@ -35,6 +35,8 @@ type compiled struct {
 	null  *typed.TypedValue
 	names names
 	types *resolvedType
+	// untypedData is whether objects may have untyped data, whose text matters to Update only.
+	untypedData bool
 }
 
 // compile compiles a schema. nil compiles to a schema that allows any fields.
@@ -50,7 +52,9 @@ func compile(s *schema.Schema, partialKeys bool) *compiled {
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
 	c.define(quantityType, smd.Atom{Scalar: &untypedScalar})
-	return newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
+	out := newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
+	out.untypedData = c.untypedData
+	return out
 }
 
 func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
@@ -62,13 +66,15 @@ func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
 	root := r.resolve(p.TypeRef)
 	r.markKeyed()
 	r.markQuantities()
-	return &compiled{p, null, n, root}
+	return &compiled{ParseableType: p, null: null, names: n, types: root}
 }
 
 type compiler struct {
 	out   *smd.Schema
 	types map[typeKey]*string
 	names names
+
+	untypedData bool // see compiled
 }
 
 // A typeKey identifies a compiled type: its schema, and whether the schema or
@@ -86,6 +92,7 @@ func (c *compiler) define(name string, a smd.Atom) {
 func (c *compiler) typeRef(s *schema.Schema, preserve bool) smd.TypeRef {
 	switch {
 	case s.Name == rawExtensionName:
+		c.untypedData = true
 		return smd.TypeRef{NamedType: &atomicName}
 	case s.Name == quantityName:
 		return smd.TypeRef{NamedType: &quantityType}

@@ -238,8 +238,10 @@ func (c *comparer) compareAt(step pathStep, s *resolvedType, before, after any, 
 // atStep adds a step to the path that begins an error's text.
 func atStep(step pathStep, err error) error { return fmt.Errorf("%s%w", stepText(step), err) }
 
-// compareAtomic compares values that are owned as a whole.
+// compareAtomic compares values that are owned as a whole. Of untyped data within a list or a map
+// that is owned as a whole, as of kube-apiserver's, the text counts; of other the value.
 func compareAtomic(before, after any) (changed, removed bool) {
+	before, after = object.Plain(before), object.Plain(after)
 	return after != absent && (before == absent || !equal(before, after)), after == absent
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/fieldname"
+	"github.com/kubefake/kubefake/internal/object"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
@@ -29,7 +30,7 @@ func (s *resolvedType) empty() bool { return s.scalar == nil && s.list == nil &&
 // matches reports whether v and everything in it match the type.
 func (s *resolvedType) matches(v any) bool {
 	switch v := v.(type) {
-	case nil:
+	case nil, object.RawJSON:
 		return !s.empty()
 	case []any:
 		return s.list != nil && s.list.matches(v)

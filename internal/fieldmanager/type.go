@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
@@ -83,6 +84,9 @@ func New(k Kind) *Type {
 // object does not match the schema.
 func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	c := t.compiled()
+	if c.untypedData {
+		obj = object.WithoutRaw(obj)
+	}
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil {
 		if errs := c.types.errors(obj, slices.Contains(o, typed.AllowDuplicates)); errs != nil {

@@ -260,7 +260,7 @@ func (w *walker) validate(s *resolvedType, v any, duplicates bool) error {
 		return err
 	}
 	switch v := v.(type) {
-	case nil:
+	case nil, object.RawJSON:
 		if !s.empty() {
 			return nil
 		}

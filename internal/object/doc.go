@@ -1,5 +1,6 @@
 // Package object reads and writes API objects in their generic form: the
-// map[string]any that JSON decodes to, with int64 and float64 for numbers.
+// map[string]any that JSON decodes to, with int64 and float64 for numbers. Two parts
+// stay text: a [RawJSON] and a [FieldsV1].
 //
 // Functions that read a field return the zero value if the field is absent or of
 // another type. They do not validate: decode an object with the schema of its

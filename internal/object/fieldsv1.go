@@ -1,10 +1,5 @@
 package object
 
-import (
-	"encoding/json"
-	"strings"
-)
-
 // A FieldsV1 is the value of fieldsV1 in an entry of managedFields: the JSON of a field
 // set, compact and with sorted members. It stays text in decoded objects, because few
 // writes change the field sets of an object.
@@ -13,25 +8,9 @@ import (
 // the same JSON.
 type FieldsV1 string
 
-// Plain returns the value of a FieldsV1, and any other value as it is.
-func Plain(v any) any {
-	if f, ok := v.(FieldsV1); ok {
-		return f.Value()
-	}
-	return v
-}
-
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON implements json.Marshaler.
 func (f FieldsV1) MarshalJSON() ([]byte, error) { return []byte(f), nil }
 
 // Value returns the field set in the form that JSON decodes to, nil if the text is not
 // JSON.
-func (f FieldsV1) Value() any {
-	in := json.NewDecoder(strings.NewReader(string(f)))
-	in.UseNumber()
-	var v any
-	if in.Decode(&v) != nil {
-		return nil
-	}
-	return convertNumbers(v)
-}
+func (f FieldsV1) Value() any { return parse(string(f)) }

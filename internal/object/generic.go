@@ -59,7 +59,9 @@ func Value(obj map[string]any, path ...string) any {
 	for _, name := range path {
 		m, ok := v.(map[string]any)
 		if !ok {
-			return nil
+			if m, ok = Plain(v).(map[string]any); !ok {
+				return nil
+			}
 		}
 		v = m[name]
 	}
@@ -86,7 +88,7 @@ func Int(obj map[string]any, path ...string) (n int64, ok bool) {
 
 // Map returns the object at the path, or nil.
 func Map(obj map[string]any, path ...string) map[string]any {
-	m, _ := Value(obj, path...).(map[string]any)
+	m, _ := Plain(Value(obj, path...)).(map[string]any)
 	return m
 }
 

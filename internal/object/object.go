@@ -35,7 +35,7 @@ func (v View) At(path ...string) View {
 	if len(path) == 0 {
 		return v
 	}
-	m, _ := v.v.(map[string]any)
+	m, _ := Plain(v.v).(map[string]any)
 	return View{Value(m, path...)}
 }
 
@@ -65,7 +65,7 @@ func (v View) Strings(path ...string) []string {
 
 // Len returns the number of fields of an object or of items of a list, and 0 for other values.
 func (v View) Len() int {
-	switch v := v.v.(type) {
+	switch v := Plain(v.v).(type) {
 	case map[string]any:
 		return len(v)
 	case []any:
@@ -80,7 +80,7 @@ func (v View) IsNil() bool { return v.v == nil }
 // Fields iterates over the fields of an object, in any order.
 func (v View) Fields() iter.Seq2[string, View] {
 	return func(yield func(string, View) bool) {
-		m, _ := v.v.(map[string]any)
+		m, _ := Plain(v.v).(map[string]any)
 		for name, field := range m {
 			if !yield(name, View{field}) {
 				return

@@ -24,10 +24,10 @@ func mergeText(doc, patch []byte) ([]byte, error) {
 	case changes != nil && changes.members != nil:
 		merged := parseText(doc)
 		merged.merge(changes)
-		return merged.append(nil), nil
+		return json.Marshal(json.RawMessage(merged.append(nil)))
 	case changes != nil && changes.items != nil:
 		changes.prune()
-		return changes.append(nil), nil
+		return json.Marshal(json.RawMessage(changes.append(nil)))
 	}
 	return nil, errNoMerge
 }

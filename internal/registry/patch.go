@@ -94,12 +94,19 @@ func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *storage.Dec
 // which avoids encoding and decoding the whole object, or else with applyText to its JSON text.
 // fieldErrors are those of the patch.
 func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
-	if len(fieldErrors) == 0 {
+	if len(fieldErrors) == 0 && !op.hasUntypedData() {
 		if obj, ok := op.patchMembers(apply, old, o); ok {
 			return obj, nil
 		}
 	}
 	return op.patchText(applyText, fieldErrors, old, o)
+}
+
+// hasUntypedData reports whether the objects that the request changes may have untyped data. A patch
+// changes its text.
+func (op *operation) hasUntypedData() bool {
+	t := op.bodyCodec().Wire()
+	return t != nil && t.HasUntypedData()
 }
 
 // patchText applies a patch to the JSON text of an object and decodes the result.
@@ -144,6 +151,10 @@ func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
 	c, before := op.bodyCodec(), op.view(old)
+	canonical := before
+	if op.hasUntypedData() {
+		before, canonical = object.WithoutRaw(before), nil
+	}
 	s, ok := c.MergeSchema(op.api().Release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
@@ -153,7 +164,7 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decode
 		return nil, patchFailed(err)
 	}
 	text := merged.PatchText
-	obj, more, err := resource.NormalizeMembers(c, before, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
+	obj, more, err := resource.NormalizeMembers(c, canonical, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
 	})
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)

@@ -225,7 +225,7 @@ func (c *builtinCodec) ToUnstructured(obj map[string]any) map[string]any {
 		list, isList := v.([]any)
 		return v != any(object.EmptyMap{}) && (!isList || len(list) > 0)
 	})
-	if obj == nil || omitsNothing && !wire.NullCreation(c.minor) {
+	if obj == nil || omitsNothing && !wire.NullCreation(c.minor) && !c.wire().HasUntypedData() {
 		return obj
 	}
 	out, _, err := wire.DecodeUntyped(c.Append(nil, obj), wire.DecodeOptions{})

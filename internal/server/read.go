@@ -160,7 +160,7 @@ func (r *request) listOf(page *storage.Page) codec.List {
 		Items: func(yield func([]byte) bool) {
 			var doc []byte
 			for o := range page.Items {
-				doc = o.AppendJSON(doc[:0])
+				doc = o.Verbatim().AppendJSON(doc[:0])
 				if !yield(doc) {
 					return
 				}

@@ -75,7 +75,7 @@ func (st *watchStream) event(typ string, o *storage.Object) error {
 
 // encode returns an event.
 func (st *watchStream) encode(typ string, o *storage.Object) []byte {
-	doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o) })
+	doc := document(func(w *bufio.Writer) error { return st.shape.object(w, o.Verbatim()) })
 	return st.out.Format.AppendEvent(nil, typ, st.out.Format.Append(nil, doc, st.shape.wire()))
 }
 

@@ -118,6 +118,9 @@ func (r *request) answerObject(code int, t *resource.Type, o *storage.Object) er
 	if err != nil {
 		return err
 	}
+	if r.out.Format != codec.JSON {
+		o = o.Verbatim()
+	}
 	if _, whole := shape.(whole); whole {
 		return o.ReadJSON(func(json []byte) error { return r.answerJSON(code, json, t.Codec.Wire()) })
 	}

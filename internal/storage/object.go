@@ -238,6 +238,21 @@ func (o *Object) AppendJSON(to []byte) []byte {
 	return append(o.encoded.Append(to, int64(o.Revision)), '\n')
 }
 
+// Verbatim returns the object for answers that are not in JSON, which have its untyped data as the
+// client sent it.
+func (o *Object) Verbatim() *Object {
+	if o.encoded.UntypedTexts() == nil {
+		return o
+	}
+	verbatim, err := o.encoded.Verbatim(o.typ.Codec.Wire())
+	if err != nil {
+		panic("storage: stored object does not decode: " + err.Error()) // unreachable: encode wrote it
+	}
+	out := o.copy()
+	out.encoded = verbatim
+	return out
+}
+
 // Metadata returns the object's metadata as JSON. The caller owns the slice.
 func (o *Object) Metadata() []byte {
 	return o.encoded.AppendMetadata(make([]byte, 0, o.Len()+wire.MaxVersion), int64(o.Revision))

@@ -41,6 +41,7 @@ type StateItem struct {
 	Writes    int64           `json:"writes"` // since the object was created, with that
 	Completed bool            `json:"completed,omitempty"`
 	Object    json.RawMessage `json:"object"`
+	Untyped   []string        `json:"untyped,omitempty"` // see [wire.Encoded.UntypedTexts]
 }
 
 // A State is a state that was read.
@@ -66,7 +67,7 @@ func (s *Snapshot) Write(w io.Writer, header StateHeader) error {
 		o := item.Value
 		line := StateItem{
 			Group: o.typ.Group, Version: o.typ.Version, Resource: o.typ.Name,
-			Created: item.Created, Writes: item.Version, Completed: o.Completed, Object: o.JSON(),
+			Created: item.Created, Writes: item.Version, Completed: o.Completed, Object: o.JSON(), Untyped: o.encoded.UntypedTexts(),
 		}
 		if err := encoder.Encode(line); err != nil {
 			return err
@@ -99,7 +100,7 @@ func ReadState(r io.Reader) (*State, error) {
 
 // Item returns the object for [mvcc.Store.Load]. t is the type that the item names.
 func (i *StateItem) Item(t *resource.Type) (*mvcc.Item[*Object], error) {
-	obj, _, err := t.Codec.Decode(i.Object, false)
+	obj, err := i.decode(t)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +114,14 @@ func (i *StateItem) Item(t *resource.Type) (*mvcc.Item[*Object], error) {
 		Key: t.Key(o.Namespace, o.Name), Value: o,
 		Created: i.Created, Modified: o.Revision, Version: i.Writes,
 	}, nil
+}
+
+func (i *StateItem) decode(t *resource.Type) (map[string]any, error) {
+	if typ := t.Codec.Wire(); typ != nil && len(i.Untyped) > 0 {
+		return typ.DecodeWithUntyped(i.Object, i.Untyped)
+	}
+	obj, _, err := t.Codec.Decode(i.Object, false)
+	return obj, err
 }
 
 // Load replaces the contents of a new store by items, at a revision; see

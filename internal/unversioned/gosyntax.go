@@ -2,7 +2,6 @@ package unversioned
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -180,8 +179,8 @@ func appendGoScalar(dst []byte, of, typ string, v any) []byte {
 	}
 	if typ == rawExtension {
 		raw := []byte(nil)
-		if v != nil {
-			raw, _ = json.Marshal(v)
+		if text, ok := v.(object.RawJSON); ok {
+			raw = []byte(text)
 		}
 		return fmt.Appendf(dst, "runtime.RawExtension{Raw:%s, Object:runtime.Object(nil)}", strings.Replace(fmt.Sprintf("%#v", raw), "[]byte", "[]uint8", 1))
 	}

@@ -93,6 +93,9 @@ func (n *node) isCanonical(v, before any) bool {
 		s, ok := v.(string)
 		canonical, err := n.canonicalTime(s)
 		return ok && err == nil && canonical == s
+	case kindRaw:
+		raw, ok := v.(object.RawJSON)
+		return ok && raw != "null"
 	case kindFieldsV1:
 		fields, ok := v.(object.FieldsV1)
 		return ok && isPlainFieldSet(string(fields))

@@ -134,8 +134,8 @@ func appendCBOR(dst []byte, n *node, v any) []byte {
 			return appendCBORBytes(dst, v)
 		}
 		return appendCBORString(dst, v)
-	case object.FieldsV1:
-		return appendCBOR(dst, untyped, v.Value())
+	case object.RawJSON, object.FieldsV1:
+		return appendCBOR(dst, untyped, object.Plain(v))
 	case []any:
 		elem := untyped
 		if n.kind == kindSlice || n.kind == kindSchemaOrArray {

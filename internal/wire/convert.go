@@ -84,7 +84,7 @@ func (c *converter) value(n *node, v any) error {
 	}
 	// A type with its own codec decodes the value as a document.
 	start := len(c.dst)
-	c.dst = appendAny(c.dst, v)
+	c.dst = appendVerbatim(c.dst, v)
 	_, _, err := (&Type{root: n}).decode(c.dst[start:], DecodeOptions{})
 	return err
 }

@@ -26,7 +26,9 @@ func (d *decoder) custom(n *node, old any) (any, bool) {
 	case kindIntOrString:
 		return d.intOrString(old)
 	case kindRaw:
-		return d.raw(old)
+		return d.rawJSON(old)
+	case kindJSON:
+		return d.json(old)
 	case kindFieldsV1:
 		return d.fieldsV1(old)
 	case kindCustomResource:
@@ -172,6 +174,32 @@ func (d *decoder) intOrString(old any) (any, bool) {
 	}
 	s, _, ok := d.expect("int32")
 	return s, ok
+}
+
+// rawJSON reads untyped data and returns its text. A null is the value before it.
+//
+// Differs from kube-apiserver: untyped data: kube-apiserver panics if a number in it is beyond the range
+// of a float64, and if a protobuf body has other bytes than JSON there. Here the request fails with 400.
+// Request: POST of a ControllerRevision with 1e400 in its data.
+func (d *decoder) rawJSON(old any) (any, bool) {
+	start := d.pos
+	switch v, ok := d.raw(nil); {
+	case !ok:
+		return nil, false
+	case v == nil:
+		return old, true
+	}
+	return d.untyped.next(d.src[start:d.pos]), true
+}
+
+// json reads untyped data that kube-apiserver decodes when it has read the whole document: the path of
+// an error begins there.
+func (d *decoder) json(old any) (any, bool) {
+	base := d.base
+	d.base = len(d.path)
+	v, ok := d.raw(old)
+	d.base = base
+	return v, ok
 }
 
 // raw reads untyped data. Fields in it are never unknown, and duplicate only within a custom

@@ -33,6 +33,8 @@ type DecodeOptions struct {
 
 	known fieldSet
 
+	untyped *untypedTexts
+
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
 	identified bool
 
@@ -77,6 +79,7 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
 	d.integers, d.maxName = o.Integers, o.MaxName
+	d.untyped = o.untyped.reader()
 	d.prototype.Prototypes, d.prototype.anew = o.Prototypes, o.anew
 	d.live.begin(t, o.Live)
 
@@ -123,7 +126,7 @@ func (t *Type) Normalize(obj map[string]any, o DecodeOptions) (normal map[string
 	// rules of canonical form.
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	*buf = appendAny((*buf)[:0], obj)
+	*buf = appendVerbatim((*buf)[:0], obj)
 	return t.Decode(*buf, o)
 }
 
@@ -164,6 +167,7 @@ type decoder struct {
 	integers   bool
 	maxName    int
 	known      fieldSet
+	untyped    textReader
 	prototype  prototypeMatch
 	live       liveMatch
 

@@ -74,7 +74,7 @@ func TestDecode(t *testing.T) {
 		{"nulls in maps of bytes are empty", "", "Secret", `{"data":{"a":null,"b":""}}`, `{"metadata":{},"data":{"a":"","b":""}}`},
 		{"untyped data is left alone", "apps", "ControllerRevision",
 			`{"revision":1,"data":{"b":[],"a":null,"c":{},"n":1.0,"i":9007199254740993}}`,
-			`{"metadata":{},"data":{"a":null,"b":[],"c":{},"i":9007199254740993,"n":1},"revision":1}`},
+			`{"metadata":{},"data":{"b":[],"a":null,"c":{},"n":1.0,"i":9007199254740993},"revision":1}`},
 		{"a schema's alternatives", "apiextensions.k8s.io", "CustomResourceDefinition",
 			`{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"additionalProperties":{"type":"string"},"items":[{"type":"x"}],"maximum":5,"default":{}}}}]}}`,
 			`{"metadata":{},"spec":{"group":"","names":{"plural":"","kind":""},"scope":"","versions":[{"name":"v1","served":false,"storage":false,"schema":{"openAPIV3Schema":{"default":{},"maximum":5,"items":[{"type":"x"}],"additionalProperties":{"type":"string"}}}}]},"status":{"conditions":null,"acceptedNames":{"plural":"","kind":""},"storedVersions":null}}`},

@@ -15,18 +15,16 @@
 // plus the lists and maps that were given without elements, and the nulls in maps
 // of bytes or lists, which a Go struct keeps until it is stored. [Type.Append]
 // encodes them as they are after that: omitted, null or empty.
-// Values are string, bool, int64, float64 (in floating-point fields, and in
-// untyped data for numbers that are not int64), map[string]any and []any, and
-// [object.EmptyMap] in fields that are maps, not structs. A nil is encoded as null:
+// Values are string, bool, int64, float64 (in floating-point fields, and in the
+// JSON in the schema of a CustomResourceDefinition for numbers that are not int64),
+// map[string]any and []any, [object.EmptyMap] in fields that are maps, not structs,
+// and the texts [object.RawJSON] and [object.FieldsV1]. A nil is encoded as null:
 // for instance an empty list in the field rules of a Role, which has no omitempty.
 //
-// Untyped data (runtime.RawExtension, FieldsV1, the JSON in the schema of a
-// CustomResourceDefinition) becomes generic values.
-//
-// Differs from kube-apiserver: untyped data: kube-apiserver keeps its bytes, so
-// that answers have the order of members and the spelling of numbers of the
-// request. Here members are sorted, and a number beyond the range of a float64
-// is an error. Request: POST of a ControllerRevision with data.
+// Untyped data (runtime.RawExtension) keeps its bytes, as kube-apiserver stores it
+// in protobuf: its text is an [object.RawJSON]. JSON is written as encoding/json
+// writes a json.RawMessage: compact, with <, > and & escaped. That of an [Encoded] is
+// what clients read; it has the texts beside it if they are others.
 //
 // Differs from kube-apiserver: duplicate members: if a body has a quantity or a
 // port more than once and the last is a null, kube-apiserver may use an earlier

@@ -57,7 +57,7 @@ func (n *node) member(name string) *node {
 // protobuf would turn into null. It does not change obj and shares no memory
 // with it.
 func (t *Type) OmitEmpty(obj map[string]any) map[string]any {
-	shown, _, err := t.Decode(encode(nil, t.root, obj, false), DecodeOptions{})
+	shown, _, err := t.Decode(encodeVerbatim(t.root, obj, false), DecodeOptions{})
 	if err != nil {
 		panic("wire: " + err.Error()) // unreachable: the encoder wrote it
 	}
@@ -74,6 +74,10 @@ type encoder struct {
 	// allocations, and a second search in a map for each field.
 	keys   []string
 	values []any
+	// verbatim is set if untyped data keeps its text. Otherwise it is compact, and untyped collects
+	// the texts.
+	verbatim bool
+	untyped  textWriter
 	// fieldSet is where the first field set is in the document, the zero value before it.
 	fieldSet span
 }
@@ -85,7 +89,7 @@ var encoders = sync.Pool{New: func() any { return new(encoder) }}
 
 func newEncoder(protobuf bool) *encoder {
 	e := encoders.Get().(*encoder)
-	e.protobuf, e.fieldSet = protobuf, span{}
+	e.protobuf, e.fieldSet, e.verbatim, e.untyped = protobuf, span{}, false, textWriter{}
 	return e
 }
 
@@ -105,9 +109,27 @@ func encode(dst []byte, n *node, obj map[string]any, protobuf bool) []byte {
 	return dst
 }
 
+// encodeVerbatim returns an object of a type with the text of untyped data as it is.
+func encodeVerbatim(n *node, obj map[string]any, protobuf bool) []byte {
+	e := newEncoder(protobuf)
+	e.verbatim = true
+	out := e.structure(nil, n, obj)
+	encoders.Put(e)
+	return out
+}
+
 // appendAny appends an untyped value.
 func appendAny(dst []byte, v any) []byte {
 	e := newEncoder(false)
+	dst = e.any(dst, v)
+	encoders.Put(e)
+	return dst
+}
+
+// appendVerbatim is appendAny with the text of untyped data as it is.
+func appendVerbatim(dst []byte, v any) []byte {
+	e := newEncoder(false)
+	e.verbatim = true
 	dst = e.any(dst, v)
 	encoders.Put(e)
 	return dst
@@ -193,6 +215,9 @@ func (e *encoder) value(dst []byte, n *node, v any) []byte {
 	case nil:
 		return append(dst, "null"...)
 	}
+	if n.kind == kindRaw {
+		return e.raw(dst, v)
+	}
 	return e.any(dst, v)
 }
 
@@ -255,7 +280,7 @@ func (e *encoder) any(dst []byte, v any) []byte {
 	case int64:
 		return strconv.AppendInt(dst, v, 10)
 	case float64:
-		if v == 0 {
+		if v == 0 && !e.verbatim {
 			v = 0 // not -0, which has the syntax of an integer
 		}
 		return appendFloat(dst, v)
@@ -267,6 +292,11 @@ func (e *encoder) any(dst []byte, v any) []byte {
 		return e.mapping(dst, untyped, v)
 	case object.EmptyMap:
 		return append(dst, "{}"...)
+	case object.RawJSON:
+		if e.verbatim {
+			return append(dst, v...)
+		}
+		return appendCompact(dst, string(v))
 	case object.FieldsV1:
 		if e.fieldSet.end == 0 {
 			e.fieldSet = span{len(dst), len(dst) + len(v)}

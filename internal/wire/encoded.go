@@ -32,6 +32,8 @@ type Encoded struct {
 	version, fields, status, members int32
 
 	common bool // another object has first too, and counts it
+
+	untyped *untypedTexts
 }
 
 // minSplit is the length of the shortest document that gets more than one text. Another one
@@ -56,12 +58,13 @@ type places struct {
 	fieldSet span // the fields of the first manager, the zero value if there are none
 	members  int  // the end of the metadata; 0 if it and the places above and below are unknown
 	status   int  // the end of the members before the status
+	untyped  *untypedTexts
 }
 
 // encoded returns the JSON as an Encoded that shares texts with old. It has one text if the end of
 // the metadata is unknown or the JSON is short.
 func (p *places) encoded(old *Encoded) Encoded {
-	e := Encoded{metadata: int32(p.metadata), version: int32(p.version)}
+	e := Encoded{metadata: int32(p.metadata), version: int32(p.version), untyped: p.untyped}
 	if p.members == 0 || len(p.json) < minSplit {
 		e.stable = join(p.json, nil, old.stable)
 		e.fields = int32(len(e.stable))
@@ -171,6 +174,9 @@ func (e *Encoded) Len() int { return len(e.stable) + len(e.first) + len(e.changi
 
 // Equal reports whether two objects differ in nothing but their resourceVersions.
 func (e *Encoded) Equal(other *Encoded) bool {
+	if !e.untyped.equal(other.untyped) {
+		return false
+	}
 	if e.fields == other.fields && e.status == other.status && len(e.first) == len(other.first) {
 		return e.stable == other.stable && e.first == other.first && e.changing == other.changing
 	}
@@ -180,7 +186,7 @@ func (e *Encoded) Equal(other *Encoded) bool {
 // SameMembers reports whether two objects have the same members after their metadata. It may miss
 // that for short ones.
 func (e *Encoded) SameMembers(other *Encoded) bool {
-	return e.members != 0 && other.members != 0 &&
+	return e.members != 0 && other.members != 0 && e.untyped == nil && other.untyped == nil &&
 		e.stable[e.members:] == other.stable[other.members:] && e.changing[e.status:] == other.changing[other.status:]
 }
 
@@ -188,9 +194,9 @@ func (e *Encoded) SameMembers(other *Encoded) bool {
 // bytes.
 func (e *Encoded) Size() int {
 	if e.common {
-		return len(e.stable) + len(e.changing)
+		return len(e.stable) + len(e.changing) + e.untyped.size()
 	}
-	return len(e.stable) + len(e.first) + len(e.changing)
+	return len(e.stable) + len(e.first) + len(e.changing) + e.untyped.size()
 }
 
 // Shared returns how many bytes of Size are in the same memory as a text of another version.

@@ -39,7 +39,7 @@ func (m *liveMatch) begin(t *Type, l *Live) {
 		return
 	}
 	m.fieldSets = object.List(l.Object, "metadata", "managedFields")
-	if t.root.kind != kindStruct || l.Encoded.members == 0 {
+	if t.root.kind != kindStruct || l.Encoded.members == 0 || l.Encoded.untyped != nil {
 		return
 	}
 	m.live = l.Object

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // appendCustomProto appends the fields of a value of a type with its own codec,
@@ -33,11 +35,11 @@ func appendCustomProto(dst []byte, n *node, m *message, v any) []byte {
 		dst = appendVarint(dst, uint64(i))
 		dst = append(dst, 3<<3|wireBytes)
 		dst = appendText(dst, s)
-	case kindRaw, kindFieldsV1:
+	case kindRaw, kindJSON, kindFieldsV1:
 		if v != nil {
 			dst = append(dst, 1<<3|wireBytes, 0)
 			start := len(dst)
-			dst = closeLength(appendAny(dst, v), start)
+			dst = closeLength(appendVerbatim(dst, v), start)
 		}
 	case kindSchemaOrBool:
 		schema, isSchema := v.(map[string]any)
@@ -122,23 +124,46 @@ func (d *protoDecoder) intOrString(data string, old any) (any, error) {
 	return int64(0), nil
 }
 
-// raw reads a message with JSON.
-func (d *protoDecoder) raw(n *node, data string, old any) (any, error) {
-	text := ""
-	err := smallMessage{n.typeName(), rawFields}.each(data, func(_ int32, data string) (rest string, err error) {
-		text, rest, err = chunk(data)
-		return rest, err
-	})
+// rawJSON reads a message with JSON and returns its text.
+func (d *protoDecoder) rawJSON(n *node, data string, old any) (any, error) {
+	text, err := rawText(n, data)
 	if err != nil || text == "" {
 		return old, err
 	}
+	v := d.document(text)
+	if v == nil {
+		return nil, nil
+	}
+	return object.RawJSON(strings.Trim(text, " \t\r\n")), nil
+}
+
+// raw reads a message with JSON.
+func (d *protoDecoder) raw(n *node, data string, old any) (any, error) {
+	text, err := rawText(n, data)
+	if err != nil || text == "" {
+		return old, err
+	}
+	return d.document(text), nil
+}
+
+// rawText returns the JSON in a message.
+func rawText(n *node, data string) (text string, err error) {
+	err = smallMessage{n.typeName(), rawFields}.each(data, func(_ int32, data string) (rest string, err error) {
+		text, rest, err = chunk(data)
+		return rest, err
+	})
+	return text, err
+}
+
+// document reads an untyped JSON document. It saves its error.
+func (d *protoDecoder) document(text string) any {
 	j := decoders.Get().(*decoder)
 	defer j.release()
 	v, err := j.document(text)
 	if err != nil {
 		d.save(err)
 	}
-	return v, nil
+	return v
 }
 
 // document reads an untyped JSON document.

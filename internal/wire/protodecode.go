@@ -328,6 +328,8 @@ func (d *protoDecoder) chunk(n *node, m *message, data string, old any) (any, er
 	case kindIntOrString:
 		return d.intOrString(data, old)
 	case kindRaw:
+		return d.rawJSON(n, data, old)
+	case kindJSON:
 		return d.raw(n, data, old)
 	case kindFieldsV1:
 		v, err := d.raw(n, data, old)

@@ -19,7 +19,7 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	e, n := newEncoder(t.protobuf), t.root
 	head, body, tail := n.sections()
 	set := n.always | e.push(n, obj)
-	reuses := live != nil && old.members != 0
+	reuses := live != nil && old.members != 0 && old.untyped == nil
 
 	dst := e.fields(append((*buf)[:0], '{'), n, 0, set&head)
 	p := e.metadata(dst, n.fields[n.byName.Find("metadata")].node, object.Map(obj, "metadata"))
@@ -35,6 +35,7 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	} else {
 		dst = e.fields(dst, n, 0, set&tail)
 	}
+	p.untyped = e.untyped.collected()
 	e.release()
 	p.json, *buf = dst, dst
 	return p.encoded(old)
@@ -53,7 +54,7 @@ func (e *Encoded) Decode(t *Type, version int64, live map[string]any, old *Encod
 	}
 	c := e.changedFrom(old, (*buf)[:0], version)
 	*buf = c.json
-	obj, _, err := t.Decode(c.json, DecodeOptions{known: c.known})
+	obj, _, err := t.Decode(c.json, DecodeOptions{known: c.known, untyped: e.untyped})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ type changes struct {
 // in old, with a resourceVersion unless version is 0. It appends the document to dst.
 func (e *Encoded) changedFrom(old *Encoded, dst []byte, version int64) (c changes) {
 	body, tail := e.stable[e.fields:], e.changing[e.status:]
-	if e.members != 0 && old.members != 0 {
+	if e.members != 0 && old.members != 0 && e.untyped == nil && old.untyped == nil {
 		if c.sameBody = e.stable[e.members:] == old.stable[old.members:]; c.sameBody {
 			body = e.stable[e.fields:e.members]
 		}

@@ -38,6 +38,7 @@ const (
 	kindQuantity
 	kindIntOrString
 	kindRaw
+	kindJSON // decoded by kube-apiserver, unlike kindRaw
 	kindFieldsV1
 	kindSchemaOrBool
 	kindSchemaOrArray
@@ -53,11 +54,11 @@ var customKinds = map[string]nodeKind{
 	"k8s.io/apimachinery/pkg/api/resource.Quantity":     kindQuantity,
 	"k8s.io/apimachinery/pkg/runtime.RawExtension":      kindRaw,
 	"k8s.io/apimachinery/pkg/util/intstr.IntOrString":   kindIntOrString,
-	schemaPackage + ".JSON":                             kindRaw,
+	schemaPackage + ".JSON":                             kindJSON,
 	schemaPackage + ".JSONSchemaPropsOrBool":            kindSchemaOrBool,
 	schemaPackage + ".JSONSchemaPropsOrArray":           kindSchemaOrArray,
 	schemaPackage + ".JSONSchemaPropsOrStringArray":     kindSchemaOrStrings,
-	betaSchemaPackage + ".JSON":                         kindRaw,
+	betaSchemaPackage + ".JSON":                         kindJSON,
 	betaSchemaPackage + ".JSONSchemaPropsOrBool":        kindSchemaOrBool,
 	betaSchemaPackage + ".JSONSchemaPropsOrArray":       kindSchemaOrArray,
 	betaSchemaPackage + ".JSONSchemaPropsOrStringArray": kindSchemaOrStrings,

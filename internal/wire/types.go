@@ -12,6 +12,9 @@ type Type struct {
 	// protobuf is set if objects are stored in protobuf.
 	protobuf bool
 
+	// untypedData reports whether the type may have untyped data.
+	untypedData func() bool
+
 	// message returns the protobuf form of the type, nil if it has none.
 	message func() *message
 }
@@ -85,10 +88,12 @@ func (t *table) kind(key kindKey) *Type {
 		word, marks, _ := strings.Cut(head, " ")
 		if word == "struct" && (marks != "" || own == metaPackage) {
 			spelling := pkg + "." + key.kind
+			root := t.node(spelling)
 			return &Type{
-				root:     t.node(spelling),
-				protobuf: marks == "kind protobuf",
-				message:  sync.OnceValue(func() *message { return t.lockedMessage(spelling) }),
+				root:        root,
+				protobuf:    marks == "kind protobuf",
+				untypedData: sync.OnceValue(func() bool { return root.reachesRaw(map[*node]bool{}) }),
+				message:     sync.OnceValue(func() *message { return t.lockedMessage(spelling) }),
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -16,7 +17,7 @@ func validateControllerRevision(obj, old map[string]any) validation.List {
 		}
 		return errs
 	}
-	switch obj["data"].(type) {
+	switch object.Plain(obj["data"]).(type) {
 	case map[string]any:
 	case nil:
 		errs = append(errs, validation.Required(path, "data is mandatory"))

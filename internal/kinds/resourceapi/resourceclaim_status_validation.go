@@ -72,7 +72,7 @@ func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 		switch {
 		case !allocated:
 		case before["allocation"] != nil:
-			checkImmutable(allocation, object.Map(before, "allocation"), "resource.AllocationResult")
+			checkUnmodified(allocation, object.Map(before, "allocation"), "resource.AllocationResult", "field cannot be modified once set")
 		default:
 			checkDeviceAllocation(allocation, deviceRequestNames(object.Map(obj, "spec", "devices")))
 		}

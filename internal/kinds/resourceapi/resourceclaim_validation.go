@@ -1,7 +1,6 @@
 package resourceapi
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/cel"
@@ -283,9 +282,9 @@ func checkRawObject(p validation.View, name string) {
 		p.Required(name, "")
 		return
 	}
-	if text, err := json.Marshal(v); err == nil && len(text) > maxParametersLength {
+	if text, _ := v.(object.RawJSON); len(text) > maxParametersLength {
 		p.Add(validation.TooLong(p.At(name), maxParametersLength))
-	} else if _, ok := v.(map[string]any); !ok {
+	} else if _, ok := text.Value().(map[string]any); !ok {
 		p.Add(validation.Invalid(p.At(name), "<value omitted>", "must be a valid JSON object"))
 	}
 }
