@@ -39,8 +39,7 @@ func TestControlIndex(t *testing.T) {
 		want                            []string
 	}{
 		{"browser", "/debug/fakeapi/", "text/html,application/xhtml+xml,*/*;q=0.8", "text/html; charset=utf-8", []string{
-			"<!doctype html>", `<a href="/debug/fakeapi/story">`, `<a href="/debug/fakeapi/writes?from=1">`,
-			"<code>curl -X POST " + srv.URL + "/debug/fakeapi/reset</code>",
+			"<!doctype html>", `<script type="application/json" id="story">null</script>`,
 		}},
 		{"curl", "/debug/fakeapi/", "*/*", "text/plain; charset=utf-8", []string{
 			"\nPOST   /debug/fakeapi/compact: removes old versions",

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 
@@ -188,9 +189,11 @@ func (b *browser) call(session, method string, params, out any) error {
 	return json.Unmarshal(got.Result, out)
 }
 
-// A tab shows one page. Errors of the page and network requests fail the test at its end.
+// A tab shows one page. Errors of the page, and requests to other URLs than its own and those that
+// begin with below, fail the test at its end.
 type tab struct {
 	url     string
+	below   string // "" for none
 	t       *testing.T
 	session string
 	loaded  chan struct{}
@@ -210,6 +213,12 @@ func open(t *testing.T, file string) *tab {
 // openURL is open for a URL. The page may load nothing else.
 func openURL(t *testing.T, url string) *tab {
 	t.Helper()
+	return openTab(t, url, "")
+}
+
+// openTab opens a URL in a new tab. The page may load what begins with below, if that is not "".
+func openTab(t *testing.T, url, below string) *tab {
+	t.Helper()
 	if shared.browser == nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(shared.missing)
@@ -219,7 +228,7 @@ func openURL(t *testing.T, url string) *tab {
 	var made struct{ TargetID, SessionID string }
 	require.NoError(t, shared.call("", "Target.createTarget", object{"url": "about:blank"}, &made))
 	require.NoError(t, shared.call("", "Target.attachToTarget", object{"targetId": made.TargetID, "flatten": true}, &made))
-	p := &tab{t: t, url: url, session: made.SessionID, loaded: make(chan struct{}, 1)}
+	p := &tab{t: t, url: url, below: below, session: made.SessionID, loaded: make(chan struct{}, 1)}
 	shared.mu.Lock()
 	shared.sinks[p.session] = p.event
 	shared.mu.Unlock()
@@ -266,7 +275,7 @@ func (p *tab) event(method string, params json.RawMessage) {
 	case "Runtime.consoleAPICalled":
 		trouble = fmt.Sprint(e.Type, " ", e.Args)
 	case "Network.requestWillBeSent":
-		if len(e.Request.URL) < 5 || e.Request.URL[:5] != "file:" && e.Request.URL[:5] != "data:" && e.Request.URL != p.url {
+		if !p.mayLoad(e.Request.URL) {
 			trouble = "it asks for " + e.Request.URL
 		}
 	}
@@ -275,6 +284,10 @@ func (p *tab) event(method string, params json.RawMessage) {
 		defer p.mu.Unlock()
 		p.troubles = append(p.troubles, trouble)
 	}
+}
+
+func (p *tab) mayLoad(url string) bool {
+	return strings.HasPrefix(url, "file:") || strings.HasPrefix(url, "data:") || url == p.url || p.below != "" && strings.HasPrefix(url, p.below)
 }
 
 func (p *tab) call(method string, params, out any) {
@@ -303,6 +316,16 @@ func eval[T any](p *tab, expression string) T {
 func (p *tab) waitForDraw() {
 	p.t.Helper()
 	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+}
+
+// await waits until an expression in the page is true.
+func (p *tab) await(expression string) {
+	p.t.Helper()
+	eval[bool](p, fmt.Sprintf(`new Promise((done) => {
+		const look = () => ((%s) ? done(true) : setTimeout(look, 20));
+		look();
+	})`, expression))
+	p.waitForDraw()
 }
 
 // texts returns the texts of the elements that match a selector.

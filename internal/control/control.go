@@ -50,13 +50,14 @@ type Control struct {
 	activity  *activity.Tracker
 	snapshots sync.Map // of names to *storage.Snapshot
 	host      atomic.Pointer[Host]
+	started   time.Time // on the wall clock
 	// showSecrets makes stories and requests show secrets.
 	showSecrets bool
 }
 
 // New returns the Control of a server. With showSecrets, stories and requests have secrets.
 func New(of *cluster.Cluster, f *cluster.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker, showSecrets bool) *Control {
-	return &Control{cluster: of, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
+	return &Control{started: time.Now(), cluster: of, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
 }
 
 // A Request is a request to the endpoint. An empty Body is {}.
@@ -68,6 +69,7 @@ type Request struct {
 	Query        url.Values
 	Accept       string // the header
 	ContentType  string // the header
+	LastEventID  string // the header
 	Body         []byte
 }
 
@@ -77,6 +79,9 @@ type Answer struct {
 	Body        []byte
 	// Policy is the Content-Security-Policy of a page; "" for an answer that is none.
 	Policy string
+	// Stream, if not nil, writes the body while things happen. It returns when the client
+	// leaves or the server ends, with an error of send, or nil.
+	Stream func(send func([]byte) error) error
 }
 
 // A Document is an answer that is JSON, a page for a browser, and text for a client that
@@ -101,6 +106,8 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	}
 	op, methods := find(r.Method, name)
 	switch {
+	case name == eventsPath && r.Method == http.MethodGet:
+		return c.events(&r), nil
 	case op != nil:
 	case methods == nil:
 		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, Prefix))
@@ -119,7 +126,7 @@ func (c *Control) Serve(r Request) (Answer, error) {
 		case strings.Contains(r.Accept, "text/html"):
 			var html bytes.Buffer
 			err := d.WritePage(&html)
-			return Answer{"text/html; charset=utf-8", html.Bytes(), d.PagePolicy()}, err
+			return Answer{ContentType: "text/html; charset=utf-8", Body: html.Bytes(), Policy: d.PagePolicy()}, err
 		case strings.Contains(r.Accept, "text/plain"):
 			return Answer{ContentType: "text/plain; charset=utf-8", Body: []byte(d.Text(textLines))}, nil
 		}
@@ -375,11 +382,40 @@ func (c *Control) Requests() []journal.Request {
 func (c *Control) Story(title string) *story.Story { return c.storyWith(title, c.scrubber(false)) }
 
 func (c *Control) storyWith(title string, s *scrub.Scrubber) *story.Story {
-	return story.New(story.Source{
+	return story.New(c.source(title, s))
+}
+
+func (c *Control) source(title string, s *scrub.Scrubber) story.Source {
+	return story.Source{
 		Title: title, Journal: c.cluster.Journal(), Store: c.cluster.Store(), Now: c.cluster.Clock().Now(), From: c.cluster.FreshRevision(), Hidden: Serves, Scrubber: s,
-	})
+	}
 }
 
 func (c *Control) story(r *Request, in SecretsQuery) (*story.Story, error) {
 	return c.storyWith(r.Host, c.scrubber(in.ShowSecrets)), nil
+}
+
+// A RevisionsQuery selects revisions.
+type RevisionsQuery struct {
+	// Revision is the revision of a write; several select several.
+	Revision []string `query:"revision"`
+	// ShowSecrets shows secrets, such as the data of Secrets.
+	ShowSecrets bool `query:"showSecrets"`
+}
+
+// Revisions are revisions as a story has them.
+type Revisions struct {
+	Revisions []story.Revision `json:"revisions"`
+}
+
+func (c *Control) revisions(r *Request, in RevisionsQuery) (Revisions, error) {
+	of := map[mvcc.Revision]bool{}
+	for _, text := range in.Revision {
+		rev, err := storage.ParseVersion(text)
+		if err != nil {
+			return Revisions{}, status.BadRequest(err.Error())
+		}
+		of[mvcc.Revision(rev)] = true
+	}
+	return Revisions{story.Revisions(c.source("", c.scrubber(in.ShowSecrets)), of)}, nil
 }

@@ -5,11 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/http"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/csp"
+	"github.com/kubefake/kubefake/internal/story"
 )
 
 // Operations are the requests of the endpoint: GET reads, POST acts, DELETE undoes.
@@ -18,6 +17,8 @@ var Operations = []Operation{
 	{"GET", "story", "story", "what happened: who wrote what, who had not seen it, and what failed; a page in a browser", "", "", serve((*Control).story)},
 	{"GET", "requests", "requests", "the newest requests, with their answers", "", "", serve((*Control).requests)},
 	{"GET", "writes", "writes", "the writes from a revision on, with their writers", "from=1", "", serve((*Control).writes)},
+
+	{"GET", "revisions", "revisions", "writes field by field, as the story has them", "revision=1", "", serve((*Control).revisions)},
 
 	{"POST", "objects", "changeObjects", "stores and removes objects without admission", "", `{"store": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
 	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},
@@ -122,13 +123,13 @@ var document []byte
 
 func (c *Control) openAPI(*Request, none) (json.RawMessage, error) { return document, nil }
 
-// index answers what the endpoint serves: a page for a browser, the OpenAPI document for
-// a client that accepts JSON by name, and text for others.
+// index answers what the endpoint serves: a page for a browser, which shows what happens and
+// has these requests as actions, the OpenAPI document for a client that accepts JSON by name,
+// and text for others.
 func (c *Control) index(r *Request) (Answer, error) {
 	switch {
 	case strings.Contains(r.Accept, "text/html"):
-		page := c.indexPage(r)
-		return Answer{"text/html; charset=utf-8", page, csp.Policy("", csp.Element(string(page), "style"))}, nil
+		return Answer{ContentType: "text/html; charset=utf-8", Body: []byte(story.LivePage("fakeapi at " + r.Host)), Policy: story.LivePolicy()}, nil
 	case strings.Contains(r.Accept, "json"):
 		return Answer{ContentType: "application/json", Body: document}, nil
 	}
@@ -151,42 +152,3 @@ func (c *Control) indexText(r *Request) []byte {
 	}
 	return out.Bytes()
 }
-
-func (c *Control) indexPage(r *Request) []byte {
-	var out bytes.Buffer
-	e := html.EscapeString
-	fmt.Fprintf(&out, indexHead, e(r.Host), e(introduction), e(c.state()), e(Prefix+"story"), e(manual))
-	for i := range Operations {
-		o := &Operations[i]
-		name := e(o.Path)
-		if o.Method == http.MethodGet {
-			name = `<a href="` + e(o.link()) + `">` + name + `</a>`
-		}
-		fmt.Fprintf(&out, "<tr><td>%s %s<td>%s<td><code>%s</code>\n", o.Method, name, e(o.Effect), e(o.curl(r.BaseURL)))
-	}
-	out.WriteString("</table>\n")
-	return out.Bytes()
-}
-
-// indexHead begins the page. It is a format for the host, the introduction, the state,
-// the path of the story and the manual.
-const indexHead = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>fakeapi at %s</title>
-<style>
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%%; }
-th, td { text-align: left; vertical-align: top; padding: .4rem 1rem .4rem 0; border-top: 1px solid #8884; }
-td:first-child { white-space: nowrap; }
-code { user-select: all; overflow-wrap: anywhere; }
-</style>
-<h1>fakeapi</h1>
-<p>%s
-<p>State: %s
-<p><a href="%s">The story</a> shows what happened on this server. <a href="%s">The manual</a> explains every request.
-<table>
-<tr><th>Request<th>Effect<th>Try it
-`

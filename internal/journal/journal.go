@@ -8,6 +8,10 @@
 package journal
 
 import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +31,7 @@ const (
 // A Journal holds the entries of one server. It is safe for concurrent use.
 type Journal struct {
 	now   func() time.Time
+	began time.Time
 	order atomic.Int64 // position of the newest entry
 
 	requests     ring[CompletedRequest]
@@ -43,6 +48,7 @@ type Journal struct {
 func New(now func() time.Time) *Journal {
 	return &Journal{
 		now:          now,
+		began:        now(),
 		requests:     ring[CompletedRequest]{maxEntries: maxEntries, size: (*CompletedRequest).size},
 		transactions: ring[Transaction]{maxEntries: maxEntries, size: (*Transaction).size},
 		progress:     ring[Progress]{maxEntries: maxProgress},
@@ -203,7 +209,52 @@ func (j *Journal) Requests() []Entry[CompletedRequest] { return j.requests.all()
 func (j *Journal) Transactions() []Entry[Transaction] { return j.transactions.all() }
 
 // Dropped reports whether the journal has had transactions that it has not any more.
-func (j *Journal) Dropped() bool { return j.transactions.hasDropped() }
+func (j *Journal) Dropped() bool { return j.transactions.newestDropped() > 0 }
+
+// Began returns when the journal was made.
+func (j *Journal) Began() time.Time { return j.began }
+
+// A Batch has the entries between two positions, each sort in its order.
+type Batch struct {
+	Requests     []Entry[CompletedRequest]
+	Transactions []Entry[Transaction]
+	Progress     []Entry[Progress]
+	Notes        []Entry[Note]
+	Opened       []Watch // watches that began
+	Ended        []Watch // watches that ended
+	// Dropped reports that the journal has had more transactions or requests there.
+	Dropped bool
+}
+
+// Between returns the entries after a position, up to another one. It copies only these.
+func (j *Journal) Between(after, upTo int64) Batch {
+	b := Batch{
+		Requests:     j.requests.between(after, upTo),
+		Transactions: j.transactions.between(after, upTo),
+		Progress:     j.progress.between(after, upTo),
+		Notes:        j.notes.between(after, upTo),
+		Dropped:      j.transactions.newestDropped() > after || j.requests.newestDropped() > after,
+	}
+	opened := func(w Watch) {
+		if w.Began > after && w.Began <= upTo {
+			b.Opened = append(b.Opened, w)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.ended.between(after, math.MaxInt64) {
+		e.What.Ended = e.Order
+		opened(e.What)
+		if e.Order <= upTo {
+			b.Ended = append(b.Ended, e.What)
+		}
+	}
+	for o := range j.open {
+		opened(o.watch)
+	}
+	slices.SortFunc(b.Opened, func(a, b Watch) int { return cmp.Compare(a.Began, b.Began) })
+	return b
+}
 
 // Notes returns the newest notes, oldest first.
 func (j *Journal) Notes() []Entry[Note] { return j.notes.all() }
@@ -219,7 +270,7 @@ type ring[T any] struct {
 	first   int
 	count   int
 	bytes   int64 // of the entries
-	dropped bool  // an entry was removed
+	dropped int64 // position of the newest entry that was removed; 0 if none was
 }
 
 // add takes the next position under the ring's lock, so that entries are sorted
@@ -259,10 +310,10 @@ func (r *ring[T]) dropLocked() {
 	if r.size != nil {
 		r.bytes -= r.size(&e.What)
 	}
+	r.dropped = e.Order
 	*e = Entry[T]{}
 	r.first = (r.first + 1) % len(r.entries)
 	r.count--
-	r.dropped = true
 }
 
 // all returns the entries, oldest first.
@@ -275,13 +326,26 @@ func (r *ring[T]) all() []Entry[T] {
 	return append(out, r.entries[:max(0, end-len(r.entries))]...)
 }
 
+// between returns the entries after a position, up to another one, oldest first.
+func (r *ring[T]) between(after, upTo int64) []Entry[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := func(i int) *Entry[T] { return &r.entries[(r.first+i)%len(r.entries)] }
+	from := sort.Search(r.count, func(i int) bool { return at(i).Order > after })
+	var out []Entry[T]
+	for i := from; i < r.count && at(i).Order <= upTo; i++ {
+		out = append(out, *at(i))
+	}
+	return out
+}
+
 func (r *ring[T]) totalBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.bytes
 }
 
-func (r *ring[T]) hasDropped() bool {
+func (r *ring[T]) newestDropped() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.dropped

@@ -238,3 +238,33 @@ func TestLimitKeepsNewest(t *testing.T) {
 		assert.Equal(t, fmt.Sprint(n), requests[0].What.URI)
 	}
 }
+
+// Between returns the entries of every sort between two positions, and whether others were there.
+func TestBetween(t *testing.T) {
+	j := journal.New(fixedTime)
+	assert.Equal(t, start, j.Began())
+	first := j.Open(journal.Watch{Resource: "pods"})   // 1
+	j.RecordNote(journal.Note{Text: "a"})              // 2
+	second := j.Open(journal.Watch{Resource: "nodes"}) // 3
+	first.Reached(7, start)                            // 4
+	j.RecordRequest(journal.Request{URI: "/a"}, 0)     // 5
+	first.End("timeout", 0)                            // 6
+	defer second.End("", 0)
+	for _, row := range []struct {
+		after, upTo                              int64
+		notes, opened, progress, requests, ended int
+	}{
+		{0, 6, 1, 2, 1, 1, 1}, {0, 5, 1, 2, 1, 1, 0}, {0, 1, 0, 1, 0, 0, 0}, {1, 3, 1, 1, 0, 0, 0}, {3, 5, 0, 0, 1, 1, 0}, {5, 6, 0, 0, 0, 0, 1}, {6, 6, 0, 0, 0, 0, 0},
+	} {
+		b := j.Between(row.after, row.upTo)
+		assert.Equal(t, []int{row.notes, row.opened, row.progress, row.requests, row.ended},
+			[]int{len(b.Notes), len(b.Opened), len(b.Progress), len(b.Requests), len(b.Ended)}, "%d to %d", row.after, row.upTo)
+		assert.False(t, b.Dropped)
+	}
+	for range maxEntries {
+		j.RecordRequest(journal.Request{}, 0)
+	}
+	assert.True(t, j.Between(4, j.Order()).Dropped)
+	assert.False(t, j.Between(5, j.Order()).Dropped)
+	assert.Len(t, j.Between(0, j.Order()).Requests, maxEntries)
+}

@@ -47,11 +47,11 @@ type OpenWatch struct {
 
 // Open adds a watch and sets its Began and Opened. The caller must call End.
 func (j *Journal) Open(w Watch) *OpenWatch {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	w.Began, w.Opened = j.order.Add(1), j.now()
 	o := &OpenWatch{journal: j, watch: w}
 	o.reached.Store(int64(w.From))
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.open[o] = struct{}{}
 	return o
 }

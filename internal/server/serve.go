@@ -504,7 +504,7 @@ func (r *request) serveControl() error {
 	}
 	answer, err := r.server.control.Serve(control.Request{
 		Context: r.http.Context(), Method: r.http.Method, Path: r.Path, Host: r.http.Host, BaseURL: r.baseURL(), Query: r.query(), Accept: header.Get(r.http.Header, "Accept"),
-		ContentType: header.Get(r.http.Header, "Content-Type"), Body: body,
+		ContentType: header.Get(r.http.Header, "Content-Type"), LastEventID: header.Get(r.http.Header, "Last-Event-Id"), Body: body,
 	})
 	if err != nil {
 		return err
@@ -512,8 +512,28 @@ func (r *request) serveControl() error {
 	if answer.Policy != "" {
 		csp.SetHeaders(r.w.Header(), answer.Policy)
 	}
+	if answer.Stream != nil {
+		r.streamEvents(answer)
+		return nil
+	}
 	r.write(http.StatusOK, answer.ContentType, answer.Body)
 	return nil
+}
+
+// streamEvents sends an answer of the control endpoint that has no end of its own.
+func (r *request) streamEvents(answer control.Answer) {
+	setContentType(r.w.Header(), answer.ContentType)
+	r.w.Header().Set("Cache-Control", "no-store")
+	r.w.WriteHeader(http.StatusOK)
+	err := answer.Stream(func(b []byte) error {
+		if _, err := r.w.Write(b); err != nil {
+			return err
+		}
+		return r.w.flush()
+	})
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client has left
+	}
 }
 
 // baseURL returns the URL of the server as the client knows it.

@@ -37,12 +37,9 @@ const (
 // New builds the story of a server: its newest 2,000 revisions and everything since
 // the first of them.
 func New(from Source) *Story {
-	b := &builder{Source: from, readers: map[readerKey]int{}, story: &Story{
-		Format: Format, Title: from.Title, Began: from.Now,
-		Revisions: []Revision{}, Readers: []Reader{}, Requests: []Request{}, Notes: []Note{},
-	}}
-	writes := b.transactions()
+	b := newBuilder(from, from.Now)
 	notes, requests, watches, progress := from.Journal.Notes(), from.Journal.Requests(), from.Journal.Watches(), from.Journal.Progress()
+	writes := b.transactions(from.Journal.Transactions(), notes)
 	if skip := len(writes) - maxRevisions; skip > 0 {
 		b.story.Earlier = skip
 		writes = writes[skip:]
@@ -76,6 +73,14 @@ func New(from Source) *Story {
 	return b.story
 }
 
+// newBuilder returns a builder of an empty story.
+func newBuilder(from Source, began time.Time) *builder {
+	return &builder{Source: from, readers: map[readerKey]int{}, story: &Story{
+		Format: Format, Title: from.Title, Began: began,
+		Revisions: []Revision{}, Readers: []Reader{}, Requests: []Request{}, Notes: []Note{},
+	}}
+}
+
 // A builder builds a story.
 type builder struct {
 	Source
@@ -83,13 +88,19 @@ type builder struct {
 	// The story has the entries from position first on; last is the highest one.
 	first, last int64
 	readers     map[readerKey]int
+	written     []written // the revisions, by their positions
+	faults      []Note    // the notes of faults
+	// lean omits the fields of changes, which take most of the time.
+	lean bool
 }
+
+// A written is where the journal has a revision.
+type written struct{ order, revision int64 }
 
 // transactions returns the transactions after Source.From, sorted by revision. A
 // restored state is a transaction that the journal has as a note.
-func (b *builder) transactions() []journal.Entry[journal.Transaction] {
-	writes := b.Journal.Transactions()
-	for _, e := range b.Journal.Notes() {
+func (b *builder) transactions(writes []journal.Entry[journal.Transaction], notes []journal.Entry[journal.Note]) []journal.Entry[journal.Transaction] {
+	for _, e := range notes {
 		if n := e.What; n.Kind == journal.State {
 			w := journal.Transaction{First: n.First, Revision: n.Revision, Time: n.Time, Writer: journal.Writer{Verb: "restore"}}
 			writes = append(writes, journal.Entry[journal.Transaction]{Order: e.Order, What: w})
@@ -136,7 +147,7 @@ func (b *builder) moment(order int64, at time.Time) (Moment, bool) {
 func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	w := e.What
 	m, _ := b.moment(e.Order, w.Time)
-	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(verbOf(w.Writer.Verb, w.Writer.Apply), w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}}
+	rev := Revision{Moment: m, Revision: int64(w.Revision), Verb: action(verbOf(w.Writer.Verb, w.Writer.Apply), w.Writer.Subresource), Client: b.writer(w.Writer), Changes: []Change{}, Lean: b.lean}
 	changes := w.Changes
 	if changes == nil {
 		for tx := range b.Store.Log(w.First) {
@@ -154,24 +165,22 @@ func (b *builder) revision(e journal.Entry[journal.Transaction]) {
 	}
 	rev.Brief = rev.brief()
 	b.story.Revisions = append(b.story.Revisions, rev)
+	b.written = append(b.written, written{m.Order, rev.Revision})
 }
 
 // change returns the Change of an event of the store.
 func (b *builder) change(e *mvcc.Event[*storage.Object]) Change {
-	c := Change{Type: journal.Modified}
-	c.Resource, c.Namespace, c.Name = journal.SplitKey(e.Item.Key)
+	of := journal.NewChange(e)
+	c := Change{Type: of.Type, Target: Target{of.Resource, of.Namespace, of.Name}}
+	if b.lean {
+		return c
+	}
 	var old, new map[string]any
 	if e.Prev != nil {
 		old = b.decode(c.Resource, e.Prev.Value)
 	}
 	if e.Type == mvcc.Put {
 		new = b.decode(c.Resource, e.Item.Value)
-	}
-	switch {
-	case new == nil:
-		c.Type = journal.Deleted
-	case old == nil:
-		c.Type = journal.Added
 	}
 	c.Fields, c.object = diff(old, new), new
 	return c
@@ -206,6 +215,9 @@ func (b *builder) note(e journal.Entry[journal.Note]) {
 		note.Client = &c
 	}
 	b.story.Notes = append(b.story.Notes, note)
+	if n.Kind == journal.Fault {
+		b.faults = append(b.faults, note)
+	}
 }
 
 // watches adds the watches to the readers.
@@ -215,23 +227,41 @@ func (b *builder) watches(watches []journal.Watch, progress []journal.Entry[jour
 		if w.Ended != 0 && w.Ended < b.first {
 			continue
 		}
-		_, selector := selection(w.URI)
-		r := b.reader(WatchReader, b.client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
+		r := b.watcher(&w)
 		readers[w.Began] = r
-		m, _ := b.moment(w.Began, w.Opened)
-		b.mark(r, Mark{Moment: m, Kind: WatchMark, Revision: int64(w.From)})
+		b.opened(r, &w)
 		if w.Ended != 0 {
-			m, _ = b.moment(w.Ended, w.Closed)
-			b.mark(r, Mark{Moment: m, Kind: EndMark, Text: b.Scrubber.Text(w.End)})
+			b.ended(r, &w)
 		}
 	}
 	for _, e := range progress {
 		if r, ok := readers[e.What.Watch]; ok {
-			if m, ok := b.moment(e.Order, e.What.Time); ok {
-				b.mark(r, Mark{Moment: m, Kind: StepMark, Revision: int64(e.What.Revision)})
-			}
+			b.step(r, e)
 		}
 	}
+}
+
+// watcher returns the index of the reader of a watch.
+func (b *builder) watcher(w *journal.Watch) int {
+	_, selector := selection(w.URI)
+	return b.reader(WatchReader, b.client(w.User, w.UserAgent), Target{w.Resource, w.Namespace, w.Name}, selector)
+}
+
+// opened, step and ended add a mark to the reader of a watch.
+func (b *builder) opened(reader int, w *journal.Watch) {
+	m, _ := b.moment(w.Began, w.Opened)
+	b.mark(reader, Mark{Moment: m, Kind: WatchMark, Revision: int64(w.From)})
+}
+
+func (b *builder) step(reader int, e journal.Entry[journal.Progress]) {
+	if m, ok := b.moment(e.Order, e.What.Time); ok {
+		b.mark(reader, Mark{Moment: m, Kind: StepMark, Revision: int64(e.What.Revision)})
+	}
+}
+
+func (b *builder) ended(reader int, w *journal.Watch) {
+	m, _ := b.moment(w.Ended, w.Closed)
+	b.mark(reader, Mark{Moment: m, Kind: EndMark, Text: b.Scrubber.Text(w.End)})
 }
 
 // request adds a read to its reader, or a request that failed or changed nothing.
@@ -300,8 +330,8 @@ func (b *builder) fault(e journal.Entry[journal.CompletedRequest], path string) 
 		return 0
 	}
 	agent, path := b.Scrubber.Text(e.What.UserAgent), b.Scrubber.Text(path)
-	for _, n := range b.story.Notes {
-		if n.Kind == journal.Fault && n.Order > e.What.Came && n.Order < e.Order && n.Client != nil && n.Client.UserAgent == agent && strings.HasSuffix(n.Text, " of "+path) {
+	for _, n := range b.faults {
+		if n.Order > e.What.Came && n.Order < e.Order && n.Client != nil && n.Client.UserAgent == agent && strings.HasSuffix(n.Text, " of "+path) {
 			return n.Order
 		}
 	}

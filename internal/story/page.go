@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"html"
@@ -19,7 +20,9 @@ import (
 var page embed.FS
 
 // scripts are the scripts of the page, in the order in which they run.
-var scripts = []string{"data.js", "scale.js", "chart.js", "panels.js", "main.js"}
+var scripts = []string{
+	"text.js", "server.js", "model.js", "scale.js", "lanes.js", "paint.js", "chart.js", "list.js", "details.js", "main.js",
+}
 
 // template is the page without the title, the policy and the story.
 var template = sync.OnceValue(func() string {
@@ -30,12 +33,22 @@ var template = sync.OnceValue(func() string {
 	return strings.NewReplacer("{{style}}", pageFile("page.css"), "{{script}}", all.String()).Replace(pageFile("page.html"))
 })
 
-var pagePolicy = sync.OnceValue(func() string {
-	return csp.Policy(csp.Element(template(), "script"), csp.Element(template(), "style"))
-})
+func policy(more ...string) string {
+	return csp.Policy(csp.Element(template(), "script"), csp.Element(template(), "style"), more...)
+}
+
+// pagePolicy is the policy of the page of a story, and livePolicy that of the page of a server,
+// which asks the server for more.
+var (
+	pagePolicy = sync.OnceValue(func() string { return policy() })
+	livePolicy = sync.OnceValue(func() string { return policy(csp.ConnectSelf) })
+)
 
 // PagePolicy returns the Content-Security-Policy of the page.
 func (s *Story) PagePolicy() string { return pagePolicy() }
+
+// LivePolicy returns the Content-Security-Policy of the page that LivePage returns.
+func LivePolicy() string { return livePolicy() }
 
 func pageFile(name string) string {
 	b, err := fs.ReadFile(page, "page/"+name)
@@ -51,10 +64,14 @@ func (s *Story) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	title := s.Title
-	if title == "" {
-		title = "fakeapi"
-	}
-	_, err = strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", pagePolicy(), "{{story}}", string(data)).WriteString(w, template())
+	_, err = fill(cmp.Or(s.Title, "fakeapi"), pagePolicy(), string(data)).WriteString(w, template())
 	return err
+}
+
+// LivePage returns the page of a server. It is the page of a story that has no story: it reads
+// the parts of a [Follower] from the control endpoint, and what it shows besides.
+func LivePage(title string) string { return fill(title, livePolicy(), "null").Replace(template()) }
+
+func fill(title, policy, story string) *strings.Replacer {
+	return strings.NewReplacer("{{title}}", html.EscapeString(title), "{{policy}}", policy, "{{story}}", story)
 }

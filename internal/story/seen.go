@@ -8,12 +8,11 @@ import (
 // newest returns the newest revision written up to a position of the journal; 0 if
 // there is none.
 func (b *builder) newest(order int64) int64 {
-	all := b.story.Revisions
-	i, _ := slices.BinarySearchFunc(all, order+1, func(r Revision, order int64) int { return cmp.Compare(r.Order, order) })
+	i, _ := slices.BinarySearchFunc(b.written, order+1, func(w written, order int64) int { return cmp.Compare(w.order, order) })
 	if i == 0 {
 		return 0
 	}
-	return all[i-1].Revision
+	return b.written[i-1].revision
 }
 
 // addSightings sets Revision.Seen of all revisions.

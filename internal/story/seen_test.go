@@ -66,7 +66,7 @@ func TestSaw(t *testing.T) {
 }
 
 func TestNewest(t *testing.T) {
-	b := &builder{story: &Story{Revisions: []Revision{write(10, 7, "a"), write(20, 8, "a")}}}
+	b := &builder{written: []written{{10, 7}, {20, 8}}}
 	for order, want := range map[int64]int64{0: 0, 9: 0, 10: 7, 19: 7, 20: 8, 99: 8} {
 		assert.Equal(t, want, b.newest(order), order)
 	}

@@ -4,7 +4,8 @@
 //
 // [New] builds a story from a server's journal and store. A story is data that
 // encodes to JSON. [Story.Text] returns the end of it as lines, [Story.WritePage]
-// the whole of it as an HTML page.
+// the whole of it as an HTML page. A [Follower] tells the story of a server while it
+// happens, to the same page.
 package story
 
 import (
@@ -36,6 +37,8 @@ type Story struct {
 
 	// Earlier is how many revisions before the first one are omitted.
 	Earlier int `json:"earlier,omitempty"`
+	// Gap reports that events between the part before and this one are omitted.
+	Gap bool `json:"gap,omitempty"`
 
 	Revisions []Revision `json:"revisions"`
 	Readers   []Reader   `json:"readers"`
@@ -84,6 +87,8 @@ type Revision struct {
 	Changes []Change `json:"changes"`
 	// Omitted is how many changes of a large transaction are omitted.
 	Omitted int `json:"omitted,omitempty"`
+	// Lean reports that Brief and the changes are without fields.
+	Lean bool `json:"lean,omitempty"`
 	// Seen has an entry for each reader that saw the revision or should have.
 	Seen []Sighting `json:"seen,omitempty"`
 }

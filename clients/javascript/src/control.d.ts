@@ -16,6 +16,8 @@ export interface Story {
   compacted?: number;
   /** earlier is how many revisions before the first one are omitted. */
   earlier?: number;
+  /** gap reports that events between the part before and this one are omitted. */
+  gap?: boolean;
   revisions: StoryRevision[];
   readers: StoryReader[];
   requests: StoryRequest[];
@@ -44,6 +46,8 @@ export interface StoryRevision {
   changes: StoryChange[];
   /** omitted is how many changes of a large transaction are omitted. */
   omitted?: number;
+  /** lean reports that brief and the changes are without fields. */
+  lean?: boolean;
   /** seen has an entry for each reader that saw the revision or should have. */
   seen?: number[][];
 }
@@ -246,6 +250,11 @@ export interface Change {
   resource: string;
   namespace?: string;
   name: string;
+}
+
+/** Revisions are revisions as a story has them. */
+export interface Revisions {
+  revisions: StoryRevision[];
 }
 
 /** Objects are objects to store and to remove, in this order. Each is a write of its own. The first
@@ -848,6 +857,9 @@ export class Control {
 
   /** The writes from a revision on, with their writers. */
   writes(query?: { from?: string }): Promise<Write[]>;
+
+  /** Writes field by field, as the story has them. */
+  revisions(query?: { revision?: string[]; showSecrets?: boolean }): Promise<Revisions>;
 
   /** Stores and removes objects without admission. */
   changeObjects(request?: Objects): Promise<Revision>;

@@ -20,6 +20,10 @@ export class Control {
     return this.#send('GET', '/debug/fakeapi/writes', query, undefined);
   }
 
+  revisions(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/revisions', query, undefined);
+  }
+
   changeObjects(request = {}) {
     return this.#send('POST', '/debug/fakeapi/objects', {}, request);
   }

@@ -1,196 +1,97 @@
-// The chart has lanes over a common axis: writers, the store, server actions, and
-// readers with their progress. It draws only what is in view, and combines marks
+// The chart has lanes over a common axis. It draws only what is in view, and combines marks
 // that overlap.
-//
-// The lane of a watcher has two sorted lists of orders: commits, when its objects
-// changed, and sightings, when it saw the changes.
 
-const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-// printable makes what is not printable visible, except newlines and tabs.
-function printable(text) {
-  return String(text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" || c === "\t" ? c : `\\u{${c.codePointAt(0).toString(16)}}`));
-}
-
-function escape(text) {
-  return printable(text).replace(/[&<>"']/g, (c) => escapes[c]);
-}
-
-// glyphs are the shapes of marks, centred on the origin.
-const glyphs = {
-  ADDED: '<circle class="body" r="6"/><path class="glyph" d="M-3 0h6M0-3v6"/>',
-  MODIFIED: '<circle class="body" r="5"/>',
-  DELETED: '<circle class="body" r="6"/><path class="glyph" d="M-3 0h6"/>',
-  refused: '<path class="stroke" d="M-4-4l8 8M4-4l-8 8"/>',
-  idle: '<circle class="stroke" r="4"/>',
-  note: '<path class="fill" d="M1-7l-6 8h4l-1 6l6-8h-4z"/>',
-  list: '<path class="fill" d="M0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z"/>',
-  get: '<circle class="fill" r="3.5"/>',
-  late: '<path class="stroke" d="M0-5l5 5l-5 5l-5-5z"/>',
-  watch: '<path class="fill" d="M-3.5-4.5l7 4.5l-7 4.5z"/>',
-  end: '<path class="stroke" d="M-4-4l8 8M4-4l-8 8"/>',
-  left: '<path class="stroke" d="M0-5v10"/>',
-};
-
-function mark(id, x, y, tone, glyph, extra = "") {
-  return `<g class="mark ${tone} ${extra}" data-id="${id}" transform="translate(${x.toFixed(1)},${y})"><circle class="hit" r="10"/>${glyphs[glyph]}</g>`;
-}
-
-// The heights of lanes. Those of dense are for a chart that would otherwise need to
-// scroll.
-const heights = { heading: 22, writer: 32, store: 44, reader: 46, reads: 32, notes: 32, lag: 32 };
-const dense = { heading: 22, writer: 20, store: 40, reader: 34, reads: 20, notes: 24, lag: 24 };
-
-// buildLanes returns the lanes with the events that pass the filter.
-function buildLanes() {
-  const lanes = [];
-  const group = (title, members) => {
-    if (members.length) lanes.push({ kind: "heading", title }, ...members);
-  };
-  const writers = new Map();
-  for (const e of events) {
-    const writes = e.revision || (e.request && !isRead(e.request));
-    if (!writes || !shown(e)) continue;
-    const c = (e.revision || e.request).client;
-    laneOf(writers, c, { kind: "writer", title: c.name, client: c, events: [] }).events.push(e);
-  }
-  for (const w of writers.values()) {
-    const n = w.events.filter((e) => e.revision).length, refused = w.events.filter((e) => e.tone === "refused").length;
-    w.sub = `${n} write${n === 1 ? "" : "s"}${refused ? `, ${refused} refused` : ""}${w.client.user && w.client.user !== "admin" ? ` · ${w.client.user}` : ""}`;
-  }
-  group("Writers", [...writers.values()]);
-  group("Store", [{ kind: "store", title: "revisions", sub: `newest r${story.revision}`, events: events.filter((e) => e.revision && shown(e)) }]);
-  group("Watchers", watchLanes());
-  group("Server actions", noteLanes());
-  group("Reads", readLanes());
-  return lanes;
-}
-
-// laneOf returns the lane of a client; fresh, which it adds, if there is none. A
-// request that was refused before authentication has no user. It belongs to the
-// lane with the same client name.
-function laneOf(lanes, client, fresh) {
-  const key = `${client.name}\0${client.user || ""}`;
-  const known = lanes.get(key) || (!client.user && [...lanes.values()].find((l) => l.title === client.name));
-  if (!known) lanes.set(key, fresh);
-  return known || fresh;
-}
-
-function watchLanes() {
-  const lanes = [];
-  story.readers.forEach((r, i) => {
-    if (r.kind !== "watch" || !concerns(r)) return;
-    const lane = { kind: "reader", title: r.client.name, sub: readerOf(r), reader: i, commits: [], sightings: [] };
-    for (const { rev, seen } of sightingsOf[i]) {
-      if (!rev.changes.some(matches)) continue;
-      lane.commits.push(rev.order);
-      if (seen !== undefined) lane.sightings.push(seen);
-    }
-    lane.sightings.sort((a, b) => a - b);
-    lanes.push(lane);
-  });
-  return lanes;
-}
-
-// readLanes returns a lane for each client that gets and lists.
-function readLanes() {
-  const lanes = new Map();
-  const lane = (c) => laneOf(lanes, c, { kind: "reads", title: c.name, marks: [], events: [] });
-  const listed = new Set(story.requests.map((q) => q.order)); // reads that failed are events
-  story.readers.forEach((r, i) => {
-    if (r.kind === "watch" || !concerns(r)) return;
-    r.marks.forEach((m, j) => {
-      if (listed.has(m.order)) return;
-      if (!m.name || !filter.name || m.name.includes(filter.name)) lane(r.client).marks.push({ id: `m${i}-${j}`, mark: m });
-    });
-  });
-  for (const e of events) {
-    if (e.request && isRead(e.request) && shown(e)) lane(e.request.client).events.push(e);
-  }
-  for (const l of lanes.values()) {
-    l.marks.sort((a, b) => a.mark.order - b.mark.order);
-    const refused = l.events.filter((e) => e.tone === "refused").length;
-    const stale = l.marks.filter((m) => m.mark.newest > m.mark.revision).length;
-    const n = l.marks.length + l.events.length;
-    l.sub = `${n} read${n === 1 ? "" : "s"}${stale ? `, ${stale} stale` : ""}${refused ? `, ${refused} refused` : ""}`;
-  }
-  return [...lanes.values()];
-}
-
-function noteLanes() {
-  const lanes = [];
-  const of = (...kinds) => events.filter((e) => e.note && !e.members && kinds.includes(e.note.kind) && shown(e));
-  const lags = new Map();
-  for (const e of of("lag", "thaw")) {
-    const resource = e.note.resource || "all resources";
-    if (!lags.has(resource)) lags.set(resource, { kind: "lag", title: "lag", sub: resource, events: [] });
-    lags.get(resource).events.push(e);
-  }
-  lanes.push(...lags.values());
-  for (const [title, kinds] of [["faults", ["fault"]], ["history and clock", ["compaction", "clock", "state"]]]) {
-    const members = of(...kinds);
-    if (members.length) lanes.push({ kind: "notes", title, sub: `${members.length}`, events: members });
-  }
-  return lanes;
-}
-
-const ruler = document.createElement("canvas").getContext("2d");
-
-// textWidth returns the width of a text in a lane.
-function textWidth(text) {
-  ruler.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-  return ruler.measureText(text).width;
-}
-
-// hasPlace reports whether a reader's mark has its own place on the axis. A watch
-// event sent promptly is shown at the place of its revision.
-function hasPlace(m) {
-  if (m.kind !== "step") return true;
-  const rev = revisionOf.get(m.revision);
-  return !rev || m.at - rev.at > prompt;
-}
-
-// A Chart draws the lanes.
 class Chart {
-  constructor() {
-    this.plot = document.getElementById("plot");
-    this.labels = document.getElementById("labels");
-    this.axis = document.getElementById("axis-marks");
-    this.overview = document.getElementById("overview");
+  constructor(model) {
+    this.model = model;
+    this.box = byId("chart");
+    this.plot = byId("plot");
+    this.canvas = byId("canvas");
+    this.labels = byId("labels");
+    this.axis = byId("axis-marks");
+    this.overview = byId("overview");
     this.mode = "steps";
-    this.chosen = null;
-    this.build();
+    this.chosen = null; // the id of an event or a mark
+    this.moment = null; // the order of the revision cursor
+    this.following = false;
+    this.span = 0; // the width of the view while it follows
+    this.lines = []; // the events of the list, which pass the filter
+    this.shapes = []; // what was drawn, for clicks
+    this.rebuild();
   }
 
-  // build applies the filter and the mode of the axis.
-  build() {
-    this.lanes = buildLanes();
-    const moments = events.filter(shown).map((e) => ({ order: e.order, at: e.at }));
-    for (const r of story.readers) {
-      if (concerns(r)) moments.push(...r.marks.filter(hasPlace).map((m) => ({ order: m.order, at: m.at })));
-    }
-    moments.push({ order: story.ended.order, at: story.ended.at });
-    this.scale = new Scale(moments, this.mode);
+  // rebuild applies the filter and the mode of the axis to the whole log.
+  rebuild() {
+    this.scale = new Scale(this.mode);
+    this.lanes = new Lanes(this.model);
+    this.model.changed = false;
+    for (const thing of this.model.log) this.take(thing);
+    this.lines = this.model.lines.filter((e) => this.model.isLine(e) && shown(e));
+    this.scale.finish(this.model.ended);
     this.view = new View(this.scale);
-    let y = 0;
-    this.labels.replaceChildren();
-    const total = this.lanes.reduce((sum, lane) => sum + heights[lane.kind], 0);
-    const used = total > this.room() ? dense : heights;
-    for (const lane of this.lanes) {
-      lane.y = y;
-      lane.height = used[lane.kind];
-      y += lane.height;
-      this.labels.append(this.label(lane));
-    }
-    this.height = y;
-    this.plot.setAttribute("height", y);
+    this.arranged = -1;
+    this.bins = null;
     this.showRecent();
+  }
+
+  // add adds things that are in the log since.
+  add(things) {
+    if (this.model.changed || this.model.forget()) {
+      const { lo, hi } = this.view;
+      this.rebuild();
+      this.view.show(lo, hi);
+      return;
+    }
+    const wholly = this.view.hi >= this.scale.max && this.view.lo <= this.scale.min;
+    for (const thing of things) this.take(thing);
+    if (things.some((t) => t.id)) {
+      const first = things.find((t) => t.id).order, kept = before(this.lines, first - 1, byOrder) + 1;
+      this.lines.length = kept;
+      for (let i = before(this.model.lines, first - 1, byOrder) + 1; i < this.model.lines.length; i++) {
+        const e = this.model.lines[i];
+        if (this.model.isLine(e) && shown(e)) this.lines.push(e);
+      }
+    }
+    this.scale.finish(this.model.ended);
+    if (wholly && !this.following) this.view.show(this.scale.min, this.scale.max);
+  }
+
+  take(thing) {
+    const passes = thing.id ? shown(thing) : readerShown(this.model.readers[thing.reader]);
+    const place = passes && this.hasPlace(thing) ? this.scale.append(thing) : this.scale.place(thing.order);
+    this.lanes.take(thing, place, passes);
+  }
+
+  // hasPlace reports whether a thing has its own place on the axis. A watch event that was sent promptly
+  // is at the place of its revision.
+  hasPlace({ mark: m }) {
+    if (!m || m.kind !== "step") return true;
+    const rev = this.model.revisions.get(m.revision);
+    return !rev || m.at - rev.at > prompt;
   }
 
   // room returns the height that lanes can have without scrolling.
   room() {
-    const chart = document.getElementById("chart"), ruler = document.getElementById("ruler");
-    return parseFloat(getComputedStyle(chart).maxHeight) - ruler.offsetHeight - 2;
+    return parseFloat(getComputedStyle(this.box).maxHeight) - byId("ruler").offsetHeight - 2;
+  }
+
+  // arrange gives the lanes their places if there are others than before, and updates their labels.
+  arrange() {
+    if (this.arranged !== this.lanes.count) {
+      this.arranged = this.lanes.count;
+      this.rows = this.lanes.arrange(this.room());
+      const last = this.rows.at(-1);
+      this.height = last.y + last.height;
+      this.plot.style.height = `${this.height}px`;
+      this.labels.replaceChildren(...this.rows.map((lane) => this.label(lane)));
+    }
+    for (const lane of this.rows) {
+      const text = lane.sub && printable(lane.sub(lane));
+      if (text === lane.said) continue;
+      lane.said = text;
+      lane.element.title = `${printable(lane.title)}: ${text}`;
+      if (lane.element.lastChild.tagName === "SMALL") lane.element.lastChild.textContent = text;
+    }
   }
 
   label(lane) {
@@ -202,28 +103,34 @@ class Chart {
     const el = document.createElement(lane.reader === undefined ? "div" : "button");
     el.className = "label";
     el.style.height = `${lane.height}px`;
-    el.title = printable(`${lane.title}: ${lane.sub}`);
-    el.innerHTML = `<b>${escape(lane.title)}</b>${lane.height > 24 ? `<small>${escape(lane.sub)}</small>` : ""}`;
+    el.innerHTML = `<b>${escape(lane.title)}</b>${lane.height > 24 ? "<small></small>" : ""}`;
     if (lane.reader !== undefined) {
       el.type = "button";
       el.dataset.reader = lane.reader;
     }
+    lane.element = el;
+    lane.said = undefined;
     return el;
   }
 
   // showRecent shows the end of a long story, where the failure is.
   showRecent() {
-    const enough = 120, n = this.scale.places.length;
-    if (this.mode === "steps" && n > enough * 1.5) this.view.show(this.scale.places[n - enough], this.scale.max);
-    this.draw();
+    const enough = 120, { places } = this.scale;
+    if (this.mode === "steps" && places.length > enough * 1.5) this.view.show(places[places.length - enough], this.scale.max);
+  }
+
+  // follow moves the view a part of the way to the end, with the width of span. It reports whether
+  // it has not arrived.
+  follow() {
+    const { min, max } = this.scale, left = max - this.view.hi, pixel = this.view.width / this.width;
+    const jump = left < pixel || left > 3 * this.view.width || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const hi = jump ? max : this.view.hi + Math.max(left * 0.2, pixel);
+    this.view.show(hi - Math.min(this.span, max - min), hi);
+    return !jump;
   }
 
   x(place) {
     return ((place - this.view.lo) / this.view.width) * this.width;
-  }
-
-  xOf(order) {
-    return this.x(this.scale.place(order));
   }
 
   placeAt(x) {
@@ -234,247 +141,228 @@ class Chart {
     return x > -12 && x < this.width + 12;
   }
 
+  // visible returns the items that are in view.
+  *visible(items) {
+    const margin = (12 / this.width) * this.view.width, hi = this.view.hi + margin;
+    for (let i = before(items, this.view.lo - margin, (m) => m.place) + 1; i < items.length && items[i].place <= hi; i++) yield items[i];
+  }
+
   draw() {
     this.width = Math.max(100, this.plot.clientWidth);
+    this.arrange();
+    const top = this.box.scrollTop, height = Math.min(this.height, this.box.clientHeight - byId("ruler").offsetHeight);
     const out = [];
-    this.lanes.forEach((lane, i) => {
-      const kind = lane.kind === "heading" ? "heading" : i % 2 ? "stripe" : "";
-      if (kind) out.push(`<rect class="${kind}" x="0" y="${lane.y}" width="${this.width}" height="${lane.height}"/>`);
+    const rows = this.rows.filter((lane) => lane.y + lane.height > top && lane.y < top + height);
+    rows.forEach((lane) => {
+      const look = lane.kind === "heading" ? "heading" : this.rows.indexOf(lane) % 2 ? "stripe" : "";
+      if (look) out.push({ shape: "rect", look, x: 0, y: lane.y, width: this.width, height: lane.height });
     });
-    this.cuts(out);
-    for (const lane of this.lanes) this[`draw_${lane.kind}`](lane, out);
-    this.rays(out);
-    this.plot.innerHTML = out.join("");
+    this.drawCuts(out);
+    for (const lane of rows) this[lane.kind](lane, out);
+    this.drawChosen(out);
+    this.shapes = out;
+    const ratio = window.devicePixelRatio || 1, g = this.canvas.getContext("2d");
+    this.canvas.width = this.width * ratio;
+    this.canvas.height = height * ratio;
+    this.canvas.style.height = `${height}px`;
+    g.setTransform(ratio, 0, 0, ratio, 0, -top * ratio);
+    paint(g, out);
     this.drawAxis();
     this.drawOverview();
   }
 
   // row draws marks in a lane. It combines marks that overlap into a cluster.
-  row(members, y, out) {
+  row(items, y, out) {
     let run = [];
     const flush = () => {
-      if (run.length === 1) {
-        const m = run[0];
-        out.push(mark(m.id, m.x, y, m.tone, m.glyph, m.id === this.chosen ? "chosen" : ""));
-      } else if (run.length > 1) {
-        const x0 = run[0].x, width = Math.max(8, run.at(-1).x - x0);
-        const bad = run.some((m) => m.tone === "refused" || m.tone === "late");
-        const looks = bad ? "bad" : run.every((m) => m.tone === run[0].tone) ? run[0].tone : "";
-        out.push(`<rect class="cluster ${looks}" data-from="${run[0].order}" data-to="${run.at(-1).order}" x="${(x0 - 3).toFixed(1)}" y="${y - 6}" width="${(width + 6).toFixed(1)}" height="12" rx="6"/>`);
-        if (width > 20) out.push(`<text class="count" x="${(x0 + width / 2).toFixed(1)}" y="${y + 3.5}">${run.length}</text>`);
-        const chosen = run.find((m) => m.id === this.chosen);
-        if (chosen) out.push(mark(chosen.id, chosen.x, y, chosen.tone, chosen.glyph, "chosen"));
+      const [first] = run, last = run.at(-1), chosen = run.find((m) => m.item.id === this.chosen);
+      if (run.length > 1) {
+        out.push({
+          shape: "cluster", x: first.x - 3, y, width: Math.max(8, last.x - first.x) + 6, count: run.length, from: first.item.place, to: last.item.place,
+          bad: run.some((m) => m.item.tone === "refused" || m.item.tone === "late"), tone: run.every((m) => m.item.tone === first.item.tone) ? first.item.tone : "",
+        });
       }
+      const single = run.length === 1 ? first : chosen;
+      if (single) out.push({ shape: "mark", id: single.item.id, x: single.x, y, tone: single.item.tone, glyph: single.item.glyph, chosen: Boolean(chosen) });
       run = [];
     };
-    for (const m of members) {
-      m.x = this.xOf(m.order);
-      if (!this.inView(m.x)) continue;
-      if (run.length && (m.x - run.at(-1).x > 7 || m.x - run[0].x > 36)) flush();
-      run.push(m);
+    for (const item of this.visible(items)) {
+      const x = this.x(item.place);
+      if (run.length && (x - run.at(-1).x > 7 || x - run[0].x > 36)) flush();
+      run.push({ item, x });
     }
     flush();
   }
 
-  rail(lane, out, name = "rail") {
+  rail(lane, out, look = "rail") {
     const y = lane.y + lane.height / 2;
-    out.push(`<line class="${name}" x1="0" x2="${this.width}" y1="${y}" y2="${y}"/>`);
+    out.push({ shape: "line", look, points: [[0, y], [this.width, y]] });
     return y;
   }
 
-  draw_heading() {}
+  heading() {}
 
-  draw_writer(lane, out) {
-    const y = this.rail(lane, out);
-    this.row(lane.events.map((e) => ({ id: e.id, order: e.order, tone: e.tone, glyph: e.tone })), y, out);
+  writer(lane, out) {
+    this.row(lane.items, this.rail(lane, out), out);
   }
 
-  draw_store(lane, out) {
+  reads(lane, out) {
+    this.row(lane.items, this.rail(lane, out), out);
+  }
+
+  store(lane, out) {
     const y = lane.y + 28;
-    out.push(`<line class="storeline" x1="0" x2="${this.width}" y1="${y}" y2="${y}"/>`);
-    this.row(lane.events.map((e) => ({ id: e.id, order: e.order, tone: e.tone, glyph: e.tone })), y, out);
+    out.push({ shape: "line", look: "storeline", points: [[0, y], [this.width, y]] });
+    this.row(lane.items, y, out);
     let last = -Infinity;
-    for (const e of lane.events) {
-      const x = this.xOf(e.order);
-      if (!this.inView(x) || x - last < 34) continue;
-      const half = e.no.length * 3.2 + 2; // of the width of the text
-      const at = Math.min(Math.max(x, half), this.width - half);
-      out.push(`<text class="rev" x="${at.toFixed(1)}" y="${lane.y + 15}">${e.no}</text>`);
-      last = at;
+    for (const item of this.visible(lane.items)) {
+      const x = this.x(item.place);
+      if (x - last < 34) continue;
+      const half = item.no.length * 3.2 + 2; // of the width of the text
+      last = Math.min(Math.max(x, half), this.width - half);
+      out.push({ shape: "text", look: "rev", x: last, y: lane.y + 15, text: item.no });
     }
   }
 
-  // draw_reader draws two step functions: how often the objects of the reader had
-  // changed, and how many of these changes it had seen. Where they differ, the
-  // reader was behind.
-  draw_reader(lane, out) {
-    const reader = story.readers[lane.reader], base = lane.y + lane.height - 7;
-    const count = (list, place) => Scale.before(list, this.orderAt(place)) + 1;
-    const low = count(lane.sightings, this.view.lo), top = count(lane.commits, this.view.hi);
-    const rise = Math.min(9, (lane.height - 18) / Math.max(1, top - low));
-    const y = (n) => base - 4 - (n - low) * rise;
-    const steps = [...lane.commits.map((order) => [order, 1, 0]), ...lane.sightings.map((order) => [order, 0, 1])].sort((a, b) => a[0] - b[0]);
-    const first = this.xOf(reader.marks[0].order), gone = reader.marks.at(-1), end = gone.kind === "end" && !gone.text ? this.xOf(gone.order) : this.xOf(story.ended.order);
-    let head = 0, seen = 0, x0 = first, late = "";
-    const heads = [], seens = [], areas = [], minLag = Math.max(4, (0.15 * this.width) / this.view.width);
-    const advance = (x) => {
-      if (x <= x0 && heads.length) return;
-      const a = Math.max(-5, Math.min(x0, this.width + 5)), b = Math.max(-5, Math.min(x, this.width + 5));
-      if (b > a) {
-        heads.push(`${heads.length ? "L" : "M"}${a.toFixed(1)} ${y(head).toFixed(1)}L${b.toFixed(1)} ${y(head).toFixed(1)}`);
-        seens.push(`${seens.length ? "L" : "M"}${a.toFixed(1)} ${y(seen).toFixed(1)}L${b.toFixed(1)} ${y(seen).toFixed(1)}`);
-        if (head > seen && b - a > minLag) {
-          areas.push(`<rect class="behind" x="${a.toFixed(1)}" y="${y(head).toFixed(1)}" width="${(b - a).toFixed(1)}" height="${((head - seen) * rise).toFixed(1)}"/>`);
-          late += `<rect class="lag" x="${a.toFixed(1)}" y="${lane.y + 2}" width="${Math.max(1, b - a).toFixed(1)}" height="2"/>`;
+  // reader draws two step functions: how often the objects of the watcher had changed, and how many of
+  // these changes it had seen. Where they differ, the watcher was behind.
+  reader(lane, out) {
+    const base = lane.y + lane.height - 7, low = seenAt(lane, this.view.lo), top = headAt(lane, this.view.hi);
+    const rise = Math.min(9, (lane.height - 18) / Math.max(1, top - low)), y = (n) => base - 4 - (n - low) * rise;
+    const last = lane.sessions.at(-1), gone = last && last.to !== undefined && !last.refused;
+    const from = Math.max(0, this.x(lane.began)), to = Math.min(this.width, this.x(gone ? last.to : this.scale.end));
+    const heads = [], seens = [], enough = Math.max(4, (0.15 * this.width) / this.view.width);
+    let state, since;
+    for (let x = from; x <= to; x = Math.min(x + 1, to)) {
+      const place = this.placeAt(x), head = headAt(lane, place), seen = seenAt(lane, place), ends = x === to;
+      if (!state || state.head !== head || state.seen !== seen || ends) {
+        if (state && state.head > state.seen && x - since > enough) {
+          out.push({ shape: "rect", look: "behind", x: since, y: y(state.head), width: x - since, height: (state.head - state.seen) * rise });
+          out.push({ shape: "rect", look: "lag", x: since, y: lane.y + 2, width: x - since, height: 2 });
         }
+        if (state) {
+          heads.push([x, y(state.head)]);
+          seens.push([x, y(state.seen)]);
+        }
+        heads.push([x, y(head)]);
+        seens.push([x, y(seen)]);
+        state = { head, seen };
+        since = x;
       }
-      x0 = x;
-    };
-    for (const [order, committed, sighted] of steps) {
-      const x = this.xOf(order);
-      if (x - x0 >= 0.7 || x < 0) advance(x);
-      head += committed;
-      seen += sighted;
+      if (ends) break;
     }
-    advance(end);
-    this.sessions(reader, base, out);
-    out.push(...areas, late, `<path class="head" d="${heads.join("")}"/><path class="seen" d="${seens.join("")}"/>`);
-    const members = [];
-    reader.marks.forEach((m, j) => {
-      const id = `m${lane.reader}-${j}`;
-      if (m.kind === "end") members.push({ id, order: m.order, tone: m.text ? "refused" : "idle", glyph: m.text ? "end" : "left" });
-      else if (m.kind !== "step") members.push({ id, order: m.order, tone: m.newest > m.revision ? "late" : "MODIFIED", glyph: m.newest > m.revision ? "late" : m.kind });
-    });
-    this.row(members, base, out);
-    const behind = count(lane.commits, this.view.hi) - count(lane.sightings, this.view.hi);
-    if (behind > 0 && end > 80) out.push(`<text class="chip" x="${Math.min(end, this.width) - 6}" y="${lane.y + 15}">${behind} not seen yet</text>`);
-  }
-
-  // sessions draws when a reader had a watch open.
-  sessions(reader, y, out) {
-    let from = null, last = this.xOf(reader.marks[0].order);
-    const line = (name, a, b) => {
-      a = Math.max(-5, a);
-      b = Math.min(this.width + 5, b);
-      if (b > a) out.push(`<line class="${name}" x1="${a.toFixed(1)}" x2="${b.toFixed(1)}" y1="${y}" y2="${y}"/>`);
-    };
-    for (const m of reader.marks) {
-      const x = this.xOf(m.order);
-      if (m.kind === "watch" && from === null) {
-        line("closed", last, x);
-        from = x;
-      } else if (m.kind === "end" && from !== null) {
-        line("open", from, x);
-        from = null;
-        last = x;
-      }
+    let end = lane.began;
+    for (const s of lane.sessions) {
+      this.segment("closed", end, s.from, base, out);
+      end = s.to ?? this.scale.end;
+      this.segment("open", s.from, end, base, out);
     }
-    if (from !== null) line("open", from, this.xOf(story.ended.order));
-    else if (reader.marks.at(-1).text) line("closed", last, this.xOf(story.ended.order));
+    if (last && last.refused) this.segment("closed", end, this.scale.end, base, out);
+    out.push({ shape: "line", look: "head", points: heads }, { shape: "line", look: "seen", points: seens });
+    this.row(lane.items, base, out);
+    const behind = headAt(lane, this.view.hi) - seenAt(lane, this.view.hi);
+    if (behind > 0 && to > 80 && !gone) out.push({ shape: "text", look: "chip", x: to - 6, y: lane.y + 15, text: `${behind} not seen yet` });
   }
 
-  draw_reads(lane, out) {
-    const y = this.rail(lane, out);
-    const members = lane.marks.map(({ id, mark: m }) => {
-      const late = m.newest > m.revision;
-      return { id, order: m.order, tone: late ? "late" : "idle", glyph: late ? "late" : m.kind };
-    });
-    members.push(...lane.events.map((e) => ({ id: e.id, order: e.order, tone: e.tone, glyph: e.tone })));
-    this.row(members.sort((a, b) => a.order - b.order), y, out);
+  // segment draws a horizontal line between two places.
+  segment(look, from, to, y, out) {
+    const a = Math.max(-5, this.x(from)), b = Math.min(this.width + 5, this.x(to));
+    if (b > a) out.push({ shape: "line", look, points: [[a, y], [b, y]] });
   }
 
-  draw_notes(lane, out) {
+  notes(lane, out) {
     const y = this.rail(lane, out);
-    this.row(lane.events.map((e) => ({ id: e.id, order: e.order, tone: "note", glyph: "note" })), y, out);
-    const places = lane.events.map((e) => this.xOf(e.order));
-    lane.events.forEach((e, i) => {
-      const x = places[i];
-      if (x < 0 || x > this.width) return;
+    this.row(lane.items, y, out);
+    const marks = [...this.visible(lane.items)].map((item) => ({ item, x: this.x(item.place) })).filter(({ x }) => x >= 0 && x <= this.width);
+    marks.forEach(({ item, x }, i) => {
       // A text is drawn whole, at the side that has room for it, or replaced by the
       // revision that it names.
-      const before = Math.max(0, places[i - 1] ?? 0), after = Math.min(this.width, places[i + 1] ?? this.width);
-      for (const word of [e.text, (/\br\d+\b/.exec(e.text) || [])[0]]) {
+      const left = marks[i - 1]?.x ?? 0, right = marks[i + 1]?.x ?? this.width;
+      for (const word of [item.text, (/\br\d+\b/.exec(item.text) || [])[0]]) {
         if (!word) continue;
         const width = 24 + textWidth(word);
-        if (x + width < after) out.push(`<text class="word" x="${(x + 11).toFixed(1)}" y="${y + 4}">${escape(word)}</text>`);
-        else if (places[i + 1] === undefined && x - width > before) out.push(`<text class="word" x="${(x - 11).toFixed(1)}" y="${y + 4}" text-anchor="end">${escape(word)}</text>`);
+        if (x + width < right) out.push({ shape: "text", look: "word", x: x + 11, y: y + 4, text: printable(word) });
+        else if (!marks[i + 1] && x - width > left) out.push({ shape: "text", look: "word", x: x - 11, y: y + 4, text: printable(word), align: "right" });
         else continue;
         break;
       }
     });
   }
 
-  draw_lag(lane, out) {
+  lag(lane, out) {
     const y = this.rail(lane, out);
-    lane.events.forEach((e, i) => {
-      if (e.note.kind !== "lag") return;
-      const next = lane.events[i + 1];
-      const a = Math.max(-5, this.xOf(e.order)), b = Math.min(this.width + 5, this.xOf(next ? next.order : story.ended.order));
+    lane.items.forEach((item, i) => {
+      if (item.kind !== "lag") return;
+      const a = Math.max(-5, this.x(item.place)), b = Math.min(this.width + 5, this.x(lane.items[i + 1]?.place ?? this.scale.end));
       if (b < 0 || a > this.width) return;
-      out.push(`<rect class="span mark" data-id="${e.id}" x="${a.toFixed(1)}" y="${y - 8}" width="${Math.max(3, b - a).toFixed(1)}" height="16" rx="4"/>`);
-      if (b - a > 60) out.push(`<text class="word" x="${(Math.max(a, 0) + 6).toFixed(1)}" y="${y + 4}">${escape(e.text.slice(0, (b - a) / 6.2))}</text>`);
+      out.push({ shape: "rect", look: "span", id: item.id, x: a, y: y - 8, width: Math.max(3, b - a), height: 16, round: 4 });
+      if (b - a > 60) out.push({ shape: "text", look: "word", x: Math.max(a, 0) + 6, y: y + 4, text: printable(item.text).slice(0, (b - a) / 6.2) });
     });
   }
 
-  // cuts draws lines through all lanes at compactions, advances of the clock and
-  // restores.
-  cuts(out) {
-    for (const e of events) {
-      if (!e.note || e.members || !["compaction", "clock", "state"].includes(e.note.kind)) continue;
-      const x = this.xOf(e.order);
-      if (this.inView(x)) out.push(`<line class="cut ${e.note.kind}" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${this.height}"/>`);
+  // drawCuts draws lines through all lanes at what concerns all of them.
+  drawCuts(out) {
+    for (const { place, kind } of this.visible(this.lanes.cuts)) {
+      const x = this.x(place);
+      out.push({ shape: "line", look: `cut ${kind}`, points: [[x, 0], [x, this.height]] });
     }
   }
 
-  // rays draws lines from the selected revision to the readers that saw it.
-  rays(out) {
-    const e = eventOf.get(this.chosen);
+  // drawChosen draws the revision cursor, and lines from the selected revision to the readers
+  // that saw it.
+  drawChosen(out) {
+    const vertical = (look, order) => {
+      const x = this.x(this.scale.place(order));
+      if (this.inView(x)) out.push({ shape: "line", look, points: [[x, 0], [x, this.height]] });
+      return x;
+    };
+    if (this.moment !== null) vertical("moment", this.moment);
+    const e = this.model.events.get(this.chosen);
     if (!e) return;
-    const x = this.xOf(e.order);
-    if (this.inView(x)) out.push(`<line class="cursor" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${this.height}"/>`);
+    const x = vertical("cursor", e.order), store = this.lanes.groups.Store.get("");
     if (!e.revision) return;
-    const store = this.lanes.find((l) => l.kind === "store");
-    const writer = this.lanes.find((l) => l.kind === "writer" && l.events.includes(e));
-    if (writer) out.push(`<line class="ray" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${writer.y + 14}" y2="${store.y + 28}"/>`);
-    for (const [reader, order, at] of e.revision.seen || []) {
-      const lane = this.lanes.find((l) => l.reader === reader);
-      if (!lane) continue;
-      const y = lane.y + lane.height / 2, y0 = store.y + 28;
-      if (order === undefined) {
-        out.push(`<path class="ray never" d="M${x.toFixed(1)} ${y}H${(this.width - 70).toFixed(1)}"/><text class="delay" x="${(this.width - 66).toFixed(1)}" y="${y + 4}">not seen</text>`);
+    const writer = [...this.lanes.groups.Writers.values()].find((l) => l.title === e.client.name);
+    if (writer) out.push({ shape: "line", look: "ray", points: [[x, writer.y + 14], [x, store.y + 28]] });
+    for (const lane of this.lanes.groups.Watchers.values()) {
+      const m = this.model.sighting(this.model.readers[lane.reader], e.revision), y = lane.y + lane.height / 2;
+      if (m === undefined) continue;
+      if (m === null) {
+        out.push({ shape: "line", look: "ray never", points: [[x, y], [this.width - 70, y]] }, { shape: "text", look: "delay", x: this.width - 66, y: y + 4, text: "not seen" });
         continue;
       }
-      const x1 = this.xOf(order), late = at - e.at >= slow ? " slow" : "";
-      out.push(`<path class="ray${late}" d="M${x.toFixed(1)} ${y0}L${x1.toFixed(1)} ${y}"/><circle class="ray-end${late}" cx="${x1.toFixed(1)}" cy="${y}" r="3"/>`);
-      if (at > e.at) out.push(`<text class="delay" x="${(x1 + 6).toFixed(1)}" y="${y + 4}">+${span(at - e.at)}</text>`);
+      const to = this.x(this.scale.place(m.order)), late = m.at - e.at >= slow;
+      out.push({ shape: "line", look: late ? "ray slow" : "ray", points: [[x, store.y + 28], [to, y]] }, { shape: "dot", x: to, y, late });
+      if (m.at > e.at) out.push({ shape: "text", look: "delay", x: to + 6, y: y + 4, text: `+${span(m.at - e.at)}` });
     }
   }
 
-  // orderAt returns the order of the last moment at or before a place.
-  orderAt(place) {
-    return this.scale.orders[Scale.before(this.scale.places, place)] ?? -1;
+  // hit returns the shape at a point of the plot that has an id or stands for several marks.
+  hit(x, y) {
+    y += this.box.scrollTop;
+    return this.shapes.findLast((s) => {
+      if (s.shape === "mark") return Math.hypot(s.x - x, s.y - y) <= 10;
+      if (s.shape === "cluster") return x >= s.x && x <= s.x + s.width && Math.abs(y - s.y) <= 8;
+      return s.id && x >= s.x && x <= s.x + s.width && y >= s.y && y <= s.y + s.height;
+    });
   }
 
   drawAxis() {
     const out = [], s = this.scale;
-    const first = Math.max(0, Scale.before(s.places, this.view.lo)), last = Scale.before(s.places, this.view.hi);
     let room = -Infinity;
+    const tick = (x, text) => out.push(`<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="14" y2="23"/><text x="${(x + 3).toFixed(1)}" y="12">${text}</text>`);
     if (this.mode === "time") {
       const raw = (this.view.width / this.width) * 110, power = 10 ** Math.floor(Math.log10(raw));
       const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
       for (let t = Math.ceil(this.view.lo / step) * step; t <= this.view.hi; t += step) {
-        const x = this.x(t);
-        if (t >= 0) out.push(`<line x1="${x}" x2="${x}" y1="16" y2="23"/><text x="${x + 3}" y="13">${offset(t * 1000)}</text>`);
+        if (t >= 0) tick(this.x(t), offset(t * 1000));
       }
     } else {
-      for (let i = first; i <= last; i++) {
-        const x = this.x(s.places[i]);
-        const pause = i > 0 ? s.times[i] - s.times[i - 1] : 0, before = i > 0 ? this.x(s.places[i - 1]) : x;
-        if (pause >= 1e6 && x - before > 30 && x - 6 - before > 24) {
-          out.push(`<text class="gap" text-anchor="middle" x="${((x + before) / 2).toFixed(1)}" y="22">${span(pause)}</text>`);
-        }
+      const sparse = Math.max(1, Math.floor(this.view.width / this.width)); // places per pixel
+      for (let i = Math.max(0, before(s.places, this.view.lo)); i < s.places.length && s.places[i] <= this.view.hi; i += sparse) {
+        const x = this.x(s.places[i]), left = i > 0 ? this.x(s.places[i - 1]) : x, pause = i > 0 ? s.times[i] - s.times[i - 1] : 0;
+        if (pause >= 1e6 && x - left > 30) out.push(`<text class="gap" text-anchor="middle" x="${((x + left) / 2).toFixed(1)}" y="22">${span(pause)}</text>`);
         if (x < room || x > this.width - 60 || x < 0) continue;
-        out.push(`<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="14" y2="23"/><text x="${(x + 3).toFixed(1)}" y="12">${offset(s.times[i])}</text>`);
+        tick(x, offset(s.times[i]));
         room = x + 110;
       }
     }
@@ -483,40 +371,56 @@ class Chart {
 
   // drawOverview draws the number of events along the whole axis, and the view.
   drawOverview() {
-    const canvas = this.overview, ratio = window.devicePixelRatio || 1, w = this.width, h = 26;
-    canvas.width = w * ratio;
-    canvas.height = h * ratio;
-    const g = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
-    const color = (name) => style.getPropertyValue(name).trim();
+    const ratio = window.devicePixelRatio || 1, w = this.width, h = 26, g = this.overview.getContext("2d");
+    this.overview.width = w * ratio;
+    this.overview.height = h * ratio;
     g.scale(ratio, ratio);
-    const all = this.scale.max - this.scale.min, at = (place) => ((place - this.scale.min) / all) * w;
-    const bins = new Map();
-    for (const e of events) {
-      if (!shown(e)) continue;
-      const i = Math.floor(at(this.scale.place(e.order)) / 3), bin = bins.get(i) || { n: 0, bad: 0, note: 0 };
-      bin.n++;
-      if (e.tone === "refused" || e.tone === "late") bin.bad++;
-      if (e.tone === "note") bin.note++;
-      bins.set(i, bin);
-    }
-    const most = Math.max(1, ...[...bins.values()].map((b) => b.n));
-    for (const [i, bin] of bins) {
+    this.countBins(w);
+    const most = Math.max(1, ...this.bins.map((b) => b.n));
+    this.bins.forEach((bin, i) => {
+      if (!bin.n) return;
       const height = 3 + (h - 8) * Math.sqrt(bin.n / most);
-      g.fillStyle = color("--store");
       g.globalAlpha = 0.55;
+      g.fillStyle = colors["--store"];
       g.fillRect(i * 3, h - height, 2.4, height);
       g.globalAlpha = 1;
-      if (bin.bad || bin.note) {
-        g.fillStyle = color(bin.bad ? "--refused" : "--note");
-        g.fillRect(i * 3, h - 4, 2.4, 4);
-      }
-    }
+      g.fillStyle = colors[bin.bad ? "--refused" : "--note"];
+      if (bin.bad || bin.note) g.fillRect(i * 3, h - 4, 2.4, 4);
+    });
+    const all = this.scale.max - this.scale.min, at = (place) => ((place - this.scale.min) / all) * w;
     const a = at(this.view.lo), b = at(this.view.hi);
-    g.fillStyle = color("--glow");
+    g.fillStyle = colors["--glow"];
     g.globalAlpha = 0.12;
     g.fillRect(a, 0, b - a, h);
     g.globalAlpha = 0.8;
     g.fillRect(a, 0, 1.5, h);
     g.fillRect(b - 1.5, 0, 1.5, h);
   }
+
+  // countBins counts the events for the overview, at most twice a second while they come.
+  countBins(width) {
+    const now = performance.now(), n = Math.ceil(width / 3);
+    if (this.bins && this.bins.length === n && (this.counted === this.lines.length || now - this.countedAt < 500)) return;
+    this.counted = this.lines.length;
+    this.countedAt = now;
+    this.bins = Array.from({ length: n }, () => ({ n: 0, bad: 0, note: 0 }));
+    const { orders, places, min, max } = this.scale;
+    let i = 0;
+    for (const e of this.lines) {
+      while (i < orders.length - 1 && orders[i] < e.order) i++;
+      const bin = this.bins[Math.min(n - 1, Math.floor((((places[i] ?? 0) - min) / (max - min)) * n))];
+      if (!bin) continue;
+      bin.n++;
+      if (e.tone === "refused" || e.tone === "late") bin.bad++;
+      if (e.tone === "note") bin.note++;
+    }
+  }
+}
+
+const ruler = document.createElement("canvas").getContext("2d");
+
+// textWidth returns the width of a text in a lane.
+function textWidth(text) {
+  ruler.font = `11px ${colors.font}`;
+  return ruler.measureText(text).width;
 }

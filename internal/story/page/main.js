@@ -1,30 +1,43 @@
-// Input: selecting events, zooming, filtering.
+// Input: the parts of the story, selecting, zooming, filtering, and what a link keeps.
 
-const chart = new Chart();
-const tip = document.getElementById("tip");
-const byId = (id) => document.getElementById(id);
+const file = JSON.parse(byId("story").textContent); // the story of a file; null on the page of a server
+const server = file ? undefined : new Server(location.search);
+const model = new Model();
+if (file) model.add(file);
+const chart = new Chart(model);
+const list = new List(chart);
+const tip = byId("tip");
+
+// The parts of the page below the chart, by name. Each may have a function draw, which is called when
+// it is shown and, with the new things, when something has happened.
+const panes = { events: {} };
+let pane = "events";
 
 function describe() {
-  byId("title").textContent = printable(story.title || "fakeapi");
-  const n = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
-  const watches = story.readers.filter((r) => r.kind === "watch").length;
+  let requests = 0, faults = 0, writes = 0;
+  for (const e of model.log) {
+    writes += e.revision ? 1 : 0;
+    requests += e.request && refused(e.request) ? 1 : 0;
+    faults += e.note && e.note.kind === "fault" ? 1 : 0;
+  }
+  const watches = model.readers.filter((r) => r.kind === "watch").length;
+  byId("title").textContent = printable(model.title || "fakeapi");
   byId("summary").textContent = [
-    n(story.revisions.length + (story.earlier || 0), "revision"), n(watches, "watcher"), n(story.requests.filter(refused).length, "refused request"),
-    n(story.notes.filter((e) => e.kind === "fault").length, "fault"), `${span(story.ended.at)} from ${new Date(story.began).toISOString().slice(0, 19).replace("T", " ")} UTC`,
+    plural(writes + model.earlier, "revision"), plural(watches, "watcher"), plural(requests, "refused request"),
+    plural(faults, "fault"), `${span(model.ended.at)} from ${new Date(model.began).toISOString().slice(0, 19).replace("T", " ")} UTC`,
   ].join(" · ");
 }
 
-// choose selects an event in the chart, the list and the details. from is where it
+// choose selects an event or a mark in the chart, the list and the details. from is where it
 // was selected.
 function choose(id, from) {
-  chart.chosen = id;
-  const e = eventOf.get(id);
-  const m = !e && /^m(\d+)-(\d+)$/.exec(id || "");
-  if (!e && !m) {
-    chart.chosen = null;
+  const e = model.events.get(id), m = !e && model.markOf(id);
+  chart.chosen = e || m ? id : null;
+  if (chart.chosen && from !== "link") setFollow(false);
+  if (m) {
+    showMark(m.reader, m.mark);
+  } else if (!e) {
     showOverview();
-  } else if (m) {
-    showMark(+m[1], story.readers[+m[1]].marks[+m[2]]);
   } else {
     if (from !== "chart") chart.view.reveal(chart.scale.place(e.order));
     if (e.members) showFold(e);
@@ -34,64 +47,132 @@ function choose(id, from) {
     else if (e.loop) showLoop(e);
     else showMark(e.reader, e.mark);
   }
+  details.setAttribute("aria-live", chart.chosen ? "polite" : "off");
   details.scrollTop = 0;
-  markChosenEvent(chart.chosen, from !== "list");
-  chart.draw();
-  const hash = chart.chosen ? `#${chart.chosen}` : " ";
-  if (location.hash !== hash) history.replaceState(null, "", hash === " " ? location.pathname + location.search : hash);
+  if (from !== "list") list.reveal(chart.chosen);
+  list.draw();
+  redraw();
+  keepLink();
 }
 
-// step selects another visible event: to is "first", "last", or the number of
+// step selects another event of the list: to is "first", "last", or the number of
 // events to move by.
 function step(to) {
-  const visible = events.filter(listed);
-  if (!visible.length) return;
-  const now = visible.findIndex((e) => e.id === chart.chosen);
+  const { lines } = chart;
+  if (!lines.length) return;
+  const now = lines.indexOf(model.events.get(chart.chosen));
   let next = now + to;
   if (to === "first") next = 0;
-  else if (to === "last") next = visible.length - 1;
-  else if (now < 0) next = to > 0 ? 0 : visible.length - 1;
-  choose(visible[Math.min(Math.max(next, 0), visible.length - 1)].id, "keys");
+  else if (to === "last") next = lines.length - 1;
+  else if (now < 0) next = to > 0 ? 0 : lines.length - 1;
+  choose(lines[Math.min(Math.max(next, 0), lines.length - 1)].id, "keys");
+}
+
+// The options of the filters grow with what has happened.
+const options = { client: new Set(), resource: new Set(), namespace: new Set(), verb: new Set(verbs) };
+
+function offer(name, value) {
+  if (!value || options[name].has(value)) return;
+  options[name].add(value);
+  const select = byId(name), later = [...select.options].slice(1).find((o) => o.value > value);
+  select.add(new Option(printable(value), value), later);
+}
+
+function offerAll(things) {
+  for (const { client, targets, verb } of things) {
+    if (client) offer("client", client.name);
+    for (const t of targets || []) {
+      offer("resource", t.resource);
+      offer("namespace", t.namespace);
+    }
+    if (verb) offer("verb", verb.split(" ")[0]);
+  }
+  for (const r of model.readers) {
+    offer("resource", r.resource);
+    offer("client", r.client.name);
+  }
 }
 
 function refilter() {
-  filter.resource = byId("resource").value;
-  filter.namespace = byId("namespace").value;
-  filter.name = byId("name").value.trim();
-  chart.build();
-  listEvents();
-  const e = eventOf.get(chart.chosen);
+  for (const name of Object.keys(filter)) filter[name] = byId(name).value.trim();
+  chart.rebuild();
+  const e = model.events.get(chart.chosen);
   if (e && !shown(e)) choose(null);
-  else markChosenEvent(chart.chosen, true);
-}
-
-function options(select, values) {
-  for (const v of [...new Set(values)].filter(Boolean).sort()) select.add(new Option(v, v));
+  list.draw();
+  list.reveal(chart.chosen);
+  redraw();
+  keepLink();
 }
 
 let frame = 0;
 
+// redraw draws the chart before the next frame, and goes on while it follows the end.
 function redraw() {
-  cancelAnimationFrame(frame);
-  frame = requestAnimationFrame(() => chart.draw());
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    const moves = chart.following && chart.follow();
+    chart.draw();
+    if (moves) redraw();
+  });
 }
 
 function zoom(factor, place) {
-  chart.view.zoom(factor, place);
+  chart.view.zoom(factor, chart.following ? chart.view.hi : place);
+  chart.span = chart.view.width;
   redraw();
 }
 
+function setFollow(on) {
+  if (chart.following === on || !server) return;
+  chart.following = on;
+  byId("follow").setAttribute("aria-pressed", on);
+  if (on) {
+    chart.span = chart.mode === "time" ? 20_000 : 120;
+    list.toEnd();
+  }
+  redraw();
+}
+
+// arrive adds a part of the story of a server. Another instance of the server has another story.
+let instance, described = 0;
+
+function arrive(part, from) {
+  if (instance && instance !== from) {
+    model.clear();
+    chart.rebuild();
+  }
+  const first = !instance;
+  instance = from;
+  const things = model.add(part);
+  chart.add(things);
+  offerAll(things);
+  if (first) {
+    chart.showRecent();
+    setFollow(true);
+    readLink();
+  }
+  if (chart.following) list.toEnd();
+  list.draw();
+  redraw();
+  if (panes[pane].draw) panes[pane].draw(things);
+  if (performance.now() - described < 1000) return;
+  described = performance.now();
+  describe();
+  if (!chart.chosen && !details.matches(":hover, :focus-within")) showOverview();
+}
+
 function keys(e) {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select")) {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea")) {
     if (e.key === "Escape") byId("chart").focus();
     return;
   }
   const onButton = e.target.closest("button") && (e.key === "Enter" || e.key === " ");
-  const inDetails = details.contains(e.target) && e.key.startsWith("Arrow");
-  if (onButton || inDetails) return;
+  const inPane = e.target.closest("#details, .pane:not(#pane-events)") && e.key.startsWith("Arrow");
+  if (onButton || inPane) return;
   const back = e.key === "ArrowLeft" || e.key === "ArrowUp", forth = e.key === "ArrowRight" || e.key === "ArrowDown";
   if (back || forth) {
     if (e.shiftKey) {
+      setFollow(false);
       chart.view.pan((forth ? 0.2 : -0.2) * chart.view.width);
       redraw();
     } else {
@@ -102,6 +183,7 @@ function keys(e) {
   else if (e.key === "+" || e.key === "=") zoom(0.6);
   else if (e.key === "-" || e.key === "_") zoom(1 / 0.6);
   else if (e.key === "0") zoom(Infinity);
+  else if (e.key === "f") setFollow(!chart.following);
   else if (e.key === "/") byId("name").focus();
   else if (e.key === "Escape") choose(null);
   else if (e.key === "Enter" && chart.chosen) details.focus();
@@ -113,8 +195,9 @@ function keys(e) {
 const pointers = new Map();
 let moved = 0;
 
-function placeOf(e) {
-  return chart.placeAt(e.clientX - chart.plot.getBoundingClientRect().left);
+function positionOf(e) {
+  const box = chart.canvas.getBoundingClientRect();
+  return [e.clientX - box.left, e.clientY - box.top];
 }
 
 function pointerDown(e) {
@@ -128,7 +211,7 @@ function pointerMove(e) {
     showTip(e);
     return;
   }
-  const before = [...pointers.values()], was = pointers.get(e.pointerId);
+  const then = [...pointers.values()], was = pointers.get(e.pointerId);
   pointers.set(e.pointerId, e.clientX);
   const now = [...pointers.values()];
   moved += Math.abs(e.clientX - was);
@@ -136,10 +219,11 @@ function pointerMove(e) {
   if (!chart.plot.hasPointerCapture(e.pointerId)) chart.plot.setPointerCapture(e.pointerId);
   chart.plot.classList.add("dragging");
   tip.hidden = true;
+  setFollow(false);
   const perPixel = chart.view.width / chart.width;
   if (now.length === 2) {
-    const left = chart.plot.getBoundingClientRect().left, middle = (now[0] + now[1]) / 2 - left;
-    zoom(Math.abs(before[0] - before[1]) / Math.max(1, Math.abs(now[0] - now[1])), chart.placeAt(middle));
+    const middle = (now[0] + now[1]) / 2 - chart.canvas.getBoundingClientRect().left;
+    zoom(Math.abs(then[0] - then[1]) / Math.max(1, Math.abs(now[0] - now[1])), chart.placeAt(middle));
   }
   chart.view.pan(-((e.clientX - was) / now.length) * perPixel);
   redraw();
@@ -151,45 +235,37 @@ function pointerUp(e) {
 }
 
 function click(e) {
-  const el = document.elementFromPoint(e.clientX, e.clientY);
-  const target = el && el.closest("[data-id], [data-from]");
-  if (!target) {
-    choose(null);
-  } else if (target.dataset.id) {
-    choose(target.dataset.id, "chart");
-  } else {
-    const a = chart.scale.place(+target.dataset.from), b = chart.scale.place(+target.dataset.to), margin = Math.max((b - a) * 0.3, 1);
-    chart.view.show(a - margin, b + margin);
-    redraw();
+  const shape = chart.hit(...positionOf(e));
+  if (!shape || shape.id) {
+    choose(shape ? shape.id : null, "chart");
+    return;
   }
+  const margin = Math.max((shape.to - shape.from) * 0.3, 1);
+  setFollow(false);
+  chart.view.show(shape.from - margin, shape.to + margin);
+  redraw();
 }
 
 function wheel(e) {
   e.preventDefault();
   if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+    setFollow(false);
     chart.view.pan(((e.deltaX || e.deltaY) / chart.width) * chart.view.width);
     redraw();
   } else {
-    zoom(Math.exp(Math.sign(e.deltaY) * Math.min(Math.abs(e.deltaY), 120) * (e.ctrlKey ? 0.01 : 0.003)), placeOf(e));
+    zoom(Math.exp(Math.sign(e.deltaY) * Math.min(Math.abs(e.deltaY), 120) * (e.ctrlKey ? 0.01 : 0.003)), chart.placeAt(positionOf(e)[0]));
   }
 }
 
 function showTip(e) {
-  const target = e.target.closest("[data-id], [data-from]");
-  if (!target) {
-    tip.hidden = true;
-    return;
-  }
-  const { id } = target.dataset, event = eventOf.get(id), m = /^m(\d+)-(\d+)$/.exec(id || "");
-  if (event) {
-    tip.textContent = printable(`${event.no} ${event.who} ${event.text}`);
-  } else if (m) {
-    const k = story.readers[+m[1]].marks[+m[2]];
-    tip.textContent = k.kind === "end" ? "the client ended the watch" : printable(`${markNames[k.kind]} ${k.name || ""} r${k.revision}`);
-  } else {
-    tip.textContent = "many: click to zoom in";
-  }
-  tip.hidden = false;
+  const shape = chart.hit(...positionOf(e));
+  chart.plot.classList.toggle("over", Boolean(shape));
+  tip.hidden = !shape;
+  if (!shape) return;
+  const event = model.events.get(shape.id), m = model.markOf(shape.id);
+  if (event) tip.textContent = printable(`${event.no} ${event.who} ${event.text}`);
+  else if (m) tip.textContent = m.mark.kind === "end" ? "the client ended the watch" : printable(`${markNames[m.mark.kind]} ${m.mark.name || ""} r${m.mark.revision}`);
+  else tip.textContent = `${shape.count} events: click to zoom in`;
   const box = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(4, Math.min(e.clientX + 12, innerWidth - box.width - 4))}px`;
   tip.style.top = `${e.clientY + 16 + box.height > innerHeight ? e.clientY - box.height - 10 : e.clientY + 16}px`;
@@ -198,6 +274,7 @@ function showTip(e) {
 // overviewMove moves the view to the pointer in the overview.
 function overviewMove(e) {
   if (e.type === "pointermove" && !e.buttons) return;
+  setFollow(false);
   chart.overview.setPointerCapture(e.pointerId);
   const part = (e.clientX - chart.overview.getBoundingClientRect().left) / chart.width, s = chart.scale, middle = s.min + part * (s.max - s.min);
   chart.view.show(middle - chart.view.width / 2, middle + chart.view.width / 2);
@@ -208,29 +285,90 @@ const root = document.documentElement, dark = matchMedia("(prefers-color-scheme:
 
 function setTheme(theme) {
   root.dataset.theme = theme;
+  readColors();
   redraw();
+}
+
+function setAxis(mode) {
+  chart.mode = mode;
+  chart.rebuild();
+  if (chart.following) {
+    chart.following = false;
+    setFollow(true);
+  }
+  redraw();
+}
+
+function showPane(name) {
+  pane = panes[name] ? name : "events";
+  for (const tab of document.querySelectorAll("[role=tab]")) {
+    const on = tab.id === `tab-${pane}`;
+    tab.setAttribute("aria-selected", on);
+    tab.tabIndex = on ? 0 : -1;
+    byId(tab.getAttribute("aria-controls")).hidden = !on;
+  }
+  if (panes[pane].draw) panes[pane].draw();
+  list.draw();
+  keepLink();
+}
+
+// A link keeps the view: the fragment of the URL has what differs from the defaults.
+const linked = {
+  event: [() => chart.chosen, (v) => choose(v || null, "link")],
+  axis: [() => (chart.mode === "steps" ? "" : chart.mode), (v) => {
+    byId("axis").value = v || "steps";
+    if (chart.mode !== byId("axis").value) setAxis(byId("axis").value);
+  }],
+  pane: [() => (pane === "events" ? "" : pane), (v) => showPane(v)],
+};
+
+let reading = false;
+
+function keepLink() {
+  if (reading) return;
+  const all = new URLSearchParams();
+  for (const [name, value] of Object.entries(filter)) if (value) all.set(name, value);
+  for (const [name, [get]] of Object.entries(linked)) if (get()) all.set(name, get());
+  const hash = all.size ? `#${all}` : "";
+  if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname + location.search);
+}
+
+function readLink() {
+  reading = true;
+  const all = new URLSearchParams(location.hash.slice(1));
+  let filtered = false;
+  for (const name of Object.keys(filter)) {
+    const el = byId(name), value = all.get(name) || "";
+    if (el.tagName === "SELECT" && name !== "status") offer(name, value);
+    filtered ||= el.value !== value;
+    el.value = value;
+  }
+  if (filtered) refilter();
+  for (const [name, [, set]] of Object.entries(linked)) set(all.get(name) || "");
+  reading = false;
 }
 
 byId("theme").addEventListener("click", () => setTheme(root.dataset.theme === "dark" ? "light" : "dark"));
 dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light"));
-
-options(byId("resource"), story.revisions.flatMap((r) => r.changes.map((c) => c.resource)).concat(story.readers.map((r) => r.resource)));
-options(byId("namespace"), story.revisions.flatMap((r) => r.changes.map((c) => c.namespace)));
-for (const id of ["resource", "namespace"]) byId(id).addEventListener("change", refilter);
-byId("name").addEventListener("input", refilter);
+for (const name of Object.keys(filter)) byId(name).addEventListener(byId(name).tagName === "INPUT" ? "input" : "change", refilter);
 byId("tools").addEventListener("submit", (e) => e.preventDefault());
 byId("axis").addEventListener("change", (e) => {
-  chart.mode = e.target.value;
-  chart.build();
+  setAxis(e.target.value);
+  keepLink();
 });
 byId("zoom-in").addEventListener("click", () => zoom(0.5));
 byId("zoom-out").addEventListener("click", () => zoom(2));
-byId("zoom-all").addEventListener("click", () => zoom(Infinity));
+byId("zoom-all").addEventListener("click", () => {
+  setFollow(false);
+  zoom(Infinity);
+});
+byId("follow").addEventListener("click", () => setFollow(!chart.following));
 document.addEventListener("keydown", keys);
-list.addEventListener("click", (e) => {
+list.box.addEventListener("click", (e) => {
   const row = e.target.closest("[data-id]");
   if (row) choose(row.dataset.id, "list");
 });
+list.box.addEventListener("wheel", (e) => e.deltaY < 0 && setFollow(false), { passive: true });
 details.addEventListener("click", (e) => {
   const to = e.target.closest("[data-go]");
   if (to) choose(to.dataset.go, "keys");
@@ -247,13 +385,39 @@ chart.plot.addEventListener("pointerup", pointerUp);
 chart.plot.addEventListener("pointercancel", pointerUp);
 chart.plot.addEventListener("pointerleave", () => { tip.hidden = true; });
 chart.plot.addEventListener("wheel", wheel, { passive: false });
+chart.box.addEventListener("scroll", redraw);
 chart.overview.addEventListener("pointerdown", overviewMove);
 chart.overview.addEventListener("pointermove", overviewMove);
-addEventListener("resize", redraw);
-addEventListener("hashchange", () => choose(decodeURIComponent(location.hash.slice(1)), "keys"));
+byId("tabs").addEventListener("click", (e) => e.target.closest("[role=tab]") && showPane(e.target.id.slice(4)));
+byId("tabs").addEventListener("keydown", (e) => {
+  const all = [...document.querySelectorAll("[role=tab]")], now = all.indexOf(e.target), by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+  if (!by || now < 0) return;
+  const next = all[(now + by + all.length) % all.length];
+  next.focus();
+  showPane(next.id.slice(4));
+  e.stopPropagation();
+  e.preventDefault();
+});
+addEventListener("resize", () => {
+  chart.arranged = -1;
+  list.draw();
+  redraw();
+});
+addEventListener("hashchange", readLink);
 
-describe();
-listEvents();
 setTheme(dark.matches ? "dark" : "light");
-choose(decodeURIComponent(location.hash.slice(1)), "keys");
-if (!chart.chosen) list.scrollTop = list.scrollHeight;
+for (const verb of verbs) byId("verb").add(new Option(verb, verb));
+document.body.dataset.live = Boolean(server);
+describe();
+if (server) {
+  showOverview();
+  server.follow(arrive, (connected) => {
+    byId("state").textContent = connected ? "live" : "connecting…";
+    byId("state").dataset.connected = connected;
+  });
+} else {
+  offerAll(model.log);
+  list.draw();
+  readLink();
+  if (!chart.chosen) list.toEnd();
+}

@@ -37,6 +37,8 @@ class Story(_Story, total=False):
     compacted: int
     # earlier is how many revisions before the first one are omitted.
     earlier: int
+    # gap reports that events between the part before and this one are omitted.
+    gap: bool
     loops: List[StoryLoop]
     folds: List[StoryFold]
 
@@ -65,6 +67,8 @@ class StoryRevision(_StoryRevision, total=False):
     """A Revision is one transaction. Its number is that of its last change."""
     # omitted is how many changes of a large transaction are omitted.
     omitted: int
+    # lean reports that brief and the changes are without fields.
+    lean: bool
     # seen has an entry for each reader that saw the revision or should have.
     seen: List[List[int]]
 
@@ -314,6 +318,11 @@ class _Change(TypedDict):
 class Change(_Change, total=False):
     """A Change is what a write did to one object."""
     namespace: str
+
+
+class Revisions(TypedDict):
+    """Revisions are revisions as a story has them."""
+    revisions: List[StoryRevision]
 
 
 class Objects(TypedDict, total=False):
@@ -997,6 +1006,14 @@ class Control:
         :param from_: from is the revision of the first write. The default is the oldest one.
         """
         return self._send("GET", "/debug/fakeapi/writes", {"from": from_}, None)
+
+    def revisions(self, *, revision: Sequence[str] | None = None, show_secrets: bool | None = None) -> Revisions:
+        """Writes field by field, as the story has them.
+
+        :param revision: revision is the revision of a write; several select several.
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
+        """
+        return self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
 
     def change_objects(self, *, store: List[Dict[str, Any]] | None = None, remove: List[Dict[str, Any]] | None = None) -> Revision:
         """Stores and removes objects without admission.

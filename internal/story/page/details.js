@@ -1,56 +1,16 @@
-// The panels below the chart: the list of events, and the details of the selected
-// event.
+// The details of the selected event.
 
-const list = document.getElementById("events");
-const details = document.getElementById("details");
-
-function listEvents() {
-  const visible = events.filter(listed);
-  const rows = visible.map((e) => `<div class="event ${e.tone}" role="option" id="e-${e.id}" data-id="${e.id}" aria-selected="false">`
-    + `<time>${offset(e.at)}</time><span class="no">${escape(e.no)}</span>`
-    + `<span class="what"><span class="who">${escape(e.who)}</span> ${escape(e.text)}</span></div>`);
-  if (story.earlier) rows.unshift(`<div class="nothing">${story.earlier} earlier revisions are not shown.</div>`);
-  list.innerHTML = rows.join("") || '<div class="nothing">No events match the filter.</div>';
-}
-
-function markChosenEvent(id, focus) {
-  for (const el of list.querySelectorAll('[aria-selected="true"]')) el.setAttribute("aria-selected", "false");
-  const el = id && document.getElementById(`e-${id}`);
-  if (!el) {
-    list.removeAttribute("aria-activedescendant");
-    return;
-  }
-  el.setAttribute("aria-selected", "true");
-  list.setAttribute("aria-activedescendant", el.id);
-  if (focus) el.scrollIntoView({ block: "nearest" });
-}
+const details = byId("details");
 
 function link(id, text) {
   return `<button type="button" class="link" data-go="${id}">${escape(text)}</button>`;
-}
-
-// yaml formats a value like YAML, for reading only.
-function yaml(v, indent = "") {
-  if (Array.isArray(v)) {
-    return v.length ? v.map((e) => `${indent}- ${yaml(e, `${indent}  `).trimStart()}`).join("\n") : "[]";
-  }
-  if (v !== null && typeof v === "object") {
-    return Object.keys(v).map((name) => `${indent}${name}:${yamlMember(v[name], indent)}`).join("\n") || "{}";
-  }
-  return v === "" ? '""' : String(v);
-}
-
-// yamlMember formats the value of a member whose name has the given indent.
-function yamlMember(v, indent) {
-  if (v !== null && typeof v === "object" && Object.keys(v).length) return `\n${yaml(v, Array.isArray(v) ? indent : `${indent}  `)}`;
-  if (typeof v === "string" && v.includes("\n")) return ` |\n${v.replace(/^/gm, `${indent}  `)}`;
-  return ` ${yaml(v)}`;
 }
 
 function cell(v, kind) {
   return v === undefined ? '<td class="none">·</td>' : `<td class="${kind}">${escape(yaml(v))}</td>`;
 }
 
+// diffOf returns the fields that a change changed.
 function diffOf(change) {
   const fields = change.fields || [];
   if (fields.length === 0) return '<p class="facts">No field differs.</p>';
@@ -64,12 +24,12 @@ function diffOf(change) {
 // neighbours returns the revisions of an object before and after rev.
 function neighbours(change, rev) {
   const same = (c) => c.resource === change.resource && c.namespace === change.namespace && c.name === change.name;
-  const all = story.revisions.filter((r) => r.changes.some(same)), i = all.indexOf(rev);
+  const all = [...model.revisions.values()].filter((r) => r.changes.some(same)), i = all.indexOf(rev);
   return { before: all[i - 1], after: all[i + 1], place: i + 1, of: all.length };
 }
 
 function moment(at) {
-  const time = new Date(Date.parse(story.began) + at / 1000);
+  const time = new Date(model.began + at / 1000);
   return `${offset(at)} · ${time.toISOString().replace("T", " ").replace("Z", " UTC")}`;
 }
 
@@ -79,21 +39,35 @@ function clientFacts(c) {
 
 function showRevision(e) {
   const rev = e.revision;
+  if (rev.lean && server) completeRevision(e);
   const objects = rev.changes.map((c) => {
     const n = neighbours(c, rev);
     const history = n.of > 1 ? `<span class="facts">${n.place} of its ${n.of} revisions</span>`
       + (n.before ? link(`r${n.before.revision}`, `← r${n.before.revision}`) : "") + (n.after ? link(`r${n.after.revision}`, `r${n.after.revision} →`) : "") : "";
-    return `<div class="object"><span class="badge ${c.type}">${c.type}</span><h3>${escape(targetOf(c))}</h3>${history}</div>${diffOf(c)}`;
+    const open = server ? `<button type="button" class="link" data-object="${escape(JSON.stringify([c.resource, c.namespace, c.name, rev.revision]))}">object</button>` : "";
+    return `<div class="object"><span class="badge ${c.type}">${c.type}</span><h3>${escape(targetOf(c))}</h3>${history}${open}</div>${rev.lean ? '<p class="facts">Reading what it changed…</p>' : diffOf(c)}`;
   });
   if (rev.omitted) objects.push(`<p class="facts">and ${rev.omitted} more objects</p>`);
-  const seen = (rev.seen || []).map(([reader, order, at]) => {
-    const r = story.readers[reader];
-    const when = order === undefined ? '<span class="never">not seen</span>' : `<span class="${at - rev.at >= slow ? "slow" : ""}">after ${span(Math.max(0, at - rev.at))}</span>`;
+  const seen = model.readers.map((r) => ({ r, m: model.sighting(r, rev) })).filter(({ m }) => m !== undefined).map(({ r, m }) => {
+    const when = m === null ? '<span class="never">not seen</span>' : `<span class="${m.at - rev.at >= slow ? "slow" : ""}">after ${span(Math.max(0, m.at - rev.at))}</span>`;
     return `<tr><td>${escape(r.client.name)}</td><td>${escape(readerOf(r))}</td><td>${when}</td></tr>`;
   });
   details.innerHTML = `<h2>r${rev.revision} · ${escape(rev.verb)} by ${escape(clientOf(rev.client))}</h2>`
     + `<p class="facts">${moment(rev.at)}<br>${clientFacts(rev.client)}</p>${objects.join("")}<h3>Who saw it</h3>`
     + (seen.length ? `<table><tbody>${seen.join("")}</tbody></table>` : '<p class="facts">No client watched or read it.</p>');
+}
+
+// completeRevision reads the fields of a revision that came without.
+async function completeRevision(e) {
+  try {
+    const [whole] = (await server.get("revisions", { revision: e.revision.revision })).revisions;
+    Object.assign(e.revision, { lean: false, brief: whole.brief, changes: whole.changes });
+  } catch (err) {
+    Object.assign(e.revision, { lean: false });
+  }
+  e.text = `${e.revision.verb} ${e.revision.brief}`;
+  if (chart.chosen === e.id) showRevision(e);
+  list.draw();
 }
 
 function showRequest(e) {
@@ -123,20 +97,15 @@ function showFold(e) {
 const markNames = { list: "listed", get: "got", watch: "began to watch from", step: "had seen up to", end: "ended" };
 
 function showMark(reader, mark) {
-  const r = story.readers[reader];
+  const r = model.readers[reader];
   const what = mark.kind === "end" ? (mark.text ? "The server ended the watch" : "The client ended the watch") : `${markNames[mark.kind]} r${mark.revision}`;
   details.innerHTML = `<h2>${escape(r.client.name)} · ${escape(what)}</h2><p class="facts">${moment(mark.at)}<br>${escape(readerOf(r))} ${escape(mark.name || "")}<br>${clientFacts(r.client)}</p>`
     + (mark.text ? `<p class="message">${escape(mark.text)}</p>` : "")
     + (mark.newest > mark.revision ? `<p class="message">It read r${mark.revision} when r${mark.newest} was the newest.</p>` : "");
 }
 
-// unseen returns the revisions that a reader should have seen and has not.
-function unseen(reader) {
-  return sightingsOf[reader].filter((s) => s.seen === undefined).map((s) => s.rev);
-}
-
 function showReader(i) {
-  const r = story.readers[i], missing = unseen(i);
+  const r = model.readers[i], missing = model.unseen(r);
   const rows = r.marks.filter((m) => m.kind !== "step").slice(-200).map((m) => {
     const what = m.kind === "end" ? (m.text ? `ended: ${m.text}` : "ended by the client") : `${markNames[m.kind]} r${m.revision}`;
     return `<tr><td>${offset(m.at)}</td><td>${escape(what)}</td></tr>`;
@@ -155,26 +124,25 @@ const legend = [
 
 // showOverview shows the summary and the legend.
 function showOverview() {
-  const parts = [];
-  const item = (tone, html) => parts.push(`<tr><td class="${tone}">${html}</td></tr>`);
-  story.readers.forEach((r, i) => {
-    const missing = unseen(i);
-    if (missing.length) {
-      const which = missing.slice(-6).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ");
-      item("", `<b>${escape(r.client.name)}</b> has not seen ${missing.length} ${missing.length === 1 ? "revision" : "revisions"} that it ${r.kind === "watch" ? "watches" : "reads"} (${escape(readerOf(r))}): ${which}`);
-    }
-  });
-  const tally = (one, many, all) => {
-    const lines = all.filter((e) => e.members || !folded.has(e.order)), n = lines.reduce((sum, e) => sum + (e.members ? e.members.length : 1), 0);
-    if (n) item("", `${n} ${n === 1 ? one : many}: ${lines.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
+  const parts = [], item = (html) => parts.push(`<tr><td>${html}</td></tr>`);
+  for (const r of model.readers) {
+    const missing = model.unseen(r);
+    if (!missing.length) continue;
+    const which = missing.slice(-6).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ");
+    item(`<b>${escape(r.client.name)}</b> has not seen ${plural(missing.length, "revision")} that it watches (${escape(readerOf(r))}): ${which}`);
+  }
+  const lines = model.lines.filter((e) => e.members || !model.folded.has(e.order));
+  const tally = (one, many, is) => {
+    const some = lines.filter(is), n = some.reduce((sum, e) => sum + (e.members ? e.members.length : 1), 0);
+    if (n) item(`${plural(n, one, many)}: ${some.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);
   };
-  tally("refused request", "refused requests", events.filter((e) => (e.request || e.members) && e.tone === "refused"));
-  tally("watch ended by the server", "watches ended by the server", events.filter((e) => e.mark && e.tone === "refused"));
-  tally("stale read", "stale reads", events.filter((e) => e.mark && e.tone === "late"));
-  for (const e of events.filter((e) => e.loop)) item("", `${link(e.id, "loop")}: <b>${escape(e.who)}</b> ${escape(e.text)}`);
+  tally("refused request", "refused requests", (e) => (e.request || e.members) && e.tone === "refused");
+  tally("watch ended by the server", "watches ended by the server", (e) => e.mark && e.tone === "refused");
+  tally("stale read", "stale reads", (e) => e.mark && e.tone === "late");
+  for (const e of lines.filter((l) => l.loop)) item(`${link(e.id, "loop")}: <b>${escape(e.who)}</b> ${escape(e.text)}`);
   const notes = { fault: ["fault", "faults"], compaction: ["compaction", "compactions"], clock: ["advance of the clock", "advances of the clock"], state: ["restore", "restores"] };
-  for (const [kind, names] of Object.entries(notes)) tally(...names, events.filter((e) => e.note && e.note.kind === kind));
+  for (const [kind, names] of Object.entries(notes)) tally(...names, (e) => e.note && e.note.kind === kind);
   details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`
-    + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `<svg class="drawing" width="24" height="18" viewBox="-12 -9 24 18" aria-hidden="true"><g class="mark ${tone}">${glyphs[glyph]}</g></svg><span>${text}</span>`).join("")}</div>`
+    + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `${glyphPicture(tone, glyph)}<span>${text}</span>`).join("")}</div>`
     + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. Select a revision to see what it changed and who saw it when.</p>';
 }

@@ -1,0 +1,128 @@
+package storypage
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
+)
+
+// serve returns a server with a listener, which a browser can reach.
+func serve(t *testing.T, options ...fakeapi.Option) world {
+	return world{t, fakeapi.Start(t, append([]fakeapi.Option{fakeapi.WithManualClock(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC))}, options...)...)}
+}
+
+// openLive opens the page of a server, with a fragment, and waits until it has what happened so far.
+func openLive(w world, fragment string) *tab {
+	w.Helper()
+	p := openTab(w.T, w.URL+"/debug/fakeapi/"+fragment, w.URL+"/debug/fakeapi/")
+	p.await(fmt.Sprintf("instance && model.revision >= %d", w.Revision()))
+	return p
+}
+
+// TestLive checks that the page shows what happens while it happens.
+func TestLive(t *testing.T) {
+	w := serve(t)
+	w.as("kubectl/v1", "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	p := openLive(w, "")
+	assert.Equal(t, "live", p.texts("#state")[0])
+	assert.Equal(t, "true", eval[string](p, `byId("follow").getAttribute("aria-pressed")`))
+	p.find("create namespaces shop")
+
+	seen := w.watch("manager/v1", "/api/v1/namespaces")
+	w.as("kubectl/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"1"}}}`)
+	seen()
+	p.await(`chart.lines.some((e) => e.text.includes("metadata.labels"))`)
+	p.clickLine(p.find("metadata.labels"))
+	assert.Contains(t, p.texts("#details h2")[0], "patch by kubectl")
+	p.await(`model.readers.some((r) => r.client.name === "manager" && r.marks.some((m) => m.kind === "step"))`)
+	p.press("Escape", "ArrowRight", "End")
+	assert.Contains(t, p.texts("#details h3 + table tr"), "managerwatch namespacesafter 0 µs")
+
+	require.NoError(t, w.SetLag("namespaces", fakeapi.Lag{Frozen: true}))
+	_, err := w.Inject(faults.ConflictOnce("namespaces"))
+	require.NoError(t, err)
+	for range 2 {
+		w.as("kubectl/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"2"}}}`)
+	}
+	w.Clock().Advance(time.Minute)
+	w.Compact(0)
+	p.await(`chart.lines.some((e) => e.no === "compact")`)
+	p.find("a fault: ")
+	p.press("f")
+	p.await(`chart.scale.max - chart.view.hi < 0.5`)
+	assert.Positive(t, p.shapes("span"), "the lag")
+	assert.Positive(t, p.shapes("chip"), "the manager is behind")
+	assert.Equal(t, 1, p.shapes("cut clock"))
+	assert.Equal(t, 1, p.shapes("cut compaction"))
+}
+
+// TestFollow checks that the newest events stay in view until the user looks elsewhere.
+func TestFollow(t *testing.T) {
+	w := serve(t)
+	write := func(from, to int) {
+		for i := from; i < to; i++ {
+			_, err := w.Store(fakeapi.Object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprintf("c-%d", i), "namespace": "default"}})
+			require.NoError(t, err)
+		}
+	}
+	write(0, 200)
+	p := openLive(w, "")
+	write(200, 300)
+	p.await(`chart.lines.some((e) => e.text.includes("c-299")) && chart.scale.max - chart.view.hi < 0.5`)
+	assert.NotZero(t, p.marks(p.find("default/c-299")), "the newest is in view")
+
+	p.press("ArrowLeft", "Home")
+	assert.Equal(t, "false", eval[string](p, `byId("follow").getAttribute("aria-pressed")`), "what was selected stays in view")
+	at := p.view()
+	write(300, 400)
+	p.await(`chart.lines.some((e) => e.text.includes("c-399"))`)
+	assert.Equal(t, at, p.view())
+	p.click("#follow")
+	p.await(`chart.scale.max - chart.view.hi < 0.5`)
+	assert.NotZero(t, p.marks(p.find("default/c-399")))
+}
+
+// TestForget checks that the page keeps a bounded number of events.
+func TestForget(t *testing.T) {
+	w := serve(t)
+	p := openLive(w, "")
+	assert.Equal(t, []int{200_001, 1}, eval[[]int](p, `(() => {
+		const revisions = Array.from({ length: 250_001 }, (_, i) => ({ order: 1e6 + i, at: i, revision: 1e6 + i, verb: "create", client: { name: "a" }, brief: "", changes: [] }));
+		const part = { began: new Date(0).toISOString(), ended: revisions.at(-1), revision: 0, revisions, readers: [], requests: [], notes: [] };
+		model.clear();
+		chart.rebuild();
+		chart.add(model.add(part));
+		return [model.lines.length, model.gaps];
+	})()`))
+	eval[bool](p, `(list.draw(), true)`)
+	assert.Contains(t, p.texts("#omitted")[0], "Some events were omitted")
+}
+
+// TestLiveFilter checks the filters by client, verb and status.
+func TestLiveFilter(t *testing.T) {
+	w := serve(t)
+	w.as("kubectl/v1", "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	w.as("manager/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"1"}}}`)
+	w.as("manager/v1", "DELETE", "/api/v1/namespaces/none", "")
+	p := openLive(w, "")
+	for _, row := range []struct {
+		filter, value string
+		lines         int
+	}{
+		{"client", "manager", 2}, {"client", "kubectl", 1}, {"verb", "patch", 1}, {"verb", "delete", 1}, {"status", "4xx", 1}, {"status", "2xx", 2}, {"status", "fault", 0},
+	} {
+		p.pick(row.filter, row.value)
+		assert.Len(t, p.lines(), row.lines, "%s %s", row.filter, row.value)
+		assert.Contains(t, eval[string](p, `location.hash`), row.filter+"="+row.value)
+		p.pick(row.filter, "")
+	}
+	p = openLive(w, "#client=manager&verb=patch&axis=time")
+	assert.Len(t, p.lines(), 1, "a link keeps the filters")
+	assert.Equal(t, "time", eval[string](p, `chart.mode`))
+}
