@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/backdoor"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func init() {
@@ -28,6 +29,19 @@ func (b back) StartUsage() { b.api.Cluster().Usage().Start() }
 
 func (b back) Usage() (u any, counting bool) {
 	return b.api.Control().Usage()
+}
+
+func (b back) Validator(group, version, resource string) func(obj map[string]any) validation.List {
+	surface := b.api.Cluster().Surface()
+	t := surface.Lookup(group, version, resource)
+	if t == nil || t.Virtual() {
+		return nil
+	}
+	return func(obj map[string]any) validation.List {
+		t.SetDefaults(obj, nil)
+		errs, _ := t.ValidateAll(context.Background(), obj, nil).In(surface.Release(), t.Group, t.Kind).Split()
+		return errs
+	}
 }
 
 func (b back) HistoryBytes() int64 { return b.api.Cluster().Store().HistoryBytes() }

@@ -6,6 +6,8 @@ package backdoor
 import (
 	"context"
 	"net/http"
+
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // Of returns what a *fakeapi.Server does beyond its API. Package fakeapi sets it: this package
@@ -42,6 +44,10 @@ type Server interface {
 	// Usage returns what was counted, a *usage.Usage of package fakeapi/usage, and whether
 	// requests are counted.
 	Usage() (u any, counting bool)
+
+	// Validator returns what sets the defaults of a new custom resource and returns what is wrong with
+	// it, nil if the server does not serve the resource. It needs the server no more.
+	Validator(group, version, resource string) func(obj map[string]any) validation.List
 
 	// HistoryBytes returns the bytes of memory that only the history occupies: old versions of
 	// objects, and what the log of writes itself needs.

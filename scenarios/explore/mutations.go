@@ -143,6 +143,9 @@ func (m *mutator) pause(ctx context.Context) error {
 // errRefused is returned for a change that the server does not accept.
 var errRefused = errors.New("the server refuses the change")
 
+// errConflict is returned for a change that was made from an older version of the object.
+var errConflict = errors.New("the object has changed")
+
 func (m *mutator) send(ctx context.Context, method, url, contentType string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -159,6 +162,8 @@ func (m *mutator) send(ctx context.Context, method, url, contentType string, bod
 	switch {
 	case err != nil:
 		return err
+	case resp.StatusCode == http.StatusConflict:
+		return fmt.Errorf("%w: %w: %s %s: %d %s", errRefused, errConflict, method, url, resp.StatusCode, text)
 	case resp.StatusCode >= 400:
 		return fmt.Errorf("%w: %s %s: %d %s", errRefused, method, url, resp.StatusCode, text)
 	}

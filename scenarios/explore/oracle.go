@@ -58,6 +58,12 @@ const (
 	Leaks Oracle = "leaks"
 	// Finishes requires that the workload succeeds.
 	Finishes Oracle = "workload"
+	// Path requires, of a workload of Changes, that objects end as they do if the object is created as it
+	// ends: the state depends on the last spec and not on those before.
+	Path Oracle = "path"
+	// Idempotent requires, of a workload of Changes, that the system writes nothing when it starts again
+	// and nothing has changed.
+	Idempotent Oracle = "idempotent"
 	// Holds requires that the invariants of the System hold at every revision.
 	Holds Oracle = "invariant"
 )
@@ -117,7 +123,7 @@ func (s *System) judge(o, ref *outcome, pace Pace) []Violation {
 		j.judgeReference()
 		return j.violations
 	}
-	j.endState(o.final, ref.final)
+	j.states(EndState, o.final, ref.final)
 	j.churn()
 	j.duplicates()
 	j.orphans()
@@ -172,11 +178,12 @@ func sortedKeys[V any](a, b map[objectKey]V) []objectKey {
 	return slices.SortedFunc(maps.Keys(all), func(a, b objectKey) int { return strings.Compare(a.String(), b.String()) })
 }
 
-func (j *judgement) endState(run, ref map[objectKey][]string) {
+// states reports, for EndState or Path, how two states differ.
+func (j *judgement) states(oracle Oracle, run, ref map[objectKey][]string) {
 	for _, key := range sortedKeys(run, ref) {
 		got, want := run[key], ref[key]
 		if len(got) != len(want) {
-			j.report(EndState, key, "", fmt.Sprintf("%s in the end, %d in the reference run", count(len(got)), len(want)))
+			j.report(oracle, key, "", fmt.Sprintf("%s in the end, %d in the reference run", count(len(got)), len(want)))
 			continue
 		}
 		for i := range got {
@@ -188,9 +195,9 @@ func (j *judgement) endState(run, ref map[objectKey][]string) {
 				continue // unreachable: they are JSON
 			}
 			var diffs []string
-			j.diff(key, "", j.scrubber.Body(key.resource, g), j.scrubber.Body(key.resource, w), &diffs)
+			j.diff(oracle, key, "", j.scrubber.Body(key.resource, g), j.scrubber.Body(key.resource, w), &diffs)
 			if len(diffs) > 0 {
-				j.report(EndState, key, "", strings.Join(diffs, "; "))
+				j.report(oracle, key, "", strings.Join(diffs, "; "))
 			}
 		}
 	}
@@ -208,8 +215,8 @@ func count(n int) string {
 }
 
 // diff appends the fields that differ, with the value of the run first.
-func (j *judgement) diff(key objectKey, field string, got, want any, out *[]string) {
-	if field != "" && j.system.excepts(EndState, key, field) {
+func (j *judgement) diff(oracle Oracle, key objectKey, field string, got, want any, out *[]string) {
+	if field != "" && j.system.excepts(oracle, key, field) {
 		return
 	}
 	g, gotMap := got.(map[string]any)
@@ -218,7 +225,7 @@ func (j *judgement) diff(key objectKey, field string, got, want any, out *[]stri
 		all := maps.Clone(g)
 		maps.Copy(all, w)
 		for _, k := range slices.Sorted(maps.Keys(all)) {
-			j.diff(key, strings.TrimPrefix(field+"."+k, "."), g[k], w[k], out)
+			j.diff(oracle, key, strings.TrimPrefix(field+"."+k, "."), g[k], w[k], out)
 		}
 		return
 	}

@@ -32,6 +32,8 @@ type outcome struct {
 	exits     []string
 	panics    []string
 	end       time.Time
+	generated bool   // the workload is one of Changes
+	restarted int64  // the newest revision when the system was restarted; 0 if it was not
 	page      []byte // the story
 	leaked    string // goroutines that have not ended
 

@@ -39,7 +39,7 @@ func paused(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pauses = append(t.pauses, pause{revision: t.srv.Revision(), disturbed: t.inForce.Load() > 0, stopped: stopped})
-	if len(t.pauses) == t.until {
+	if len(t.pauses) == t.course.pause {
 		return errPaused
 	}
 	return nil
@@ -127,6 +127,6 @@ func (s *System) judgeUntil(o, ref *outcome) []Violation {
 // compare returns the differences between two states.
 func (s *System) compare(got, want map[objectKey][]string) []Violation {
 	j := &judgement{system: s}
-	j.endState(got, want)
+	j.states(EndState, got, want)
 	return j.violations
 }

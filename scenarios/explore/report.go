@@ -146,6 +146,8 @@ type Finding struct {
 	// Command runs the plan again; "" if it is not known.
 	Command string
 
+	course course // of the workload; the zero value for that of the reference run
+
 	first int // the number of the first plan, among all plans of the search
 	page  []byte
 	ref   *outcome // with which the run was compared; nil if it is the reference run

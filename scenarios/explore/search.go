@@ -100,6 +100,9 @@ func (s *search) reference() (usable bool, err error) {
 	for _, v := range s.system.judge(again, s.ref, s.pace) {
 		return false, s.found(&Finding{Violation: v}, s.ref)
 	}
+	if s.ref.generated {
+		return s.judgeCourses()
+	}
 	return true, nil
 }
 
@@ -167,6 +170,11 @@ func (s *search) try(plan Plan, page bool) (*outcome, error) { return s.tryUntil
 
 // tryUntil runs a plan with a workload that ends with a pause, 0 for the whole workload.
 func (s *search) tryUntil(pause int, plan Plan, page bool) (*outcome, error) {
+	return s.follow(course{pause: pause}, plan, page)
+}
+
+// follow runs a plan with a course of the workload.
+func (s *search) follow(c course, plan Plan, page bool) (*outcome, error) {
 	var o *outcome
 	var err error
 	start := time.Now()
@@ -176,7 +184,7 @@ func (s *search) tryUntil(pause int, plan Plan, page bool) (*outcome, error) {
 	var steps stepCounter
 	leaked := s.enclose(&steps, func() {
 		time.Sleep(time.Until(start))
-		t := &trial{system: s.system, pace: s.pace, plan: plan, until: pause}
+		t := &trial{system: s.system, pace: s.pace, plan: plan, course: c}
 		if s.bubbles {
 			t.turns = newTurns(&steps)
 		}
@@ -559,6 +567,14 @@ func (s *search) violations(o *outcome, pause int, ref *outcome) []Violation {
 // fails runs a plan and reports whether it has the violation of a finding, whose detail
 // and story it updates.
 func (s *search) fails(plan Plan, f *Finding) (bool, error) {
+	if f.course != (course{}) {
+		v, o, err := s.judgeCourse(f.course)
+		if err != nil || v == nil || !v.same(f.Violation) {
+			return false, err
+		}
+		f.Violation, f.page = *v, o.page
+		return true, nil
+	}
 	o, err := s.tryUntil(f.Pause, plan, true)
 	if err != nil {
 		return false, err

@@ -242,8 +242,8 @@ type Exception struct {
 	Oracle Oracle
 	// Resource, Namespace and Name select objects, with * for any characters; "" is all.
 	Resource, Namespace, Name string
-	// Field is a field with what is below it, such as "status.startedAt", for the oracle
-	// EndState; "" is the whole object.
+	// Field is a field with what is below it, such as "status.startedAt", for the oracles
+	// EndState and Path; "" is the whole object.
 	Field string
 	// Reason says why. It must be set.
 	Reason string

@@ -22,7 +22,7 @@ type trial struct {
 	system *System
 	pace   Pace
 	plan   Plan
-	until  int // the workload ends with this pause; 0 is its own end
+	course course // its pause is 0 for a workload that ends by itself
 	srv    *fakeapi.Server
 	base   int64 // revision of srv at the start
 
@@ -31,18 +31,19 @@ type trial struct {
 
 	inForce atomic.Int32 // decisions that still have an effect
 
-	mu       sync.Mutex // guards the fields below
-	pauses   []pause    // of the workload
-	healed   bool       // no decision is made any more
-	requests []*request // of the system
-	points   []seenPoint
-	counts   map[Point]int // points seen, by their fields without Nth
-	fired    []bool        // decisions of the plan that were made
-	names    map[objectKey]string
-	releases []func()        // of held watches
-	stale    *fakeapi.Server // the replica of which the next incarnation has a front end; nil for srv
-	changes  []change        // as far as they are harvested
-	next     int64           // revision of the first change that is not harvested
+	mu        sync.Mutex // guards the fields below
+	pauses    []pause    // of the workload
+	generated bool       // the workload is one of Changes
+	healed    bool       // no decision is made any more
+	requests  []*request // of the system
+	points    []seenPoint
+	counts    map[Point]int // points seen, by their fields without Nth
+	fired     []bool        // decisions of the plan that were made
+	names     map[objectKey]string
+	releases  []func()        // of held watches
+	stale     *fakeapi.Server // the replica of which the next incarnation has a front end; nil for srv
+	changes   []change        // as far as they are harvested
+	next      int64           // revision of the first change that is not harvested
 }
 
 // A seenPoint is a point that a run has reached.
@@ -105,6 +106,11 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	if !t.calm(t.pace.Quiet, t.pace.Limit) {
 		o.unsettled = true
 	}
+	if t.course.restart && !o.unsettled {
+		o.restarted = t.harvest()
+		t.life.restart()
+		o.unsettled = !t.calm(t.pace.Quiet, t.pace.Limit)
+	}
 	o.end = time.Now()
 	t.harvest()
 	if page {
@@ -115,7 +121,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 		o.page = b.Bytes()
 	}
 	t.mu.Lock()
-	o.requests, o.points, o.changes, o.fired, o.pauses = t.requests, t.points, t.changes, t.fired, t.pauses
+	o.requests, o.points, o.changes, o.fired, o.pauses, o.generated = t.requests, t.points, t.changes, t.fired, t.pauses, t.generated
 	o.begun = map[string]bool{}
 	for _, q := range o.requests {
 		if q.route.Verb != "watch" {

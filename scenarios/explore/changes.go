@@ -1,0 +1,140 @@
+package explore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/generate"
+)
+
+// Changes returns a workload for the custom resource that a file defines: it creates an object, changes it n times
+// to another one, each valid as [Objects] has them, and deletes it. What the server refuses, because of
+// webhooks or of rules about changes, is left out. The object has the same history in every run with a
+// seed. The system has ten seconds after each change; see [Pace].
+//
+// With this workload two more oracles judge the system before it is explored: [Path] and [Idempotent].
+//
+// The definition must be in the server: use fakeapi.WithCRDs in System.Options.
+func Changes(crd string, seed uint64, n int) Workload {
+	h := &history{crd: crd, choices: generate.Random(seed), length: n + 1}
+	return h.run
+}
+
+// A history is what happens to the object of Changes.
+type history struct {
+	crd     string
+	choices *generate.Choices
+	length  int
+
+	mu       sync.Mutex // guards the fields below
+	resource *customResource
+	objects  []fakeapi.Object // that the server of the first run has accepted
+}
+
+// maxRefused is how many objects in a row the server may refuse.
+const maxRefused = 100
+
+func (h *history) run(ctx context.Context, srv *fakeapi.Server) error {
+	r, err := h.readOnce()
+	if err != nil {
+		return fmt.Errorf("changes: %w", err)
+	}
+	m := r.mutator(srv)
+	for i := range h.length {
+		if goesBy(ctx) {
+			continue
+		}
+		if err := h.change(i, func(obj fakeapi.Object) error { return r.write(ctx, m, obj) }); err != nil {
+			return fmt.Errorf("changes: %w", err)
+		}
+		if err := m.pause(ctx); err != nil {
+			return err
+		}
+	}
+	if err := m.send(ctx, http.MethodDelete, m.url+"/"+generatedName, "application/json", nil); err != nil {
+		return fmt.Errorf("changes: %w", err)
+	}
+	return m.pause(ctx)
+}
+
+func (h *history) readOnce() (*customResource, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.resource != nil {
+		return h.resource, nil
+	}
+	r, err := readResource(h.crd)
+	if err == nil {
+		h.resource = r
+	}
+	return r, err
+}
+
+// change makes the change with a number, from 0. In the first run it looks for one that the server accepts.
+func (h *history) change(i int, write func(obj fakeapi.Object) error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i < len(h.objects) {
+		return write(h.objects[i])
+	}
+	var refused error
+	for range maxRefused {
+		obj, ok := h.resource.generator.Object(h.choices, generatedName)
+		if !ok {
+			return fmt.Errorf("%s: no valid object was found", h.crd)
+		}
+		if refused = write(obj); refused == nil {
+			h.objects = append(h.objects, obj)
+			return nil
+		}
+		if !errors.Is(refused, errRefused) {
+			return refused
+		}
+	}
+	return refused
+}
+
+// write creates an object or, if it exists, replaces all of it but its metadata and status. It tries
+// again if the object changes meanwhile.
+func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Object) error {
+	for {
+		present, err := m.srv.Get(r.plural+"."+r.group, r.namespace(), generatedName)
+		method, url, next := http.MethodPost, m.url, maps.Clone(obj)
+		if err == nil {
+			method, url = http.MethodPut, m.url+"/"+generatedName
+			next["metadata"] = present["metadata"]
+			if status, ok := present["status"]; ok {
+				next["status"] = status
+			}
+		}
+		body, err := json.Marshal(next)
+		if err != nil {
+			return err
+		}
+		if err = m.send(ctx, method, url, "application/json", body); !errors.Is(err, errConflict) {
+			return err
+		}
+	}
+}
+
+func (r *customResource) namespace() string {
+	if r.namespaced {
+		return "default"
+	}
+	return ""
+}
+
+// mutator returns a mutator of the objects of the resource.
+func (r *customResource) mutator(srv *fakeapi.Server) *mutator {
+	url := fmt.Sprintf("%s/apis/%s/%s/", srv.URL, r.group, r.version)
+	if r.namespaced {
+		url += "namespaces/" + r.namespace() + "/"
+	}
+	return &mutator{srv: srv, url: url + r.plural}
+}

@@ -1,0 +1,98 @@
+package explore_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+const generators = "/apis/power.example.com/v1/namespaces/default/generators"
+
+// describing returns a controller that writes the spec of a Generator, as text, to a ConfigMap.
+func describing(write func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error) shape {
+	return shape{
+		watches: []watched{{path: generators, keys: self}},
+		reconcile: func(c *controller, key string) error {
+			generator := c.cached(generators, key)
+			if generator == nil {
+				return nil
+			}
+			spec, _ := generator["spec"].(map[string]any)
+			return write(c, defaultMaps+"/"+generator.Name(), generator, spec)
+		},
+	}
+}
+
+func described(generator fakeapi.Object, spec map[string]any) fakeapi.Object {
+	data := map[string]any{}
+	for name, v := range spec {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		data[name] = string(text)
+	}
+	return fakeapi.Object{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+		"metadata": map[string]any{"name": generator.Name(), "ownerReferences": []any{map[string]any{
+			"apiVersion": "power.example.com/v1", "kind": "Generator", "name": generator.Name(), "uid": uidOf(generator), "controller": true,
+		}}},
+	}
+}
+
+func TestChanges(t *testing.T) {
+	needsBubble(t)
+	for name, tt := range map[string]struct {
+		shape  shape
+		oracle explore.Oracle // "" for none
+		text   string
+	}{
+		"correct": {shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
+			return c.apply(path, described(generator, spec))
+		})},
+		"a removed field stays": {oracle: explore.Path, text: "where other changes came before the 2nd one", shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
+			err := c.patch(path, described(generator, spec))
+			if codeOf(err) == 404 {
+				_, err = c.create(defaultMaps, described(generator, spec))
+			}
+			return err
+		})},
+		"each reconciliation writes": {oracle: explore.Idempotent, text: "the system writes when it starts again", shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
+			o := described(generator, spec)
+			o["data"].(map[string]any)["at"] = time.Now().String()
+			return c.apply(path, o)
+		})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := explore.Find(t, explore.System{
+				Options: []fakeapi.Option{
+					fakeapi.WithCRDs(os.DirFS("testdata"), "generators.yaml"), fakeapi.WithControllers(fakeapi.BasicControllers...),
+				},
+				Start:    tt.shape.start,
+				Workload: explore.Changes(many, 3, 4),
+				Ignore:   []explore.Exception{{Oracle: explore.Path, Resource: "configmaps", Field: "data.at", Reason: "it is the time"}},
+				Plans:    60,
+				Dir:      t.TempDir(),
+			})
+			if tt.oracle == "" {
+				assert.Empty(t, report.Findings)
+				assert.Positive(t, report.Plans)
+				return
+			}
+			require.Len(t, report.Findings, 1)
+			f := report.Findings[0]
+			assert.Equal(t, tt.oracle, f.Oracle)
+			assert.Equal(t, "configmaps default/generated", f.Subject)
+			assert.Contains(t, f.Detail, tt.text)
+			assert.Equal(t, 3, f.Repeated)
+			t.Log(f)
+		})
+	}
+}

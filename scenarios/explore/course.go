@@ -1,0 +1,90 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubefake/kubefake/internal/scrub"
+)
+
+// A course is another way for the workload of Changes to come to the state after a pause.
+type course struct {
+	pause   int  // with which the workload ends, counted from 1
+	direct  bool // only the last change before the pause is made
+	restart bool // the system is restarted at the end
+}
+
+// goesBy reports whether a workload of Changes is to leave a change out, because the course of the run is
+// direct. It counts the pause that would follow.
+func goesBy(ctx context.Context) bool {
+	t, ok := ctx.Value(pauseKey{}).(*trial)
+	if !ok {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.generated = true
+	if !t.course.direct || len(t.pauses)+1 >= t.course.pause {
+		return false
+	}
+	t.pauses = append(t.pauses, pause{revision: t.srv.Revision(), stopped: true})
+	return true
+}
+
+// judgeCourses judges a system by itself whose workload is one of Changes. It reports whether nothing was
+// found.
+func (s *search) judgeCourses() (ok bool, err error) {
+	var courses []course
+	last := len(s.ref.pauses) - 1 // then the object is deleted
+	for n := 2; n <= last; n++ {
+		courses = append(courses, course{pause: n, direct: true})
+	}
+	if last > 0 {
+		courses = append(courses, course{pause: last, restart: true})
+	}
+	for _, c := range courses {
+		v, o, err := s.judgeCourse(c)
+		if err != nil {
+			return false, err
+		}
+		if v != nil {
+			return false, s.found(&Finding{Violation: *v, course: c, page: o.page}, nil)
+		}
+	}
+	return true, nil
+}
+
+// judgeCourse returns what is wrong with a run of a course, nil if nothing is.
+func (s *search) judgeCourse(c course) (*Violation, *outcome, error) {
+	ref, err := s.referenceUntil(c.pause)
+	if err != nil || ref == nil {
+		return nil, nil, err
+	}
+	o, err := s.follow(c, nil, true)
+	if err != nil || o.unsettled || o.workload != nil {
+		return nil, o, err
+	}
+	j := &judgement{system: s.system, run: o, scrubber: scrub.ForReaders()}
+	if c.direct {
+		j.states(Path, o.final, ref.final)
+	} else {
+		j.idempotence()
+	}
+	if len(j.violations) == 0 {
+		return nil, o, nil
+	}
+	v := j.violations[0]
+	if c.direct {
+		v.Detail += fmt.Sprintf(", where other changes came before the %s one", ordinal(c.pause))
+	}
+	return &v, o, nil
+}
+
+// idempotence reports what a system has written after its restart.
+func (j *judgement) idempotence() {
+	for i := range j.run.changes {
+		if c := &j.run.changes[i]; c.system && c.revision > j.run.restarted && j.run.restarted > 0 {
+			j.report(Idempotent, c.key(), "", fmt.Sprintf("nothing has changed, and the system writes when it starts again: %s by %s", c.what, c.client))
+		}
+	}
+}
