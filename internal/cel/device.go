@@ -3,7 +3,8 @@ package cel
 import (
 	"fmt"
 	"strings"
-	"sync"
+
+	"github.com/kubefake/kubefake/internal/once"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -24,14 +25,10 @@ type DeviceSelectors struct {
 	ListTypeAttributes bool // DRAListTypeAttributes is on: attributes may be lists
 }
 
-// deviceEnvs has an environment for each DeviceSelectors.
-var deviceEnvs sync.Map
+var deviceEnv = once.PerKey(DeviceSelectors.env)
 
-// env returns the environment of the selectors.
+// env makes the environment of the selectors.
 func (s DeviceSelectors) env() *cel.Env {
-	if env, ok := deviceEnvs.Load(s); ok {
-		return env.(*cel.Env)
-	}
 	perDomain := func(t *types.Type) *types.Type {
 		return types.NewMapType(types.StringType, types.NewMapType(types.StringType, t))
 	}
@@ -55,7 +52,6 @@ func (s DeviceSelectors) env() *cel.Env {
 	if err != nil {
 		panic("cel: " + err.Error()) // unreachable: tests build it
 	}
-	deviceEnvs.Store(s, env)
 	return env
 }
 
@@ -101,7 +97,7 @@ const maxDeviceSelectorCost = 1_000_000
 // Check validates a CEL selector of a device request. It returns nil if the selector is
 // valid.
 func (s DeviceSelectors) Check(text string, path *validation.Path) *validation.Error {
-	env := s.env()
+	env := deviceEnv(s)
 	ast, issues := env.Compile(text)
 	if issues.Err() != nil {
 		return validation.Invalid(path, text, "compilation failed: "+issues.String())

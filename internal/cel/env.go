@@ -1,7 +1,7 @@
 package cel
 
 import (
-	"sync"
+	"github.com/kubefake/kubefake/internal/once"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -48,26 +48,21 @@ func NewExpressions(minor int) Version {
 // newestLibrary is the newest behavior of expressions.
 const newestLibrary = behavior.CELLists
 
-// bases has the environments of base: func() *cel.Env by Version.
-var bases sync.Map
-
 // base returns the environment that all others of the version extend.
 func base(v Version) *cel.Env {
 	if v.has(newestLibrary) {
 		v = 0
 	}
-	env, ok := bases.Load(v)
-	if !ok {
-		env, _ = bases.LoadOrStore(v, sync.OnceValue(func() *cel.Env {
-			env, err := cel.NewEnv(cel.Lib(baseLibrary{v}))
-			if err != nil {
-				panic("cel: " + err.Error()) // unreachable: tests build it
-			}
-			return env
-		}))
-	}
-	return env.(func() *cel.Env)()
+	return baseEnv(v)
 }
+
+var baseEnv = once.PerKey(func(v Version) *cel.Env {
+	env, err := cel.NewEnv(cel.Lib(baseLibrary{v}))
+	if err != nil {
+		panic("cel: " + err.Error()) // unreachable: tests build it
+	}
+	return env
+})
 
 // baseLibrary has the options of the base environment.
 type baseLibrary struct{ Version }

@@ -2,8 +2,9 @@ package cluster
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
+
+	"github.com/kubefake/kubefake/internal/once"
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/release"
@@ -56,16 +57,8 @@ func newSeeds(p *release.Release, types *resource.Types) *seeds {
 	return out
 }
 
-var allSeeds sync.Map // of *release.Release to func() *seeds
-
 // seedsOf returns the seeds of a release, which are made once per process.
-func seedsOf(p *release.Release) *seeds {
-	once, ok := allSeeds.Load(p)
-	if !ok {
-		once, _ = allSeeds.LoadOrStore(p, sync.OnceValue(func() *seeds { return newSeeds(p, serving.Builtin(p)) }))
-	}
-	return once.(func() *seeds)()
-}
+var seedsOf = once.PerKey(func(p *release.Release) *seeds { return newSeeds(p, serving.Builtin(p)) })
 
 // describesServed reports whether the group version of the APIService of that name
 // is served.

@@ -1,7 +1,7 @@
 package schema
 
 import (
-	"sync"
+	"github.com/kubefake/kubefake/internal/once"
 )
 
 // Documents are the OpenAPI v3 documents of a Kubernetes release.
@@ -15,9 +15,6 @@ type Documents interface {
 	// descriptions.
 	BareOpenAPI(path string) ([]byte, error)
 }
-
-// documents caches the parsed documents: a func() *Document by documentKey.
-var documents sync.Map
 
 // documentKey identifies a document of a release.
 type documentKey struct {
@@ -52,13 +49,10 @@ func find(release Documents, path, group, version, kind string) (*Schema, bool) 
 	if release.OpenAPIHash(path) == "" {
 		return nil, false
 	}
-	key := documentKey{release, path}
-	load, ok := documents.Load(key)
-	if !ok {
-		load, _ = documents.LoadOrStore(key, sync.OnceValue(key.load))
-	}
-	return load.(func() *Document)().ForKind(group, version, kind)
+	return documentOf(documentKey{release, path}).ForKind(group, version, kind)
 }
+
+var documentOf = once.PerKey(documentKey.load)
 
 // load parses the document. It panics on an error: the documents are part of the
 // program, and a test parses all of them.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/once"
+
 	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/crd"
@@ -66,28 +68,20 @@ type builtinDocuments struct {
 	openapi   *openapi.Set
 }
 
-var builtin sync.Map // of *release.Release to func() *builtinDocuments
-
-func builtinDocumentsOf(r *release.Release) *builtinDocuments {
-	once, ok := builtin.Load(r)
-	if !ok {
-		once, _ = builtin.LoadOrStore(r, sync.OnceValue(func() *builtinDocuments {
-			surface := discovery.Surface{
-				Builtin:   r.GroupVersions(),
-				Types:     r.Types(),
-				Paths:     rootPaths(r),
-				Beta:      !r.Has(behavior.OptionalBetaDiscovery) || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
-				NullTimes: !r.Has(behavior.OmitsNullTimes),
-				Encodings: []discovery.Encoding{
-					{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
-					{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
-				},
-			}
-			return &builtinDocuments{surface: surface, documents: discovery.New(surface), openapi: builtinOpenAPI(r)}
-		}))
+var builtinDocumentsOf = once.PerKey(func(r *release.Release) *builtinDocuments {
+	surface := discovery.Surface{
+		Builtin:   r.GroupVersions(),
+		Types:     r.Types(),
+		Paths:     rootPaths(r),
+		Beta:      !r.Has(behavior.OptionalBetaDiscovery) || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
+		NullTimes: !r.Has(behavior.OmitsNullTimes),
+		Encodings: []discovery.Encoding{
+			{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
+			{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
+		},
 	}
-	return once.(func() *builtinDocuments)()
-}
+	return &builtinDocuments{surface: surface, documents: discovery.New(surface), openapi: builtinOpenAPI(r)}
+})
 
 // encodeDiscovery returns the conversion of discovery documents to a format.
 func encodeDiscovery(f codec.Format) func(doc []byte) ([]byte, error) {

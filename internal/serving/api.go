@@ -2,8 +2,9 @@ package serving
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
+
+	"github.com/kubefake/kubefake/internal/once"
 
 	"github.com/kubefake/kubefake/internal/admission/dynamic"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
@@ -93,17 +94,9 @@ type builtin struct {
 	none     Definitions
 }
 
-var builtins sync.Map // of *release.Release to func() *builtin
-
-func builtinOf(p *release.Release) *builtin {
-	once, ok := builtins.Load(p)
-	if !ok {
-		once, _ = builtins.LoadOrStore(p, sync.OnceValue(func() *builtin {
-			return &builtin{types: resource.NewTypes(kinds.Types(p)), managers: newManagerCache(context.Background(), p), none: newDefinitions()}
-		}))
-	}
-	return once.(func() *builtin)()
-}
+var builtinOf = once.PerKey(func(p *release.Release) *builtin {
+	return &builtin{types: resource.NewTypes(kinds.Types(p)), managers: newManagerCache(context.Background(), p), none: newDefinitions()}
+})
 
 // Builtin returns the types of a release.
 func Builtin(p *release.Release) *resource.Types { return builtinOf(p).types }

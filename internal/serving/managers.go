@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/once"
+
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
@@ -44,19 +46,13 @@ func (m *Managers) Action(subresource string, body resource.Codec, p *release.Re
 type managerCache struct {
 	ctx     context.Context // of conversions
 	release *release.Release
-	made    sync.Map // of *resource.Type to func() *Managers
+	of      func(t *resource.Type) *Managers
 }
 
 func newManagerCache(ctx context.Context, p *release.Release) *managerCache {
-	return &managerCache{ctx: ctx, release: p}
-}
-
-func (c *managerCache) of(t *resource.Type) *Managers {
-	once, ok := c.made.Load(t)
-	if !ok {
-		once, _ = c.made.LoadOrStore(t, sync.OnceValue(func() *Managers { return c.make(t) }))
-	}
-	return once.(func() *Managers)()
+	c := &managerCache{ctx: ctx, release: p}
+	c.of = once.PerKey(c.make)
+	return c
 }
 
 func (c *managerCache) make(t *resource.Type) *Managers {

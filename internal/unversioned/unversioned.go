@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/once"
+
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/data"
 )
@@ -81,32 +83,26 @@ type structKey struct {
 	name string
 }
 
-// structs caches fieldsOf: []field by structKey.
-var structs sync.Map
-
 // fieldsOf returns the fields of a struct, nil if there is no such type.
 func (r release) fieldsOf(name string) []field {
 	if !HasOlderTypes(int(r)) {
 		r = newest
 	}
-	key := structKey{r, name}
-	if known, ok := structs.Load(key); ok {
-		return known.([]field)
-	}
-	var fields []field
+	return fieldsOfStruct(structKey{r, name})
+}
+
+var fieldsOfStruct = once.PerKey(func(of structKey) []field {
 	for _, s := range slices.Backward(sections()) {
-		if s.release != newest && (r == newest || s.release < r) {
+		if s.release != newest && (of.release == newest || s.release < of.release) {
 			continue
 		}
-		if _, rest, ok := strings.Cut(s.text, "\n"+name+"\t"); ok {
+		if _, rest, ok := strings.Cut(s.text, "\n"+of.name+"\t"); ok {
 			line, _, _ := strings.Cut(rest, "\n")
-			fields = parseFields(line)
-			break
+			return parseFields(line)
 		}
 	}
-	structs.Store(key, fields)
-	return fields
-}
+	return nil
+})
 
 // parseFields parses the line of a struct, without its name.
 func parseFields(line string) (fields []field) {

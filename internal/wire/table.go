@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/once"
+
 	"github.com/kubefake/kubefake/internal/fieldname"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/release/data"
@@ -119,18 +121,8 @@ type table struct {
 	older    []int                        // minor numbers of the releases from it on whose types differ, the newest first
 }
 
-// tables has the tables of ForKindIn, func() *table by minor number.
-var tables sync.Map
-
-func tableOf(minor int) *table {
-	t, ok := tables.Load(minor)
-	if !ok {
-		t, _ = tables.LoadOrStore(minor, sync.OnceValue(func() *table {
-			return open(minor)
-		}))
-	}
-	return t.(func() *table)()
-}
+// tableOf returns the table of ForKindIn by the minor number.
+var tableOf = once.PerKey(open)
 
 // NullCreation reports whether a release, by its minor number, encodes an object without
 // metadata.creationTimestamp with the field as null.

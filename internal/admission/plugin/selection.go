@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+
+	"github.com/kubefake/kubefake/internal/once"
 
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/release/behavior"
@@ -174,12 +175,4 @@ func Names(minor int) (names []string) {
 // minor release. The chain is shared.
 func Default(minor int) *Chain { return defaultChain(minor) }
 
-var defaultChains sync.Map // of int to *Chain
-
-func defaultChain(minor int) *Chain {
-	c, ok := defaultChains.Load(minor)
-	if !ok {
-		c, _ = defaultChains.LoadOrStore(minor, New(Selection{}.enabled(minor)))
-	}
-	return c.(*Chain)
-}
+var defaultChain = once.PerKey(func(minor int) *Chain { return New(Selection{}.enabled(minor)) })
