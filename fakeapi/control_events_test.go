@@ -123,6 +123,19 @@ func TestControlEventsOfManyWrites(t *testing.T) {
 	assert.NotEmpty(t, answer["revisions"].([]any)[0].(map[string]any)["changes"].([]any)[0].(map[string]any)["fields"])
 }
 
+// A stream has placeholders in place of secrets.
+func TestControlEventsHideSecrets(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	_, err := srv.Store(fakeapi.Object{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "key", "namespace": "default"}, "stringData": map[string]any{"password": "correct horse"}})
+	require.NoError(t, err)
+	_, part := followEvents(t, srv, "").next()
+	text, err := json.Marshal(part)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "scrubbed-")
+	assert.NotContains(t, string(text), "horse")
+	assert.NotContains(t, string(text), "Y29ycmVjdCBob3JzZQ==")
+}
+
 // A server that ends ends the stream.
 func TestControlEventsEnd(t *testing.T) {
 	srv := fakeapi.Start(t)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -284,6 +285,16 @@ func (p *tab) event(method string, params json.RawMessage) {
 		defer p.mu.Unlock()
 		p.troubles = append(p.troubles, trouble)
 	}
+}
+
+// forgive removes a trouble that contains words from those that fail the test.
+func (p *tab) forgive(words string) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.troubles, func(t string) bool { return strings.Contains(t, words) })
+	require.GreaterOrEqual(p.t, i, 0, p.troubles)
+	p.troubles = slices.Delete(p.troubles, i, i+1)
 }
 
 func (p *tab) mayLoad(url string) bool {

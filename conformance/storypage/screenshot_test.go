@@ -1,36 +1,158 @@
 package storypage
 
 import (
+	"bytes"
 	"encoding/base64"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
 )
 
-// picture writes a picture of the page into the directory that SCREENSHOTS names. It does nothing if that
-// is not set.
+// picture writes a picture of the page into the directory that SCREENSHOTS names.
 func (p *tab) picture(name string, width, height int) {
 	p.t.Helper()
-	dir := os.Getenv("SCREENSHOTS")
-	if dir == "" {
-		return
-	}
 	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.mouse("mouseMoved", point{1, 1}, nil)
+	p.waitForDraw()
 	p.waitForDraw()
 	var shot struct{ Data string }
 	p.call("Page.captureScreenshot", object{"format": "png"}, &shot)
-	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	data, err := base64.StdEncoding.DecodeString(shot.Data)
 	require.NoError(p.t, err)
-	require.NoError(p.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
+	data, err = small(data)
+	require.NoError(p.t, err)
+	require.NoError(p.t, os.WriteFile(filepath.Join(os.Getenv("SCREENSHOTS"), name+".png"), data, 0o600))
 }
 
+// small returns a picture with the 200 colours that it has most of.
+func small(in []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(in))
+	if err != nil {
+		return nil, err
+	}
+	counts := map[color.Color]int{}
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			counts[img.At(x, y)]++
+		}
+	}
+	var all color.Palette
+	for c := range counts {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b color.Color) int { return counts[b] - counts[a] })
+	out := image.NewPaletted(b, all[:min(200, len(all))])
+	nearest := map[color.Color]uint8{}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := img.At(x, y)
+			i, ok := nearest[c]
+			if !ok {
+				i = uint8(out.Palette.Index(c))
+				nearest[c] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	var w bytes.Buffer
+	e := png.Encoder{CompressionLevel: png.BestCompression}
+	err = e.Encode(&w, out)
+	return w.Bytes(), err
+}
+
+// both writes a picture for a wide window and one for a narrow one.
+func (p *tab) both(name string) {
+	p.t.Helper()
+	p.picture(name, 1280, 800)
+	p.picture(name+"-narrow", 480, 900)
+}
+
+// staleCache returns a server on which the controller of examples/stalecache has made its mistake: with a watch of
+// Pods that is two seconds late, it has created three Pods twice.
+func staleCache(t *testing.T) world {
+	const agent = "replicasets/v1"
+	w := serve(t)
+	w.watch(agent, "/apis/apps/v1/replicasets")
+	seen := w.watch(agent, "/api/v1/pods")
+	require.NoError(t, w.SetLag("pods", fakeapi.Lag{By: 2 * time.Second}))
+	w.as("user/v1", "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"web"},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},
+		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"app","image":"app:1"}]}}}}`)
+	set, err := w.Get("replicasets.apps", "default", "web")
+	require.NoError(t, err)
+	create := func() {
+		for range 3 {
+			w.as(agent, "POST", "/api/v1/namespaces/default/pods", fmt.Sprintf(`{"metadata":{"generateName":"web-","labels":{"app":"web"},"ownerReferences":[
+				{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":%q,"controller":true}]},"spec":{"containers":[{"name":"app","image":"app:1"}]}}`, set["metadata"].(map[string]any)["uid"]))
+		}
+	}
+	create()
+	w.Clock().Advance(time.Second)
+	w.as("user/v1", "PATCH", "/apis/apps/v1/namespaces/default/replicasets/web", `{"metadata":{"annotations":{"note":"hello"}}}`)
+	create()
+	w.Clock().Advance(3 * time.Second)
+	for range 6 {
+		seen()
+	}
+	return w
+}
+
+// TestPictures writes the pictures of docs/page.md.
 func TestPictures(t *testing.T) {
 	if os.Getenv("SCREENSHOTS") == "" {
 		t.Skip("SCREENSHOTS does not name a directory")
 	}
-	p := open(t, page(t, incident(t)))
-	p.clickLine(p.find("spec.replicas 1 → 5"))
-	p.picture("story", 1280, 860)
+	w := staleCache(t)
+	p := openLive(w, "")
+	p.await(`model.readers.some((r) => r.marks.some((m) => m.kind === "step" && m.revision >= model.revision))`)
+	p.picture("stalecache-1", 1200, 820)
+	writes := eval[[]string](p, `chart.lines.filter((e) => e.revision && e.text.includes("create pods")).map((e) => e.id)`)
+	require.Len(t, writes, 6)
+	p.clickLine(writes[3])
+	p.picture("stalecache-2", 1200, 900)
+	p.click("#details [data-object]")
+	p.await(`byId("object").querySelector("pre")`)
+	p.picture("stalecache-3", 1200, 900)
+
+	w = rollout(t)
+	for range 12 {
+		w.as("poller/v1", "GET", deployments+"/shop", "")
+	}
+	w.as("kubectl/v1", "DELETE", "/api/v1/namespaces/default/secrets/none", "")
+	p = openLive(w, "")
+	p.both("timeline")
+	p.clickLine(p.find("spec.replicas 1 → 2"))
+	p.both("details")
+	p.click("#tab-objects")
+	p.await(`document.querySelector('[data-resource="pods"]')`)
+	p.click(`[data-resource="pods"]`)
+	p.await(`byId("table").textContent.includes("0/1")`)
+	p.both("table")
+	p.click(`[data-resource="deployments.apps"]`)
+	p.await(`byId("table").textContent.includes("shop")`)
+	p.click(`#table [data-object]`)
+	p.await(`byId("object").querySelector("pre")`)
+	p.both("object")
+	p.click("#tab-actions")
+	p.await(`byId("known-resources").options.length`)
+	p.both("actions")
+	p.click("#tab-findings")
+	p.await(`byId("findings").querySelector("[data-rule]")`)
+	p.both("findings")
+	p.click("#theme")
+	p.click("#tab-events")
+	p.both("dark")
+	p = open(t, page(t, incident(t)))
+	p.clickLine(p.find("store configmaps"))
+	p.both("story")
 }

@@ -108,6 +108,8 @@ func (c *Control) Serve(r Request) (Answer, error) {
 	switch {
 	case name == eventsPath && r.Method == http.MethodGet:
 		return c.events(&r), nil
+	case name == statePath && r.Method == http.MethodGet:
+		return c.state()
 	case op != nil:
 	case methods == nil:
 		return Answer{}, notFound(fmt.Sprintf("the control endpoint has no %s; GET %s lists its requests", r.Path, Prefix))
@@ -132,6 +134,17 @@ func (c *Control) Serve(r Request) (Answer, error) {
 		}
 	}
 	return jsonAnswer(out)
+}
+
+// statePath is the path below Prefix of the state as a file. It is no Operation, because its answer is no
+// JSON document.
+const statePath = "state"
+
+// state answers with the present state, for fakeapi.WithState. It has secrets.
+func (c *Control) state() (Answer, error) {
+	var b bytes.Buffer
+	err := c.cluster.WriteState(&b)
+	return Answer{ContentType: "application/octet-stream", Body: b.Bytes()}, err
 }
 
 func jsonAnswer(v any) (Answer, error) {

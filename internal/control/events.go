@@ -3,11 +3,11 @@ package control
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/story"
 )
 
@@ -37,7 +37,9 @@ func (c *Control) events(r *Request) Answer {
 		since = r.Query.Get("since")
 	}
 	return Answer{ContentType: "text/event-stream", Stream: func(send func([]byte) error) error {
-		f := story.Follow(c.source(r.Host, c.scrubber(route.ParseBool(r.Query.Get("showSecrets")))), c.position(since))
+		var of SecretsQuery
+		decodeQuery(r.Query, reflect.ValueOf(&of).Elem())
+		f := story.Follow(c.source(r.Host, c.scrubber(of.ShowSecrets)), c.position(since))
 		tick := time.NewTicker(eventsInterval)
 		defer tick.Stop()
 		sent := time.Now()

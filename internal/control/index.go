@@ -18,6 +18,8 @@ var Operations = []Operation{
 	{"GET", "requests", "requests", "the newest requests, with their answers", "", "", serve((*Control).requests)},
 	{"GET", "writes", "writes", "the writes from a revision on, with their writers", "from=1", "", serve((*Control).writes)},
 
+	{"GET", "objects", "readObjects", "the objects of a resource at a revision, as kubectl prints them", "resource=namespaces", "", serve((*Control).readObjects)},
+	{"GET", "object", "readObject", "an object at a revision, with its versions, owners, dependents and Events", "resource=namespaces&name=default", "", serve((*Control).readObject)},
 	{"GET", "revisions", "revisions", "writes field by field, as the story has them", "revision=1", "", serve((*Control).revisions)},
 
 	{"POST", "objects", "changeObjects", "stores and removes objects without admission", "", `{"store": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
@@ -136,8 +138,8 @@ func (c *Control) index(r *Request) (Answer, error) {
 	return Answer{ContentType: "text/plain; charset=utf-8", Body: c.indexText(r)}, nil
 }
 
-// state returns the state of the server in a line.
-func (c *Control) state() string {
+// summary returns the state of the server in a line.
+func (c *Control) summary() string {
 	return fmt.Sprintf("revision %d, %d faults, %s", c.cluster.Store().Revision(), len(c.faults.Rules()), c.cluster.Clock().Now().UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
@@ -145,7 +147,7 @@ const introduction = "This server is a Kubernetes API server for tests. These re
 
 func (c *Control) indexText(r *Request) []byte {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "%s\n%s\n%s\n", introduction, manual, c.state())
+	fmt.Fprintf(&out, "%s\n%s\n%s\n", introduction, manual, c.summary())
 	for i := range Operations {
 		o := &Operations[i]
 		fmt.Fprintf(&out, "\n%-6s %s%s: %s\n       %s\n", o.Method, Prefix, o.Path, o.Effect, o.curl(r.BaseURL))

@@ -38,7 +38,7 @@ func TestPageStory(t *testing.T) {
 // The page loads nothing else and contains every script.
 func TestPageIsSelfContained(t *testing.T) {
 	html := pageOf(t, &Story{})
-	assert.Empty(t, regexp.MustCompile(`(?i)https?://[^\s"'<]+|@import|url\(|<link rel="stylesheet"|\ssrc=`).FindAllString(html, -1))
+	assert.Empty(t, regexp.MustCompile(`(?i)https?://[^\s"'<]+|@import|\burl\(|<link rel="stylesheet"|\ssrc=`).FindAllString(html, -1))
 	assert.NotContains(t, html, "{{")
 	names, err := fs.Glob(page, "page/*.js")
 	require.NoError(t, err)

@@ -252,6 +252,79 @@ export interface Change {
   name: string;
 }
 
+/** A Table has objects as kubectl prints them. */
+export interface Table {
+  revision: number;
+  /** resources are all resources that have objects. columns and rows are those of the resource of
+   * the query. */
+  resources: ResourceCount[];
+  columns: Column[];
+  rows: TableRow[];
+  /** total is how many objects are selected. rows has at most 500 of them. */
+  total: number;
+}
+
+/** A ResourceCount is the number of objects of a resource. */
+export interface ResourceCount {
+  resource: string;
+  count: number;
+}
+
+/** A Column describes a column of cells. */
+export interface Column {
+  name: string;
+  /** string, integer, number, boolean or date */
+  type: string;
+  /** name for the column of names */
+  format: string;
+  description: string;
+  /** 0 is always shown, others in wide output */
+  priority: number;
+}
+
+/** A TableRow is an object in a table. */
+export interface TableRow {
+  namespace?: string;
+  name: string;
+  /** revision is that of the last write of the object. */
+  revision: number;
+  cells: any[];
+}
+
+/** An ObjectAt is an object at a revision, with what belongs to it. */
+export interface ObjectAt {
+  /** object is absent if it does not exist at the revision. revision is that of its last write. */
+  object?: Record<string, any>;
+  revision: number;
+  /** versions are the revisions of all its kept versions, oldest first. */
+  versions: ObjectVersion[];
+  /** owners are the owners in metadata.ownerReferences and theirs, the nearest first. dependents
+   * have the object, or a dependent before them, as owner. */
+  owners: Relative[];
+  dependents: Relative[];
+  /** events are the events about the object. */
+  events: Record<string, any>[];
+}
+
+/** An ObjectVersion is a version of an object. */
+export interface ObjectVersion {
+  revision: number;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** writer is who wrote it; the zero value if the server no longer knows. */
+  writer: Writer;
+}
+
+/** A Relative is an owner or a dependent of an object. */
+export interface Relative {
+  resource: string;
+  namespace?: string;
+  name: string;
+  /** generations is how many objects up or down it is. */
+  generations: number;
+  /** missing reports an owner that does not exist at the revision. */
+  missing?: boolean;
+}
+
 /** Revisions are revisions as a story has them. */
 export interface Revisions {
   revisions: StoryRevision[];
@@ -858,11 +931,17 @@ export class Control {
   /** The writes from a revision on, with their writers. */
   writes(query?: { from?: string }): Promise<Write[]>;
 
-  /** Writes field by field, as the story has them. */
-  revisions(query?: { revision?: string[]; showSecrets?: boolean }): Promise<Revisions>;
+  /** The objects of a resource at a revision, as kubectl prints them. */
+  readObjects(query?: { resource?: string; revision?: string; namespace?: string; name?: string; showSecrets?: boolean }): Promise<Table>;
 
   /** Stores and removes objects without admission. */
   changeObjects(request?: Objects): Promise<Revision>;
+
+  /** An object at a revision, with its versions, owners, dependents and Events. */
+  readObject(query?: { resource?: string; namespace?: string; name?: string; revision?: string; showSecrets?: boolean }): Promise<ObjectAt>;
+
+  /** Writes field by field, as the story has them. */
+  revisions(query?: { revision?: string[]; showSecrets?: boolean }): Promise<Revisions>;
 
   /** Keeps the state under a name. */
   snapshot(request?: SnapshotName): Promise<Revision>;

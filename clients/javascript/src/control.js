@@ -20,12 +20,20 @@ export class Control {
     return this.#send('GET', '/debug/fakeapi/writes', query, undefined);
   }
 
-  revisions(query = {}) {
-    return this.#send('GET', '/debug/fakeapi/revisions', query, undefined);
+  readObjects(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/objects', query, undefined);
   }
 
   changeObjects(request = {}) {
     return this.#send('POST', '/debug/fakeapi/objects', {}, request);
+  }
+
+  readObject(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/object', query, undefined);
+  }
+
+  revisions(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/revisions', query, undefined);
   }
 
   snapshot(request = {}) {

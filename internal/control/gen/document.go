@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 
@@ -205,7 +206,10 @@ type describer struct {
 func (g *describer) operation(c *control.Operation) (*operation, error) {
 	o := &operation{ID: c.ID, Summary: c.Effect, method: c.Method, path: control.Prefix + c.Path}
 	in := c.In()
-	_, query, _ := strings.Cut(c.Query, "=")
+	examples, err := url.ParseQuery(c.Query)
+	if err != nil {
+		return nil, err
+	}
 	hasBody := in.Kind() != reflect.Struct
 	if !hasBody {
 		src, err := g.sources.of(in)
@@ -223,7 +227,7 @@ func (g *describer) operation(c *control.Operation) (*operation, error) {
 			if err != nil {
 				return nil, err
 			}
-			o.Parameters = append(o.Parameters, parameter{name, "query", src.fields[f.Name], query, s})
+			o.Parameters = append(o.Parameters, parameter{name, "query", src.fields[f.Name], examples.Get(name), s})
 		}
 	}
 	if hasBody {

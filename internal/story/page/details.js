@@ -131,7 +131,7 @@ function showOverview() {
     const which = missing.slice(-6).map((rev) => link(`r${rev.revision}`, `r${rev.revision}`)).join(" ");
     item(`<b>${escape(r.client.name)}</b> has not seen ${plural(missing.length, "revision")} that it watches (${escape(readerOf(r))}): ${which}`);
   }
-  const lines = model.lines.filter((e) => e.members || !model.folded.has(e.order));
+  const lines = model.lines.filter((e) => (e.note || e.loop || e.tone === "refused" || e.tone === "late") && (e.members || !model.folded.has(e.order)));
   const tally = (one, many, is) => {
     const some = lines.filter(is), n = some.reduce((sum, e) => sum + (e.members ? e.members.length : 1), 0);
     if (n) item(`${plural(n, one, many)}: ${some.slice(-8).map((e) => link(e.id, e.no)).join(" ")}`);

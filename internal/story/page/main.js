@@ -47,6 +47,7 @@ function choose(id, from) {
     else if (e.loop) showLoop(e);
     else showMark(e.reader, e.mark);
   }
+  if (pane === "objects" && chart.chosen && from === "chart") panes.objects.show({ revision: model.revisionAt((e || m.mark).order) });
   details.setAttribute("aria-live", chart.chosen ? "polite" : "off");
   details.scrollTop = 0;
   if (from !== "list") list.reveal(chart.chosen);
@@ -134,7 +135,7 @@ function setFollow(on) {
 }
 
 // arrive adds a part of the story of a server. Another instance of the server has another story.
-let instance, described = 0;
+let instance, describing = 0;
 
 function arrive(part, from) {
   if (instance && instance !== from) {
@@ -155,10 +156,11 @@ function arrive(part, from) {
   list.draw();
   redraw();
   if (panes[pane].draw) panes[pane].draw(things);
-  if (performance.now() - described < 1000) return;
-  described = performance.now();
-  describe();
-  if (!chart.chosen && !details.matches(":hover, :focus-within")) showOverview();
+  describing ||= setTimeout(() => {
+    describing = 0;
+    describe();
+    if (!chart.chosen && !details.matches(":hover, :focus-within")) showOverview();
+  }, first ? 0 : 1000);
 }
 
 function keys(e) {
@@ -307,8 +309,11 @@ function showPane(name) {
     tab.tabIndex = on ? 0 : -1;
     byId(tab.getAttribute("aria-controls")).hidden = !on;
   }
+  document.body.dataset.pane = pane;
+  chart.arranged = -1; // there is another room for the lanes
   if (panes[pane].draw) panes[pane].draw();
   list.draw();
+  redraw();
   keepLink();
 }
 
@@ -319,8 +324,20 @@ const linked = {
     byId("axis").value = v || "steps";
     if (chart.mode !== byId("axis").value) setAxis(byId("axis").value);
   }],
+  at: [() => server && pane === "objects" && at.revision || "", (v) => server && Object.assign(at, { revision: +v || 0 })],
+  object: [() => server && pane === "objects" && (at.object ? JSON.stringify(Object.values(at.object)) : at.resource) || "", (v) => server && v && linkObject(v)],
   pane: [() => (pane === "events" ? "" : pane), (v) => showPane(v)],
 };
+
+// linkObject shows the object, or the resource, of a link.
+function linkObject(value) {
+  try {
+    const [resource, namespace, name] = value.startsWith("[") ? JSON.parse(value) : [value];
+    Object.assign(at, { resource, object: name ? { resource, namespace, name } : null });
+  } catch {
+    // The link is not one of this page.
+  }
+}
 
 let reading = false;
 
@@ -370,8 +387,13 @@ list.box.addEventListener("click", (e) => {
 });
 list.box.addEventListener("wheel", (e) => e.deltaY < 0 && setFollow(false), { passive: true });
 details.addEventListener("click", (e) => {
-  const to = e.target.closest("[data-go]");
-  if (to) choose(to.dataset.go, "keys");
+  const to = e.target.closest("[data-go], [data-object]");
+  if (!to) return;
+  if (to.dataset.go) choose(to.dataset.go, "keys");
+  else {
+    panes.objects.open(to.dataset.object);
+    showPane("objects");
+  }
 });
 chart.labels.addEventListener("click", (e) => {
   const label = e.target.closest("[data-reader]");
@@ -404,20 +426,3 @@ addEventListener("resize", () => {
   redraw();
 });
 addEventListener("hashchange", readLink);
-
-setTheme(dark.matches ? "dark" : "light");
-for (const verb of verbs) byId("verb").add(new Option(verb, verb));
-document.body.dataset.live = Boolean(server);
-describe();
-if (server) {
-  showOverview();
-  server.follow(arrive, (connected) => {
-    byId("state").textContent = connected ? "live" : "connecting…";
-    byId("state").dataset.connected = connected;
-  });
-} else {
-  offerAll(model.log);
-  list.draw();
-  readLink();
-  if (!chart.chosen) list.toEnd();
-}

@@ -60,11 +60,6 @@ class Scale {
     if (this.orders[i] >= order) return this.places[i];
     return (this.places[i] ?? 0) + Math.min(0.12, ((this.places[i + 1] ?? Infinity) - this.places[i]) / 4 || 0);
   }
-
-  // orderAt returns the order of the last moment at or before a place.
-  orderAt(place) {
-    return this.orders[before(this.places, place)] ?? -1;
-  }
 }
 
 // A View is the visible part of a scale.

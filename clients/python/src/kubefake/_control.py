@@ -320,6 +320,91 @@ class Change(_Change, total=False):
     namespace: str
 
 
+class Table(TypedDict):
+    """A Table has objects as kubectl prints them."""
+    revision: int
+    # resources are all resources that have objects. columns and rows are those of the resource of
+    # the query.
+    resources: List[ResourceCount]
+    columns: List[Column]
+    rows: List[TableRow]
+    # total is how many objects are selected. rows has at most 500 of them.
+    total: int
+
+
+class ResourceCount(TypedDict):
+    """A ResourceCount is the number of objects of a resource."""
+    resource: str
+    count: int
+
+
+class Column(TypedDict):
+    """A Column describes a column of cells."""
+    name: str
+    # string, integer, number, boolean or date
+    type: str
+    # name for the column of names
+    format: str
+    description: str
+    # 0 is always shown, others in wide output
+    priority: int
+
+
+class _TableRow(TypedDict):
+    """A TableRow is an object in a table."""
+    name: str
+    # revision is that of the last write of the object.
+    revision: int
+    cells: List[Any]
+
+
+class TableRow(_TableRow, total=False):
+    """A TableRow is an object in a table."""
+    namespace: str
+
+
+class _ObjectAt(TypedDict):
+    """An ObjectAt is an object at a revision, with what belongs to it."""
+    revision: int
+    # versions are the revisions of all its kept versions, oldest first.
+    versions: List[ObjectVersion]
+    # owners are the owners in metadata.ownerReferences and theirs, the nearest first. dependents
+    # have the object, or a dependent before them, as owner.
+    owners: List[Relative]
+    dependents: List[Relative]
+    # events are the events about the object.
+    events: List[Dict[str, Any]]
+
+
+class ObjectAt(_ObjectAt, total=False):
+    """An ObjectAt is an object at a revision, with what belongs to it."""
+    # object is absent if it does not exist at the revision. revision is that of its last write.
+    object: Dict[str, Any]
+
+
+class ObjectVersion(TypedDict):
+    """An ObjectVersion is a version of an object."""
+    revision: int
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    # writer is who wrote it; the zero value if the server no longer knows.
+    writer: Writer
+
+
+class _Relative(TypedDict):
+    """A Relative is an owner or a dependent of an object."""
+    resource: str
+    name: str
+    # generations is how many objects up or down it is.
+    generations: int
+
+
+class Relative(_Relative, total=False):
+    """A Relative is an owner or a dependent of an object."""
+    namespace: str
+    # missing reports an owner that does not exist at the revision.
+    missing: bool
+
+
 class Revisions(TypedDict):
     """Revisions are revisions as a story has them."""
     revisions: List[StoryRevision]
@@ -1007,13 +1092,17 @@ class Control:
         """
         return self._send("GET", "/debug/fakeapi/writes", {"from": from_}, None)
 
-    def revisions(self, *, revision: Sequence[str] | None = None, show_secrets: bool | None = None) -> Revisions:
-        """Writes field by field, as the story has them.
+    def read_objects(self, *, resource: str | None = None, revision: str | None = None, namespace: str | None = None, name: str | None = None, show_secrets: bool | None = None) -> Table:
+        """The objects of a resource at a revision, as kubectl prints them.
 
-        :param revision: revision is the revision of a write; several select several.
+        :param resource: resource is a resource, such as pods or deployments.apps. Without it
+            there are no rows.
+        :param revision: revision is a kept revision. The default is the newest one.
+        :param namespace: namespace selects the objects of a namespace. The default is all.
+        :param name: name selects the objects whose names contain it.
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
-        return self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
+        return self._send("GET", "/debug/fakeapi/objects", {"resource": resource, "revision": revision, "namespace": namespace, "name": name, "showSecrets": show_secrets}, None)
 
     def change_objects(self, *, store: List[Dict[str, Any]] | None = None, remove: List[Dict[str, Any]] | None = None) -> Revision:
         """Stores and removes objects without admission.
@@ -1026,6 +1115,23 @@ class Control:
             needs only kind, apiVersion, and the namespace and name in metadata.
         """
         return self._send("POST", "/debug/fakeapi/objects", {}, _given({"store": store, "remove": remove}))
+
+    def read_object(self, *, resource: str | None = None, namespace: str | None = None, name: str | None = None, revision: str | None = None, show_secrets: bool | None = None) -> ObjectAt:
+        """An object at a revision, with its versions, owners, dependents and Events.
+
+        :param resource: resource is a resource, such as pods or deployments.apps.
+        :param revision: revision is a kept revision. The default is the newest one.
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
+        """
+        return self._send("GET", "/debug/fakeapi/object", {"resource": resource, "namespace": namespace, "name": name, "revision": revision, "showSecrets": show_secrets}, None)
+
+    def revisions(self, *, revision: Sequence[str] | None = None, show_secrets: bool | None = None) -> Revisions:
+        """Writes field by field, as the story has them.
+
+        :param revision: revision is the revision of a write; several select several.
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
+        """
+        return self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
 
     def snapshot(self, *, name: str | None = None) -> Revision:
         """Keeps the state under a name."""

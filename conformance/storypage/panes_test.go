@@ -1,0 +1,209 @@
+package storypage
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+)
+
+// rollout returns a server with a Deployment that was scaled twice, with its ReplicaSet and Pods, a Warning about
+// it, a Secret, and a manager that has not seen the last write.
+func rollout(t *testing.T) world {
+	w := serve(t, fakeapi.WithControllers("deployment-controller", "replicaset-controller"))
+	seen := w.watch("manager/v1", "/apis/apps/v1/deployments")
+	w.as("kubectl/v1", "POST", deployments, `{"metadata":{"name":"shop"},"spec":{"replicas":1,
+		"selector":{"matchLabels":{"app":"shop"}},"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"app","image":"app:v1"}]}}}}`)
+	w.settle()
+	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"spec":{"replicas":2}}`)
+	w.settle()
+	require.NoError(t, w.SetLag("deployments.apps", fakeapi.Lag{Frozen: true}))
+	w.as("scaler/v1", "PATCH", deployments+"/shop", `{"metadata":{"labels":{"size":"big"}}}`)
+	w.as("kubectl/v1", "POST", "/api/v1/namespaces/default/events", `{"metadata":{"name":"e"},"type":"Warning","reason":"Slow","message":"it is slow","involvedObject":{"kind":"Deployment","namespace":"default","name":"shop"}}`)
+	w.as("kubectl/v1", "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"key"},"stringData":{"password":"correct horse"}}`)
+	w.settle()
+	seen()
+	return w
+}
+
+// settle waits until controllers have nothing left to do.
+func (w world) settle() {
+	w.Helper()
+	require.NoError(w, w.Settle(context.Background()))
+}
+
+func TestObjects(t *testing.T) {
+	w := rollout(t)
+	p := openLive(w, "")
+	p.click("#tab-objects")
+	p.await(`byId("table").querySelector("td")`)
+	p.click(`[data-resource="deployments.apps"]`)
+	p.await(`byId("table").textContent.includes("shop")`)
+	assert.Equal(t, []string{"Namespace", "Name", "Ready", "Up-to-date", "Available", "Age", "Written"}, p.texts("#table th"), "as kubectl prints them")
+	assert.Contains(t, p.texts("#resources button"), "pods 2")
+
+	p.click(`#table [data-object]`)
+	p.await(`byId("object").querySelector("pre")`)
+	text := p.texts("#object")[0]
+	for _, want := range []string{"replicas: 2", "size: big", "patch by scaler", "metadata.labels", "manager", "sees r", "1 version behind", "WarningSlow", "it is slow", "managedFields: "} {
+		assert.Contains(t, text, want)
+	}
+	assert.False(t, eval[bool](p, `document.querySelector("#object details").open`), "managed fields are folded")
+	assert.Contains(t, strings.Join(p.texts("#object .tree li"), "\n"), "replicasets.apps default/shop-", "dependents")
+	assert.Equal(t, 2, p.count(`#object .tree li[data-depth="2"]`), "the Pods")
+
+	p.click("#object .version") // the first one
+	p.await(`at.revision && byId("object").textContent.includes("version 1 of")`)
+	text = p.texts("#object")[0]
+	assert.Contains(t, text, "replicas: 1")
+	assert.NotContains(t, text, "size: big")
+	assert.NotContains(t, p.texts("#resources button"), "pods 2")
+	assert.Equal(t, 1, p.shapes("moment"), "the chart shows the revision")
+	link, first := eval[string](p, `location.hash`), eval[int](p, `at.revision`)
+	p.click("#newer")
+	p.await(fmt.Sprintf(`at.revision > %d`, first))
+	p.click("#newest")
+	p.await(`!at.revision && byId("object").textContent.includes("size: big")`)
+
+	p = openLive(w, link)
+	p.await(`byId("object").textContent.includes("version 1 of")`)
+	assert.Contains(t, p.texts("#object")[0], "replicas: 1", "a link keeps the view")
+
+	p.pick("slider", "1000000")
+	p.await(`byId("object").textContent.includes("size: big")`)
+	p.click(`#object .tree [data-object]`)
+	p.await(`byId("object").querySelector("h2").textContent.startsWith("replicasets.apps")`)
+	assert.Contains(t, p.texts("#object .tree li")[0], "deployments.apps default/shop", "its owner")
+	p.click(`[data-resource="pods"]`)
+	p.await(`byId("table").textContent.includes("0/1")`)
+	p.pick("table-name", "no such name")
+	p.await(`byId("table").textContent.includes("with that name")`)
+}
+
+// TestSecretsAreHidden checks that the page shows placeholders unless its URL asks for secrets.
+func TestSecretsAreHidden(t *testing.T) {
+	w := rollout(t)
+	for query, shown := range map[string]bool{"": false, "?showSecrets=true": true} {
+		p := openLive(w, query+`#pane=objects&object=["secrets","default","key"]`)
+		p.await(`byId("object").querySelector("pre")`)
+		text := eval[string](p, `document.body.textContent`)
+		assert.Equal(t, shown, strings.Contains(text, "Y29ycmVjdCBob3JzZQ=="), query)
+		assert.Equal(t, !shown, strings.Contains(text, "scrubbed-"), query)
+	}
+}
+
+// submit sets fields of an action, does it, and returns what it says.
+func (p *tab) submit(action string, fields map[string]string) string {
+	p.t.Helper()
+	form := `[data-action="` + action + `"]`
+	for name, value := range fields {
+		eval[bool](p, `(() => { const e = document.querySelector('`+form+`').elements.`+name+`; if (e.type === "checkbox") e.checked = true; else e.value = `+"`"+value+"`"+`; e.dispatchEvent(new Event("input", { bubbles: true })); return true; })()`)
+	}
+	p.click(form + " button")
+	p.await(`!["", "…"].includes(document.querySelector('` + form + ` .result').textContent)`)
+	return p.texts(form + " .result")[0]
+}
+
+func TestActions(t *testing.T) {
+	w := rollout(t)
+	p := openLive(w, "#pane=actions")
+	p.await(`byId("known-resources").options.length && document.querySelector('[data-action=restart] select').options.length`)
+	require.NoError(t, w.SetLag("*", fakeapi.Lag{}))
+
+	assert.Equal(t, "done", p.submit("freeze", map[string]string{"resource": "pods"}))
+	assert.Equal(t, []string{`curl ` + w.URL + `/debug/fakeapi/lag --json '{"resource":"pods","frozen":true}'`}, p.texts("[data-action=freeze] .curl"))
+	assert.Equal(t, []string{`srv.SetLag("pods", fakeapi.Lag{Frozen: true})`}, p.texts("[data-action=freeze] .go"))
+	w.as("kubectl/v1", "DELETE", "/api/v1/namespaces/default/secrets/key", "")
+	lagging := func(resource string) bool {
+		seen, err := w.CachedRevision(resource)
+		require.NoError(t, err)
+		return seen < w.Revision()
+	}
+	assert.True(t, lagging("pods"))
+	assert.Equal(t, "done", p.submit("thaw", map[string]string{"resource": "pods"}))
+	assert.False(t, lagging("pods"))
+	assert.Equal(t, "done", p.submit("lag", map[string]string{"resource": "pods", "by": "1m"}))
+	assert.Equal(t, []string{`srv.SetLag("pods", fakeapi.Lag{By: time.Minute})`}, p.texts("[data-action=lag] .go"))
+
+	said := p.submit("fault", map[string]string{"verb": "update", "resource": "deployments.apps", "code": "409", "times": "1"})
+	assert.Equal(t, "done: update of deployments.apps: 409, once", said)
+	assert.Equal(t, []string{`srv.Inject(faults.Fault{Verb: "update", Resource: "deployments.apps", Code: 409, Times: 1})`}, p.texts("[data-action=fault] .go"))
+	assert.Len(t, w.Injections(), 1)
+	got := w.Injections()[0].Faults()[0]
+	assert.Equal(t, []any{"update", "deployments.apps", 409, 1}, []any{got.Verb, got.Resource, got.Code, got.Times})
+	assert.Equal(t, "done", p.submit("heal", nil))
+	assert.Empty(t, w.Injections())
+
+	before := w.Clock().Now()
+	assert.Contains(t, p.submit("clock", map[string]string{"advance": "90s"}), "done: it is 2030-01-02T03:05:35Z")
+	assert.Equal(t, 90.0, w.Clock().Now().Sub(before).Seconds())
+	assert.Contains(t, p.submit("clock", map[string]string{"advance": "soon"}), `"soon" is not a positive duration`)
+	assert.Equal(t, 1, p.count("[data-action=clock] .result.never"))
+	p.forgive("400 (Bad Request)")
+
+	assert.Equal(t, "done: 1 connection", p.submit("disconnect", map[string]string{"userAgent": "manager/*"}))
+	assert.Equal(t, "done", p.submit("restart", map[string]string{"controller": "deployment-controller"}))
+	assert.Contains(t, p.submit("settle", nil), "done: settled at r")
+	assert.Contains(t, p.submit("compact", map[string]string{"watches": "on"}), "done: history begins at r")
+
+	assert.Equal(t, []string{"fakeapi play scenario.yaml --server " + w.URL}, p.texts(`[aria-label="Play a scenario"] .curl`))
+	assert.Equal(t, "done: the page of fork 1", p.submit("fork", nil))
+	fork := eval[string](p, `document.querySelector("[data-action=fork] .result a").href`)
+	f := openTab(t, fork, strings.TrimSuffix(fork, "debug/fakeapi/"))
+	f.await(`instance`)
+	assert.Equal(t, "live", f.texts("#state")[0])
+}
+
+func TestDownloads(t *testing.T) {
+	w := rollout(t)
+	dir := t.TempDir()
+	p := openLive(w, "#pane=actions")
+	p.call("Page.setDownloadBehavior", object{"behavior": "allow", "downloadPath": dir}, nil)
+	for name, want := range map[string]string{"story.html": "<!doctype html>", "fakeapi.state": "", "fake.kubeconfig": "kind: Config"} {
+		p.click(`[data-download="` + name + `"]`)
+		p.await(`byId("download-line").textContent`)
+		var b []byte
+		for len(b) == 0 { // until the browser has written it
+			runtime.Gosched()
+			b, _ = os.ReadFile(filepath.Join(dir, name))
+		}
+		assert.Contains(t, string(b), want)
+	}
+	f, err := os.Open(filepath.Join(dir, "fakeapi.state"))
+	require.NoError(t, err)
+	defer f.Close()
+	again := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(f))
+	_, err = again.Get("deployments.apps", "default", "shop")
+	assert.NoError(t, err)
+}
+
+func TestFindings(t *testing.T) {
+	w := rollout(t)
+	for range 12 {
+		w.as("poller/v1", "GET", deployments+"/shop", "")
+		w.as("poller/v1", "DELETE", "/api/v1/namespaces/default/secrets/none", "")
+	}
+	p := openLive(w, "#pane=findings")
+	p.await(`byId("findings").querySelector("[data-rule=polling-get]")`)
+	text := p.texts("#findings")[0]
+	assert.Contains(t, text, "404poller12×delete secrets")
+	assert.Contains(t, text, "behindmanager1")
+	p.click("[data-count]")
+	p.await(`byId("findings").textContent.includes("since the server counts")`)
+	w.as("poller/v1", "GET", deployments+"/shop", "")
+	p.await(`(panes.findings.read(), byId("findings").querySelector("[data-roles]"))`)
+	p.click(`[data-roles="poller/v1"]`)
+	p.await(`!byId("roles").hidden`)
+	assert.Contains(t, p.texts("#roles")[0], "- deployments\n")
+	p.click(`#findings [data-go]`)
+	assert.Equal(t, "events", eval[string](p, `pane`))
+	assert.NotEmpty(t, p.chosen())
+}

@@ -1,0 +1,92 @@
+// Findings: what clients do that loses what others write or costs too much, which the server finds in its
+// journal, and what failed, by client.
+
+class Findings {
+  constructor() {
+    this.box = byId("findings");
+    this.again = 0;
+    this.usage = null;
+    this.box.addEventListener("click", (e) => {
+      const to = e.target.closest("[data-go], [data-count], [data-roles]");
+      if (!to) return;
+      if (to.dataset.go) {
+        showPane("events");
+        choose(to.dataset.go, "keys");
+      } else if (to.dataset.count) {
+        server.send("POST", "usage").then(() => this.read());
+      } else {
+        this.showRoles(to.dataset.roles);
+      }
+    });
+  }
+
+  draw(things) {
+    if (!things) this.read();
+    else if (things.some((t) => t.id)) this.again ||= setTimeout(() => this.read(), 2000);
+  }
+
+  async read() {
+    clearTimeout(this.again);
+    this.again = 0;
+    try {
+      this.usage = await server.get("usage");
+      this.box.innerHTML = this.found() + this.failed() + this.late() + this.permissions();
+    } catch (err) {
+      this.box.innerHTML = `<p class="message">${escape(err.message)}</p>`;
+    }
+  }
+
+  section(title, about, rows, none) {
+    return `<section class="card"><h3>${title}</h3><p class="facts">${about}</p>${rows.length ? `<table><tbody>${rows.join("")}</tbody></table>` : `<p>${none}</p>`}</section>`;
+  }
+
+  found() {
+    const rows = (this.usage.findings || []).map((f) => {
+      const i = before(model.lines, f.order || 0, byOrder), e = f.order && model.lines[i]?.order === f.order ? model.lines[i] : undefined;
+      return `<tr data-rule="${escape(f.rule)}"><td><span class="badge">${escape(f.rule)}</span></td><td>${escape(f.userAgent || "")}</td><td>${f.count}×</td><td>${escape(f.text)} ${e ? link(e.id, e.no) : ""}</td></tr>`;
+    });
+    return this.section("What clients do", "what loses the writes of others or costs more than it needs to, the worst first", rows, "Nothing is wrong in what the server remembers.");
+  }
+
+  // failed returns the refused requests by client, status and object.
+  failed() {
+    const groups = new Map();
+    for (const e of model.lines) {
+      if (!e.request || e.members || !refused(e.request)) continue;
+      const q = e.request, key = [q.client.name, q.code, q.verb, q.resource, q.fault ? "a fault" : ""].join("\0");
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(e);
+    }
+    const rows = [...groups.values()].sort((a, b) => b.length - a.length).slice(0, 30).map((all) => {
+      const q = all.at(-1).request;
+      return `<tr><td>${q.code}</td><td>${escape(q.client.name)}</td><td>${all.length}×</td><td>${escape(`${q.verb || q.method} ${q.resource || q.uri}`)}: ${q.fault ? "a fault: " : ""}${escape(q.message || "")} ${link(all.at(-1).id, "the last")}</td></tr>`;
+    });
+    return this.section("Refused requests", "by client, status and resource", rows, "No request was refused.");
+  }
+
+  late() {
+    const rows = [];
+    for (const r of model.readers) {
+      const missing = model.unseen(r);
+      if (missing.length) rows.push(`<tr><td>behind</td><td>${escape(r.client.name)}</td><td>${missing.length}</td><td>has not seen the newest of ${escape(readerOf(r))} ${link(`r${missing[0].revision}`, `from r${missing[0].revision} on`)}</td></tr>`);
+    }
+    const stale = model.lines.filter((e) => e.tone === "late" && e.mark);
+    for (const e of stale.slice(-10)) rows.push(`<tr><td>stale read</td><td>${escape(e.who)}</td><td></td><td>${escape(e.text)} ${link(e.id, e.no)}</td></tr>`);
+    return this.section("Views behind", "watchers and reads that show an older state than the newest", rows, "Every view shows the newest state.");
+  }
+
+  permissions() {
+    if (!this.usage.counting) return `<section class="card"><h3>Permissions</h3><p class="facts">which roles a client needs, once the server counts what clients ask</p><p><button type="button" data-count="1">Count</button></p></section>`;
+    const agents = [...new Set(this.usage.requests.map((r) => r.userAgent))].filter(Boolean);
+    const rows = agents.map((agent) => `<tr><td>${escape(agent)}</td><td><button type="button" class="link" data-roles="${escape(agent)}">the roles that it needs</button></td></tr>`);
+    return `${this.section("Permissions", "what clients have asked since the server counts", rows, "No client has asked for anything yet.")}<pre id="roles" class="yaml" hidden></pre>`;
+  }
+
+  async showRoles(userAgent) {
+    const { roles } = await server.send("POST", "roles", {}, { userAgent });
+    byId("roles").hidden = false;
+    byId("roles").textContent = printable(roles);
+  }
+}
+
+if (server) panes.findings = new Findings();
