@@ -152,5 +152,7 @@ func (c *Control) indexText(r *Request) []byte {
 		o := &Operations[i]
 		fmt.Fprintf(&out, "\n%-6s %s%s: %s\n       %s\n", o.Method, Prefix, o.Path, o.Effect, o.curl(r.BaseURL))
 	}
+	fmt.Fprintf(&out, "\n%-6s %s%s: the story while it happens, as server-sent events\n", http.MethodGet, Prefix, eventsPath)
+	fmt.Fprintf(&out, "\n%-6s %s%s: the state as a file, for fakeapi.WithState\n", http.MethodGet, Prefix, statePath)
 	return out.Bytes()
 }
