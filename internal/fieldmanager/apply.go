@@ -128,6 +128,11 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 		}
 		share(out, live)
 	}
+	if t.kind.ToInternal != nil {
+		if err := t.kind.ToInternal(out); err != nil {
+			return nil, nil, fmt.Errorf("failed to convert to unversioned (%s): %w", describe(applied), err)
+		}
+	}
 	if meta := metadata(out); object.Same(meta, metadata(applied)) {
 		out["metadata"] = maps.Clone(meta)
 	}

@@ -55,6 +55,10 @@ type Kind struct {
 	// members that the configuration does not change, and the result may share them too.
 	// nil leaves it as it is. Errors of kinds without Zero are returned as they are.
 	Finish func(live, merged map[string]any) (map[string]any, error)
+
+	// ToInternal fails for a finished object that kube-apiserver cannot convert to its internal
+	// version. nil never fails.
+	ToInternal func(obj map[string]any) error
 }
 
 // A Type records ownership in the objects of one version of a kind. It is

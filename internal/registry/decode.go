@@ -62,6 +62,9 @@ func (op *operation) decodeError(err error) error {
 // checkFields returns a decoded object with its kind and its defaults. It fails
 // for one that did not decode, or whose field errors the options do not allow.
 func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err error, got resource.Kind, o *WriteOptions, current *storage.Decoded) (map[string]any, error) {
+	if err == nil {
+		err = op.toInternal(obj)
+	}
 	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
 		err = resource.StrictError(fieldErrors)
 	}
@@ -78,6 +81,14 @@ func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err er
 		op.Decoded(obj, op.bodyCodec())
 	}
 	return obj, nil
+}
+
+// toInternal fails for a decoded object that kube-apiserver cannot convert to its internal version.
+func (op *operation) toInternal(obj map[string]any) error {
+	if op.isScale() || op.isAction() || op.Type.Virtual() || op.Type.ToInternal == nil {
+		return nil
+	}
+	return op.Type.ToInternal(obj)
 }
 
 // defaulted sets the kind and the defaults of the object of a body, or of a patched one. old is

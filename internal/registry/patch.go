@@ -126,6 +126,9 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 	if err == nil {
 		obj, err = op.Type.ConvertPatched(op.ctx, op.bodyCodec(), obj, op.Surface.ForKind)
 	}
+	if err == nil {
+		err = op.toInternal(obj)
+	}
 	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
 }
 
@@ -140,7 +143,7 @@ func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any
 	obj, fieldErrors, err := resource.NormalizeMembers(c, before, patched, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Normalize(obj, o.strict())
 	})
-	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) {
+	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) || op.toInternal(obj) != nil {
 		return nil, false
 	}
 	return obj, true
@@ -167,6 +170,11 @@ func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decode
 	obj, more, err := resource.NormalizeMembers(c, canonical, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
 		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
 	})
+	if err == nil {
+		if err := op.toInternal(obj); err != nil {
+			return nil, status.Unclassified(err.Error())
+		}
+	}
 	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
 }
 

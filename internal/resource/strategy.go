@@ -65,6 +65,10 @@ type Strategy struct {
 	// CreateForbidden is why objects cannot be created; "" if they can.
 	CreateForbidden string
 
+	// ToInternal, if not nil, fails for a decoded object that kube-apiserver cannot convert to its
+	// internal version, with the error of the conversion.
+	ToInternal func(obj map[string]any) error
+
 	// ConversionAnnotations are the annotations that carry, in this version, the
 	// fields that only another version has. PartialObjectMetadata omits them.
 	ConversionAnnotations []string

@@ -68,6 +68,9 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 		}
 		return obj, err
 	}
+	if !t.Virtual() {
+		kind.ToInternal = t.ToInternal
+	}
 	m := &Managers{Objects: fieldmanager.New(kind)}
 	if t.Virtual() {
 		return m // writes to virtual types change every field

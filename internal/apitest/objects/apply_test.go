@@ -137,3 +137,40 @@ func TestApplyStatusInAnotherVersion(t *testing.T) {
 		})
 	}
 }
+
+// A DaemonSet whose annotation of the template generation is no number cannot be converted to the internal
+// version, which has a field for it. Recorded from kube-apiserver v1.37.2.
+func TestTemplateGenerationThatIsNoNumber(t *testing.T) {
+	const (
+		path    = "/apis/apps/v1/namespaces/default/daemonsets"
+		invalid = `strconv.ParseInt: parsing "x": invalid syntax`
+	)
+	daemonSet := func(generation string) string {
+		return `{"apiVersion":"apps/v1","kind":"DaemonSet","metadata":{"name":"a","annotations":{"deprecated.daemonset.template.generation":"` + generation + `"}},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`
+	}
+	merge := `{"metadata":{"annotations":{"deprecated.daemonset.template.generation":"x"}}}`
+	for _, tt := range []struct {
+		name, method, path, mediaType, body string
+		code                                int
+		message                             string
+	}{
+		{"POST", "POST", path, "application/json", daemonSet("x"), 400, `DaemonSet in version "v1" cannot be handled as a DaemonSet: ` + invalid},
+		{"PUT", "PUT", path + "/a", "application/json", daemonSet("x"), 400, `DaemonSet in version "v1" cannot be handled as a DaemonSet: ` + invalid},
+		{"merge patch", "PATCH", path + "/a", "application/merge-patch+json", merge, 422, `: ` + invalid},
+		{"JSON patch", "PATCH", path + "/a", "application/json-patch+json", `[{"op":"replace","path":"/metadata/annotations/deprecated.daemonset.template.generation","value":"x"}]`, 422, `: ` + invalid},
+		{"strategic merge patch", "PATCH", path + "/a", "application/strategic-merge-patch+json", merge, 500, invalid},
+		{"apply", "PATCH", path + "/a?fieldManager=m&force=true", "application/apply-patch+yaml", daemonSet("x"), 500, `failed to convert to unversioned (/a; apps/v1, Kind=DaemonSet): ` + invalid},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory())
+			if tt.method != "POST" {
+				code, answer := apitest.Do(t, srv, "POST", path, daemonSet("3"))
+				assert.Equal(t, 201, code, answer)
+			}
+			code, answer := apitest.DoWithHeaders(t, srv, tt.method, tt.path, tt.body, "Content-Type", tt.mediaType)
+			assert.Equal(t, tt.code, code)
+			message, _ := answer["message"].(string)
+			assert.True(t, strings.HasSuffix(message, tt.message), message)
+		})
+	}
+}

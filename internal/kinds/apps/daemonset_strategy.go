@@ -36,6 +36,17 @@ func defaultTemplateGeneration(obj map[string]any) {
 // API versions: the number of changes of spec.template. Every DaemonSet has it.
 const templateGeneration = "deprecated.daemonset.template.generation"
 
+// convertTemplateGeneration fails for a template generation that is no number: kube-apiserver's internal
+// version has the field.
+func convertTemplateGeneration(obj map[string]any) error {
+	text, ok := object.Map(obj, "metadata", "annotations")[templateGeneration].(string)
+	if !ok {
+		return nil
+	}
+	_, err := strconv.ParseInt(text, 10, 64)
+	return err
+}
+
 // prepareDaemonSet increments the template generation if an update changes the
 // template. A new DaemonSet keeps its own value if it is at least 1.
 func prepareDaemonSet(obj, old map[string]any) {
@@ -68,6 +79,7 @@ func setTemplateGeneration(obj map[string]any, n int64) {
 
 var daemonSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
+		ToInternal:               convertTemplateGeneration,
 		ConversionAnnotations:    []string{templateGeneration},
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultDaemonSet,
