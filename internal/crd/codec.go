@@ -113,6 +113,9 @@ func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj m
 	case apiVersion == "" && hasNull(doc, "apiVersion"):
 		return nil, nil, errors.New(accessorError([]string{"apiVersion"}, nil, "string"))
 	case apiVersion == "":
+		if _, _, err := c.Decode(doc, strict); err != nil {
+			return nil, nil, err
+		}
 		return nil, nil, status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 	}
 	var errs validation.List

@@ -88,6 +88,7 @@ func TestPatchOfCustomResourceKind(t *testing.T) {
 		{"kind", `{"kind":"Other"}`, 422, `Other.example.com "w" is invalid: kind: Invalid value: "Other": must be Widget`},
 		{"both", `{"kind":"Other","apiVersion":"o/v2"}`, 422, `Other.o "w" is invalid: [kind: Invalid value: "Other": must be Widget, apiVersion: Invalid value: "o/v2": must be example.com/v1]`},
 		{"no version", `{"apiVersion":null}`, 500, "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"},
+		{"no version and no metadata", `{"apiVersion":null,"metadata":{"managedFields":{}}}`, 422, "json: cannot unmarshal object into Go struct field ObjectMeta.managedFields of type []v1.ManagedFieldsEntry"},
 		{"no kind", `{"kind":null}`, 422, `Object 'Kind' is missing in '{"apiVersion":"example.com/v1","metadata":{"creationTimestamp":`},
 		{"no group version", `{"apiVersion":"a/b/c"}`, 422, "unexpected GroupVersion string: a/b/c"},
 	} {

@@ -54,6 +54,10 @@ func TestAlphaRulesOfRelease137(t *testing.T) {
 			"spec.devices[0].attributes[d.example.com/a]: Required value: device consumes counters and `partitionTypeAttribute` names this attribute, so it must be set"},
 		{"a resource that no Node has", slices, slice(`,"nodeAllocatableResources":{"a":{"overhead":{"perPod":"1"}}}`, ""),
 			`spec.devices[0].nodeAllocatableResources[a]: Invalid value: "a": must be a node allocatable resource name`},
+		{"a resource of a Node without a source", slices, slice(`,"nodeAllocatableResources":{"cpu":{"mapping":{"capacityMultiplier":"0"}}}`, ""),
+			"[spec.devices[0].nodeAllocatableResources[cpu].mapping.capacityKey: Required value: capacityKey is required when capacityMultiplier is set, spec.devices[0].nodeAllocatableResources[cpu].mapping: Invalid value: \"\": must specify one of: `capacityKey`, `deviceMultiplier`]"},
+		{"a resource of a Node with two sources", slices, slice(`,"capacity":{"k":{"value":"1"}},"nodeAllocatableResources":{"cpu":{"mapping":{"capacityKey":"k","capacityMultiplier":"1","deviceMultiplier":"1"}}}`, ""),
+			"spec.devices[0].nodeAllocatableResources[cpu].mapping: Invalid value: \"{capacityKey, deviceMultiplier}\": must specify exactly one of: `capacityKey`, `deviceMultiplier`"},
 		{"an attribute without a constraint", claims, `{"metadata":{"name":"a"},"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c","derivedAttributes":[{"name":"e.com/a","expression":"1"}]}}]}}}`,
 			`spec.devices.requests[0].exactly.derivedAttributes[0].name: Invalid value: "e.com/a": must be referenced by at least one matchAttribute or distinctAttribute constraint targeting this request`},
 	} {
@@ -63,4 +67,6 @@ func TestAlphaRulesOfRelease137(t *testing.T) {
 			assert.Contains(t, obj["message"], tt.want)
 		})
 	}
+	code, obj := apitest.Do(t, srv, "POST", pods, pod("", `,"hostUsers":false,"hostNetwork":true`))
+	assert.Equal(t, 201, code, obj)
 }

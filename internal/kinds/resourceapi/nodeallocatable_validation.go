@@ -31,6 +31,7 @@ func checkNodeAllocatable(path *validation.Path, name string, entry, capacity ma
 func checkAllocatableMapping(path *validation.Path, mapping, capacity map[string]any) (errs validation.List) {
 	multiplier, multiplied := mapping["capacityMultiplier"].(string)
 	key, keyed := mapping["capacityKey"].(string)
+	perDevice, counted := mapping["deviceMultiplier"].(string)
 	switch {
 	case !keyed:
 		if multiplied {
@@ -48,8 +49,15 @@ func checkAllocatableMapping(path *validation.Path, mapping, capacity map[string
 	case quantity.Compare(multiplier, "0") <= 0:
 		errs = append(errs, validation.Invalid(path.Child("capacityMultiplier"), multiplier, "must be positive"))
 	}
-	if n, ok := mapping["deviceMultiplier"].(string); ok && quantity.Compare(n, "0") <= 0 {
-		errs = append(errs, validation.Invalid(path.Child("deviceMultiplier"), n, "must be positive"))
+	if counted && quantity.Compare(perDevice, "0") <= 0 {
+		errs = append(errs, validation.Invalid(path.Child("deviceMultiplier"), perDevice, "must be positive"))
+	}
+	const members = "`capacityKey`, `deviceMultiplier`"
+	switch {
+	case !keyed && !counted:
+		errs = append(errs, validation.Invalid(path, "", "must specify one of: "+members))
+	case keyed && counted:
+		errs = append(errs, validation.Invalid(path, "{capacityKey, deviceMultiplier}", "must specify exactly one of: "+members))
 	}
 	return errs
 }

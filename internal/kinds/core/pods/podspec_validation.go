@@ -247,7 +247,7 @@ func (r *podRules) checkHostUsers() {
 	}
 	const why = "when `hostUsers` is false"
 	if r.spec.Bool("hostNetwork") {
-		r.spec.Forbidden("hostNetwork", why)
+		r.spec.Add(validation.Forbidden(r.spec.At("hostNetwork"), why).WithoutGate("UserNamespacesHostNetworkSupport"))
 	}
 	if r.spec.Bool("hostPID") {
 		r.spec.Forbidden("HostPID", why)
