@@ -68,14 +68,14 @@ func TestControlForksLimit(t *testing.T) {
 	srv := fakeapi.Start(t)
 	client := srv.Client()
 	_, first := forkOver(t, client, srv.URL)
-	const limit = 128
+	const limit = 512
 	for range limit - 1 {
 		forkOver(t, client, first)
 	}
 	for _, u := range []string{srv.URL, first} {
 		code, answer := apitest.DoWith(t, client, "POST", u+forks, "")
 		assert.Equal(t, http.StatusTooManyRequests, code)
-		assert.Contains(t, answer["message"], "the server has 128 forks, which is the limit")
+		assert.Contains(t, answer["message"], "the server has 512 forks, which is the limit")
 	}
 	code, _ := apitest.DoWith(t, client, "DELETE", first+forks, "")
 	require.Equal(t, http.StatusOK, code)

@@ -16,7 +16,7 @@ import (
 
 // maxForks is how many forks of the control endpoint a server may have at a time,
 // including the forks of its forks.
-const maxForks = 128
+const maxForks = 512
 
 // A host does for the control endpoint what the methods of a Server do.
 type host struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -67,6 +68,7 @@ type serveCommand struct {
 	quiet            bool
 	showSecrets      bool
 	withParent       bool
+	deleteAtEnd      string // a directory
 	usage            string
 
 	inputs  inputFS
@@ -127,6 +129,9 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	if err != nil {
 		return err
+	}
+	if c.deleteAtEnd != "" {
+		defer os.RemoveAll(c.deleteAtEnd)
 	}
 	defer srv.Close()
 	kubeconfig, remove, err := c.writeKubeconfig(srv, 1)
@@ -236,6 +241,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
 			fs.StringVar(&c.usage, "usage", "", "write what clients have asked to `FILE` at the end, for fakeapi usage")
 			fs.BoolVar(&c.withParent, "with-parent", false, "end when the process that started this one has ended")
+			fs.StringVar(&c.deleteAtEnd, "delete-at-end", "", "delete `DIR` with all that it has when the server has ended")
 			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")
 			fs.BoolVar(&c.showSecrets, "show-secrets", false, "show secrets in stories and in the requests of the control endpoint")
 		}},

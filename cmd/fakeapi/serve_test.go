@@ -59,6 +59,16 @@ func TestServe(t *testing.T) {
 	assert.Error(t, err, "the server has stopped")
 }
 
+func TestServeDeletesAtEnd(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "b"), 0o755))
+	s := start(t, "--delete-at-end", dir, "--kubeconfig", filepath.Join(dir, "b", "kubeconfig"))
+	assert.FileExists(t, filepath.Join(dir, "b", "kubeconfig"))
+	s.cancel()
+	assert.Equal(t, 0, <-s.code)
+	assert.NoDirExists(t, dir)
+}
+
 // Replicas are API servers of one cluster, each with a URL and a kubeconfig.
 func TestServeReplicas(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "fake.kubeconfig")

@@ -21,7 +21,8 @@
 //	text output     must be in what the sh block before it printed; ... stands for any
 //	                characters.
 //	text help=NAME  is the output of "fakeapi NAME --help". The flag -update rewrites it.
-//	python, javascript  are test files, which conformance/packages runs.
+//	javascript, python  are test files, which conformance/packages runs.
+//	java, rust      are test files, which clients/check runs.
 //	text            is not run.
 //
 // Other words fail the test.

@@ -30,6 +30,8 @@ func main() {
 	}
 }
 
+const javaPackage = "clients/java/src/main/java/io/github/kubefake"
+
 // generate returns the generated files of the module at root, by their paths.
 func generate(root string) (map[string][]byte, error) {
 	d, err := describe(root, control.Operations)
@@ -45,5 +47,6 @@ func generate(root string) (map[string][]byte, error) {
 		filepath.Join(root, "clients/python/src/kubefake/_control.py"): python(d),
 		filepath.Join(root, "clients/javascript/src/control.js"):       javascript(d),
 		filepath.Join(root, "clients/javascript/src/control.d.ts"):     typescript(d),
+		filepath.Join(root, javaPackage, "Control.java"):               java(d),
 	}, nil
 }
