@@ -1,4 +1,4 @@
-import type { Compaction, Fault, Lag, Lags, Revision, Webhooks, Write } from './control.js';
+import type { Compaction, Fault, Lag, Lags, Revision, Settling, Webhooks, Write } from './control.js';
 import { Control } from './control.js';
 
 export * from './control.js';
@@ -70,12 +70,19 @@ export interface Kube {
   remove(...objects: KubeObject[]): Promise<Revision>;
   /** Delays the watch caches of a resource, such as pods or deployments.apps; * is all. */
   lag(resource: string, lag: Omit<Lag, 'resource'>): Promise<Lags>;
+  /** Stops the watch caches of a resource: reads and watches of them show what they show now. */
+  freeze(resource?: string): Promise<Lags>;
   /** Ends the lag of a resource. */
   thaw(resource?: string): Promise<Lags>;
   /** Injects faults, with the fields of fault files. */
   inject(...faults: Fault[]): Promise<Injection>;
   /** Removes old versions of objects: older watches and continue tokens get 410. */
   compact(options?: Compaction): Promise<Revision>;
+  /**
+   * Waits until the controllers, the watches and the clients have nothing left to do. With
+   * `ahead`, moves a manual clock up to that long ahead.
+   */
+  settle(options?: Settling): Promise<void>;
   /** Lets the test serve the webhooks of the configurations that the server has. */
   installWebhooks(options?: Webhooks): Promise<WebhookServerOptions>;
   /** The writes in the history, with their writers. */

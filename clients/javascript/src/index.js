@@ -153,6 +153,10 @@ export class Kube {
     return this.control.lag({ resource, ...lag });
   }
 
+  freeze(resource = '*') {
+    return this.lag(resource, { frozen: true });
+  }
+
   thaw(resource = '*') {
     return this.control.endLag({ resource });
   }
@@ -164,6 +168,10 @@ export class Kube {
 
   compact(options = {}) {
     return this.control.compact(options);
+  }
+
+  async settle(options = {}) {
+    await this.control.settle(options);
   }
 
   async installWebhooks(options = {}) {
@@ -249,7 +257,8 @@ export async function start({ flags = [], binary = findBinary() } = {}) {
   try {
     const child = spawn(
       binary,
-      ['serve', '--listen', '127.0.0.1:0', '--quiet', '--with-parent', '--kubeconfig', path.join(dir, 'kubeconfig'), ...flags],
+      ['serve', '--listen', '127.0.0.1:0', '--quiet', '--with-parent', '--delete-at-end', dir,
+        '--kubeconfig', path.join(dir, 'kubeconfig'), ...flags],
       { stdio: ['ignore', 'pipe', stderr] },
     );
     let url = '';

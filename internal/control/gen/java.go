@@ -97,7 +97,6 @@ func (d *document) visit(s *schema, names map[string]bool) {
 // omitted.
 func javaMethod(b *bytes.Buffer, d *document, o *operation) {
 	var params, query, absent []string
-	var docs strings.Builder
 	body := "null"
 	switch s := d.body(o); {
 	case s != nil && s.OneOf != nil:
@@ -109,12 +108,11 @@ func javaMethod(b *bytes.Buffer, d *document, o *operation) {
 		}
 	}
 	for _, p := range o.Parameters {
-		query = append(query, fmt.Sprintf("%q, %s", p.Name, p.Name))
-		docs.WriteString("\n@param " + p.Name + " " + cmp.Or(p.Description, "all if it is null"))
-		if p.Schema.Type == "array" {
-			params = append(params, javaName(p.Schema.Items)+"... "+p.Name)
-			continue
+		if p.Schema.Type == "array" && len(o.Parameters) == 1 {
+			params, query = []string{javaName(p.Schema.Items) + "... " + p.Name}, []string{fmt.Sprintf("%q, Arrays.asList(%s)", p.Name, p.Name)}
+			break
 		}
+		query = append(query, fmt.Sprintf("%q, %s", p.Name, p.Name))
 		params, absent = append(params, javaBoxed(p.Schema)+" "+p.Name), append(absent, "null")
 	}
 	method := func(params []string, statement string) {

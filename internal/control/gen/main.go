@@ -48,5 +48,6 @@ func generate(root string) (map[string][]byte, error) {
 		filepath.Join(root, "clients/javascript/src/control.js"):       javascript(d),
 		filepath.Join(root, "clients/javascript/src/control.d.ts"):     typescript(d),
 		filepath.Join(root, javaPackage, "Control.java"):               java(d),
+		filepath.Join(root, "clients/rust/src/control.rs"):             rust(d),
 	}, nil
 }

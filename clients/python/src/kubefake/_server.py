@@ -221,6 +221,10 @@ class Kube:
         """Delays the watch caches of a resource, such as pods or deployments.apps."""
         return self.control.lag(resource=resource, by=_duration(by), revisions=revisions, until=until, frozen=frozen)
 
+    def freeze(self, resource: str = "*") -> Lags:
+        """Stops the watch caches of a resource: reads and watches of them show what they show now."""
+        return self.lag(resource, frozen=True)
+
     def thaw(self, resource: str = "*") -> Lags:
         """Ends the lag of a resource."""
         return self.control.end_lag(resource=resource)
@@ -244,6 +248,15 @@ class Kube:
         :param watches: also ends every open watch with 410.
         """
         return self.control.compact(revision=revision, watch_cache=watch_cache, watches=watches)
+
+    def settle(self, *, ahead: Optional[Duration] = None, timeout: Optional[Duration] = None) -> None:
+        """Waits until the controllers, the watches and the clients have nothing left to do.
+
+        :param ahead: on a manual clock, moves it to each next time at which a controller has
+            something to do, up to that long ahead.
+        :param timeout: raises a KubeError afterwards, by default after 30 seconds.
+        """
+        self.control.settle(ahead=_duration(ahead), timeout=_duration(timeout))
 
     def install_webhooks(self, *, services: Sequence[str] = (), convert: Sequence[str] = ()) -> Webhooks:
         """Lets the test serve the webhooks of the configurations that the server has.
@@ -315,7 +328,7 @@ class Server(Kube):
         try:
             with open(os.path.join(directory, "stderr"), "w+b") as stderr:
                 self._process = subprocess.Popen(
-                    [*command, "--kubeconfig", kubeconfig, *flags],
+                    [*command, "--delete-at-end", directory, "--kubeconfig", kubeconfig, *flags],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=stderr,

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
-import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.regex.Matcher;
@@ -57,7 +57,7 @@ final class Connection {
   Object send(String method, String path, Map<String, Object> query, Object body) {
     StringJoiner search = new StringJoiner("&", "?", "").setEmptyValue("");
     query.forEach((name, value) -> {
-      for (Object v : value instanceof Object[] ? Arrays.asList((Object[]) value) : Arrays.asList(value)) {
+      for (Object v : value instanceof Iterable<?> values ? values : List.of(value)) {
         search.add(name + "=" + URLEncoder.encode(v.toString(), StandardCharsets.UTF_8));
       }
     });

@@ -66,6 +66,16 @@ public final class Control {
     return Json.list(Write::new).apply(send("GET", "/debug/fakeapi/writes", query("from", from), null));
   }
 
+  /** Writes field by field, as the story has them. */
+  public Revisions revisions() {
+    return revisions(null, null);
+  }
+
+  /** Writes field by field, as the story has them. */
+  public Revisions revisions(List<String> revision, Boolean showSecrets) {
+    return new Revisions(send("GET", "/debug/fakeapi/revisions", query("revision", revision, "showSecrets", showSecrets), null));
+  }
+
   /** Stores and removes objects without admission. */
   public Revision changeObjects() {
     return changeObjects(new Objects());
@@ -114,7 +124,7 @@ public final class Control {
 
   /** Ends a fork; without an ID, all of them. */
   public Forks endForks(String... id) {
-    return new Forks(send("DELETE", "/debug/fakeapi/forks", query("id", id), null));
+    return new Forks(send("DELETE", "/debug/fakeapi/forks", query("id", Arrays.asList(id)), null));
   }
 
   /** Starts another API server of the cluster, with watch caches, lags and faults of its own. */
@@ -204,7 +214,7 @@ public final class Control {
 
   /** Removes a fault; without an ID, all of them. */
   public InjectedFaults removeFaults(String... id) {
-    return new InjectedFaults(send("DELETE", "/debug/fakeapi/faults", query("id", id), null));
+    return new InjectedFaults(send("DELETE", "/debug/fakeapi/faults", query("id", Arrays.asList(id)), null));
   }
 
   /** Breaks the connections of the watches of a client, and of its requests that wait in a fault. */
@@ -362,6 +372,11 @@ public final class Control {
       return Json.integer(get("earlier"));
     }
 
+    /** gap reports that events between the part before and this one are omitted. */
+    public boolean gap() {
+      return Json.bool(get("gap"));
+    }
+
     public List<StoryRevision> revisions() {
       return Json.list(StoryRevision::new).apply(get("revisions"));
     }
@@ -442,6 +457,11 @@ public final class Control {
     /** omitted is how many changes of a large transaction are omitted. */
     public long omitted() {
       return Json.integer(get("omitted"));
+    }
+
+    /** lean reports that brief and the changes are without fields. */
+    public boolean lean() {
+      return Json.bool(get("lean"));
     }
 
     /** seen has an entry for each reader that saw the revision or should have. */
@@ -854,6 +874,12 @@ public final class Control {
       return Json.integer(get("revision"));
     }
 
+    /** statusIgnored reports that the write would have changed the status of an object, which only
+     * its subresource status changes. */
+    public boolean statusIgnored() {
+      return Json.bool(get("statusIgnored"));
+    }
+
     /** auditID is the value of the header Audit-Id that the client has sent; "" if it has sent none.
      * annotations are those that admission adds to the audit log for such a request. */
     public String auditID() {
@@ -962,6 +988,17 @@ public final class Control {
 
     public String name() {
       return Json.string(get("name"));
+    }
+  }
+
+  /** Revisions are revisions as a story has them. */
+  public static final class Revisions extends JsonObject {
+    Revisions(Object fields) {
+      super(fields);
+    }
+
+    public List<StoryRevision> revisions() {
+      return Json.list(StoryRevision::new).apply(get("revisions"));
     }
   }
 
