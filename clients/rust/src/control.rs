@@ -37,14 +37,24 @@ impl Control {
         self.connection.send("GET", "/debug/fakeapi/writes", &[("from", from.iter().map(ToString::to_string).collect())], None::<&()>).await
     }
 
-    /// Writes field by field, as the story has them.
-    pub async fn revisions(&self, revision: &[&str], show_secrets: Option<bool>) -> Result<Revisions> {
-        self.connection.send("GET", "/debug/fakeapi/revisions", &[("revision", revision.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
+    /// The objects of a resource at a revision, as kubectl prints them.
+    pub async fn read_objects(&self, resource: Option<&str>, revision: Option<&str>, namespace: Option<&str>, name: Option<&str>, show_secrets: Option<bool>) -> Result<Table> {
+        self.connection.send("GET", "/debug/fakeapi/objects", &[("resource", resource.iter().map(ToString::to_string).collect()), ("revision", revision.iter().map(ToString::to_string).collect()), ("namespace", namespace.iter().map(ToString::to_string).collect()), ("name", name.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
     }
 
     /// Stores and removes objects without admission.
     pub async fn change_objects(&self, request: &Objects) -> Result<Revision> {
         self.connection.send("POST", "/debug/fakeapi/objects", &[], Some(request)).await
+    }
+
+    /// An object at a revision, with its versions, owners, dependents and Events.
+    pub async fn read_object(&self, resource: Option<&str>, namespace: Option<&str>, name: Option<&str>, revision: Option<&str>, show_secrets: Option<bool>) -> Result<ObjectAt> {
+        self.connection.send("GET", "/debug/fakeapi/object", &[("resource", resource.iter().map(ToString::to_string).collect()), ("namespace", namespace.iter().map(ToString::to_string).collect()), ("name", name.iter().map(ToString::to_string).collect()), ("revision", revision.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
+    }
+
+    /// Writes field by field, as the story has them.
+    pub async fn revisions(&self, revision: &[&str], show_secrets: Option<bool>) -> Result<Revisions> {
+        self.connection.send("GET", "/debug/fakeapi/revisions", &[("revision", revision.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
     }
 
     /// Keeps the state under a name.
@@ -580,6 +590,97 @@ pub struct Change {
     #[serde(skip_serializing_if = "is_default")]
     pub namespace: String,
     pub name: String,
+}
+
+/// A Table has objects as kubectl prints them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Table {
+    pub revision: i64,
+    /// resources are all resources that have objects. columns and rows are those of the resource of
+    /// the query.
+    pub resources: Vec<ResourceCount>,
+    pub columns: Vec<Column>,
+    pub rows: Vec<TableRow>,
+    /// total is how many objects are selected. rows has at most 500 of them.
+    pub total: i64,
+}
+
+/// A ResourceCount is the number of objects of a resource.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResourceCount {
+    pub resource: String,
+    pub count: i64,
+}
+
+/// A Column describes a column of cells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Column {
+    pub name: String,
+    /// string, integer, number, boolean or date
+    pub r#type: String,
+    /// name for the column of names
+    pub format: String,
+    pub description: String,
+    /// 0 is always shown, others in wide output
+    pub priority: i64,
+}
+
+/// A TableRow is an object in a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TableRow {
+    #[serde(skip_serializing_if = "is_default")]
+    pub namespace: String,
+    pub name: String,
+    /// revision is that of the last write of the object.
+    pub revision: i64,
+    pub cells: Vec<Value>,
+}
+
+/// An ObjectAt is an object at a revision, with what belongs to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ObjectAt {
+    /// object is absent if it does not exist at the revision. revision is that of its last write.
+    #[serde(skip_serializing_if = "is_default")]
+    pub object: BTreeMap<String, Value>,
+    pub revision: i64,
+    /// versions are the revisions of all its kept versions, oldest first.
+    pub versions: Vec<ObjectVersion>,
+    /// owners are the owners in metadata.ownerReferences and theirs, the nearest first. dependents
+    /// have the object, or a dependent before them, as owner.
+    pub owners: Vec<Relative>,
+    pub dependents: Vec<Relative>,
+    /// events are the events about the object.
+    pub events: Vec<BTreeMap<String, Value>>,
+}
+
+/// An ObjectVersion is a version of an object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ObjectVersion {
+    pub revision: i64,
+    pub r#type: String,
+    /// writer is who wrote it; the zero value if the server no longer knows.
+    pub writer: Writer,
+}
+
+/// A Relative is an owner or a dependent of an object.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Relative {
+    pub resource: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub namespace: String,
+    pub name: String,
+    /// generations is how many objects up or down it is.
+    pub generations: i64,
+    /// missing reports an owner that does not exist at the revision.
+    #[serde(skip_serializing_if = "is_default")]
+    pub missing: bool,
 }
 
 /// Revisions are revisions as a story has them.

@@ -1,4 +1,4 @@
-//! Twelve steps with the crate kube.
+//! The twelve steps of docs/twelve-steps.md with the crate kube.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -162,7 +162,7 @@ func pythonMethod(b *bytes.Buffer, d *document, o *operation) {
 	if docs != nil {
 		b.WriteString("\n        ")
 	}
-	fmt.Fprintf(b, "\"\"\"\n        return self._send(%q, %q, {%s}, %s)\n", o.method, o.path, strings.Join(query, ", "), value)
+	fmt.Fprintf(b, "\"\"\"\n        answer: %s = self._send(%q, %q, {%s}, %s)\n        return answer\n", pythonName(o.answer()), o.method, o.path, strings.Join(query, ", "), value)
 }
 
 // sentence returns a summary as a sentence.

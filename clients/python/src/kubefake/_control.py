@@ -1075,7 +1075,8 @@ class Control:
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets and tokens
             in URLs. By default placeholders replace them.
         """
-        return self._send("GET", "/debug/fakeapi/story", {"showSecrets": show_secrets}, None)
+        answer: Story = self._send("GET", "/debug/fakeapi/story", {"showSecrets": show_secrets}, None)
+        return answer
 
     def requests(self, *, show_secrets: bool | None = None) -> List[Request]:
         """The newest requests, with their answers.
@@ -1083,14 +1084,16 @@ class Control:
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets and tokens
             in URLs. By default placeholders replace them.
         """
-        return self._send("GET", "/debug/fakeapi/requests", {"showSecrets": show_secrets}, None)
+        answer: List[Request] = self._send("GET", "/debug/fakeapi/requests", {"showSecrets": show_secrets}, None)
+        return answer
 
     def writes(self, *, from_: str | None = None) -> List[Write]:
         """The writes from a revision on, with their writers.
 
         :param from_: from is the revision of the first write. The default is the oldest one.
         """
-        return self._send("GET", "/debug/fakeapi/writes", {"from": from_}, None)
+        answer: List[Write] = self._send("GET", "/debug/fakeapi/writes", {"from": from_}, None)
+        return answer
 
     def read_objects(self, *, resource: str | None = None, revision: str | None = None, namespace: str | None = None, name: str | None = None, show_secrets: bool | None = None) -> Table:
         """The objects of a resource at a revision, as kubectl prints them.
@@ -1102,7 +1105,8 @@ class Control:
         :param name: name selects the objects whose names contain it.
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
-        return self._send("GET", "/debug/fakeapi/objects", {"resource": resource, "revision": revision, "namespace": namespace, "name": name, "showSecrets": show_secrets}, None)
+        answer: Table = self._send("GET", "/debug/fakeapi/objects", {"resource": resource, "revision": revision, "namespace": namespace, "name": name, "showSecrets": show_secrets}, None)
+        return answer
 
     def change_objects(self, *, store: List[Dict[str, Any]] | None = None, remove: List[Dict[str, Any]] | None = None) -> Revision:
         """Stores and removes objects without admission.
@@ -1114,7 +1118,8 @@ class Control:
         :param remove: remove are objects that are removed at once, without finalizers. Each
             needs only kind, apiVersion, and the namespace and name in metadata.
         """
-        return self._send("POST", "/debug/fakeapi/objects", {}, _given({"store": store, "remove": remove}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/objects", {}, _given({"store": store, "remove": remove}))
+        return answer
 
     def read_object(self, *, resource: str | None = None, namespace: str | None = None, name: str | None = None, revision: str | None = None, show_secrets: bool | None = None) -> ObjectAt:
         """An object at a revision, with its versions, owners, dependents and Events.
@@ -1123,7 +1128,8 @@ class Control:
         :param revision: revision is a kept revision. The default is the newest one.
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
-        return self._send("GET", "/debug/fakeapi/object", {"resource": resource, "namespace": namespace, "name": name, "revision": revision, "showSecrets": show_secrets}, None)
+        answer: ObjectAt = self._send("GET", "/debug/fakeapi/object", {"resource": resource, "namespace": namespace, "name": name, "revision": revision, "showSecrets": show_secrets}, None)
+        return answer
 
     def revisions(self, *, revision: Sequence[str] | None = None, show_secrets: bool | None = None) -> Revisions:
         """Writes field by field, as the story has them.
@@ -1131,43 +1137,52 @@ class Control:
         :param revision: revision is the revision of a write; several select several.
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
-        return self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
+        answer: Revisions = self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
+        return answer
 
     def snapshot(self, *, name: str | None = None) -> Revision:
         """Keeps the state under a name."""
-        return self._send("POST", "/debug/fakeapi/snapshot", {}, _given({"name": name}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/snapshot", {}, _given({"name": name}))
+        return answer
 
     def restore(self, *, name: str | None = None) -> Revision:
         """Restores the state of that name."""
-        return self._send("POST", "/debug/fakeapi/restore", {}, _given({"name": name}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/restore", {}, _given({"name": name}))
+        return answer
 
     def reset(self) -> Revision:
         """Restores the state of a fresh server, without the objects of --objects and --crds, and ends
         faults and lags."""
-        return self._send("POST", "/debug/fakeapi/reset", {}, None)
+        answer: Revision = self._send("POST", "/debug/fakeapi/reset", {}, None)
+        return answer
 
     def fork(self) -> Fork:
         """Starts a server with the same state, on a port of its own."""
-        return self._send("POST", "/debug/fakeapi/forks", {}, None)
+        answer: Fork = self._send("POST", "/debug/fakeapi/forks", {}, None)
+        return answer
 
     def list_forks(self) -> Forks:
         """The forks of the server."""
-        return self._send("GET", "/debug/fakeapi/forks", {}, None)
+        answer: Forks = self._send("GET", "/debug/fakeapi/forks", {}, None)
+        return answer
 
     def end_forks(self, *, id: Sequence[str] | None = None) -> Forks:
         """Ends a fork; without an ID, all of them.
 
         :param id: id selects forks by their identifiers. Without it, all are selected.
         """
-        return self._send("DELETE", "/debug/fakeapi/forks", {"id": id}, None)
+        answer: Forks = self._send("DELETE", "/debug/fakeapi/forks", {"id": id}, None)
+        return answer
 
     def start_replica(self) -> Replica:
         """Starts another API server of the cluster, with watch caches, lags and faults of its own."""
-        return self._send("POST", "/debug/fakeapi/replicas", {}, None)
+        answer: Replica = self._send("POST", "/debug/fakeapi/replicas", {}, None)
+        return answer
 
     def list_replicas(self) -> Replicas:
         """The API servers of the cluster."""
-        return self._send("GET", "/debug/fakeapi/replicas", {}, None)
+        answer: Replicas = self._send("GET", "/debug/fakeapi/replicas", {}, None)
+        return answer
 
     def failover(self, *, user_agent: str, replica: str) -> Replicas:
         """Moves clients to another API server of the cluster.
@@ -1176,7 +1191,8 @@ class Control:
             manager/*.
         :param replica: replica is the ID of the replica. 1 is the first server.
         """
-        return self._send("POST", "/debug/fakeapi/failover", {}, _given({"userAgent": user_agent, "replica": replica}))
+        answer: Replicas = self._send("POST", "/debug/fakeapi/failover", {}, _given({"userAgent": user_agent, "replica": replica}))
+        return answer
 
     def upgrade(self, *, release: str) -> Release:
         """Restarts the server with another Kubernetes release, over the same objects.
@@ -1184,11 +1200,13 @@ class Control:
         :param release: release is its name, such as v1.36.3. In a request it may leave out the
             patch release.
         """
-        return self._send("POST", "/debug/fakeapi/upgrade", {}, _given({"release": release}))
+        answer: Release = self._send("POST", "/debug/fakeapi/upgrade", {}, _given({"release": release}))
+        return answer
 
     def kubeconfig(self, *, name: str | None = None, uid: str | None = None, groups: List[str] | None = None, extra: Dict[str, List[str]] | None = None) -> Kubeconfig:
         """A kubeconfig file of a user."""
-        return self._send("POST", "/debug/fakeapi/kubeconfig", {}, _given({"name": name, "uid": uid, "groups": groups, "extra": extra}))
+        answer: Kubeconfig = self._send("POST", "/debug/fakeapi/kubeconfig", {}, _given({"name": name, "uid": uid, "groups": groups, "extra": extra}))
+        return answer
 
     def install_webhooks(self, *, services: List[str] | None = None, convert: List[str] | None = None) -> WebhookListener:
         """A certificate and an address for webhooks.
@@ -1199,7 +1217,8 @@ class Control:
         :param convert: convert has the names of CustomResourceDefinitions that get a conversion
             webhook with the path /convert.
         """
-        return self._send("POST", "/debug/fakeapi/webhooks", {}, _given({"services": services, "convert": convert}))
+        answer: WebhookListener = self._send("POST", "/debug/fakeapi/webhooks", {}, _given({"services": services, "convert": convert}))
+        return answer
 
     def compact(self, *, revision: int | None = None, watch_cache: bool | None = None, watches: bool | None = None) -> Revision:
         """Removes old versions of objects; with watches, ends every open watch with 410 Expired.
@@ -1210,7 +1229,8 @@ class Control:
             serves.
         :param watches: watches also ends every open watch with 410 Expired.
         """
-        return self._send("POST", "/debug/fakeapi/compact", {}, _given({"revision": revision, "watchCache": watch_cache, "watches": watches}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/compact", {}, _given({"revision": revision, "watchCache": watch_cache, "watches": watches}))
+        return answer
 
     def lag(self, *, resource: str | None = None, user_agent: str | None = None, by: str | None = None, revisions: int | None = None, until: int | None = None, frozen: bool | None = None) -> Lags:
         """Delays the watch caches of a resource.
@@ -1225,11 +1245,13 @@ class Control:
         :param frozen: frozen reports that the caches stand still. In a request it freezes them
             where they are.
         """
-        return self._send("POST", "/debug/fakeapi/lag", {}, _given({"resource": resource, "userAgent": user_agent, "by": by, "revisions": revisions, "until": until, "frozen": frozen}))
+        answer: Lags = self._send("POST", "/debug/fakeapi/lag", {}, _given({"resource": resource, "userAgent": user_agent, "by": by, "revisions": revisions, "until": until, "frozen": frozen}))
+        return answer
 
     def list_lags(self) -> Lags:
         """The lags, and the revisions of the watch caches."""
-        return self._send("GET", "/debug/fakeapi/lag", {}, None)
+        answer: Lags = self._send("GET", "/debug/fakeapi/lag", {}, None)
+        return answer
 
     def end_lag(self, *, resource: str | None = None, user_agent: str | None = None) -> Lags:
         """Ends a lag; without a resource, all of them.
@@ -1237,22 +1259,26 @@ class Control:
         :param resource: resource is a resource. The default, *, is every resource.
         :param user_agent: userAgent selects the clients. The default is all clients.
         """
-        return self._send("DELETE", "/debug/fakeapi/lag", {"resource": resource, "userAgent": user_agent}, None)
+        answer: Lags = self._send("DELETE", "/debug/fakeapi/lag", {"resource": resource, "userAgent": user_agent}, None)
+        return answer
 
     def inject_faults(self, body: Union[Fault, List[Fault]]) -> InjectedFaults:
         """Injects faults."""
-        return self._send("POST", "/debug/fakeapi/faults", {}, body)
+        answer: InjectedFaults = self._send("POST", "/debug/fakeapi/faults", {}, body)
+        return answer
 
     def list_faults(self) -> InjectedFaults:
         """The faults, and how often each has hit."""
-        return self._send("GET", "/debug/fakeapi/faults", {}, None)
+        answer: InjectedFaults = self._send("GET", "/debug/fakeapi/faults", {}, None)
+        return answer
 
     def remove_faults(self, *, id: Sequence[str] | None = None) -> InjectedFaults:
         """Removes a fault; without an ID, all of them.
 
         :param id: id selects faults by their identifiers. Without it, all are selected.
         """
-        return self._send("DELETE", "/debug/fakeapi/faults", {"id": id}, None)
+        answer: InjectedFaults = self._send("DELETE", "/debug/fakeapi/faults", {"id": id}, None)
+        return answer
 
     def disconnect(self, *, user_agent: str) -> Disconnected:
         """Breaks the connections of the watches of a client, and of its requests that wait in a fault.
@@ -1260,7 +1286,8 @@ class Control:
         :param user_agent: userAgent matches the User-Agent header of the clients, such as
             manager/*.
         """
-        return self._send("POST", "/debug/fakeapi/disconnect", {}, _given({"userAgent": user_agent}))
+        answer: Disconnected = self._send("POST", "/debug/fakeapi/disconnect", {}, _given({"userAgent": user_agent}))
+        return answer
 
     def signal(self, *, process: str, signal: str, duration: str | None = None) -> Signal:
         """Sends a signal to a process that the server knows by a name.
@@ -1271,31 +1298,38 @@ class Control:
             SIGSTOP or SIGCONT. On Windows it is SIGKILL.
         :param duration: duration, such as 15s, sends SIGCONT that long after SIGSTOP.
         """
-        return self._send("POST", "/debug/fakeapi/signal", {}, _given({"process": process, "signal": signal, "duration": duration}))
+        answer: Signal = self._send("POST", "/debug/fakeapi/signal", {}, _given({"process": process, "signal": signal, "duration": duration}))
+        return answer
 
     def start_coverage(self) -> Coverage:
         """Counts the results of the expressions of policies, webhooks and definitions, from zero."""
-        return self._send("POST", "/debug/fakeapi/coverage", {}, None)
+        answer: Coverage = self._send("POST", "/debug/fakeapi/coverage", {}, None)
+        return answer
 
     def coverage(self) -> Coverage:
         """The expressions and their results."""
-        return self._send("GET", "/debug/fakeapi/coverage", {}, None)
+        answer: Coverage = self._send("GET", "/debug/fakeapi/coverage", {}, None)
+        return answer
 
     def stop_coverage(self) -> Coverage:
         """Ends counting."""
-        return self._send("DELETE", "/debug/fakeapi/coverage", {}, None)
+        answer: Coverage = self._send("DELETE", "/debug/fakeapi/coverage", {}, None)
+        return answer
 
     def start_usage(self) -> Usage:
         """Counts what clients ask."""
-        return self._send("POST", "/debug/fakeapi/usage", {}, None)
+        answer: Usage = self._send("POST", "/debug/fakeapi/usage", {}, None)
+        return answer
 
     def usage(self) -> Usage:
         """What clients have asked, for the command fakeapi usage."""
-        return self._send("GET", "/debug/fakeapi/usage", {}, None)
+        answer: Usage = self._send("GET", "/debug/fakeapi/usage", {}, None)
+        return answer
 
     def stop_usage(self) -> Usage:
         """Ends counting."""
-        return self._send("DELETE", "/debug/fakeapi/usage", {}, None)
+        answer: Usage = self._send("DELETE", "/debug/fakeapi/usage", {}, None)
+        return answer
 
     def roles(self, *, user_agent: str | None = None, user: str | None = None, name: str | None = None, granted: str | None = None) -> Roles:
         """The roles that a client needs, and how those that it has differ.
@@ -1308,33 +1342,39 @@ class Control:
         :param granted: granted are YAML documents with the roles that the client has, and their
             bindings. Without it nothing is compared.
         """
-        return self._send("POST", "/debug/fakeapi/roles", {}, _given({"userAgent": user_agent, "user": user, "name": name, "granted": granted}))
+        answer: Roles = self._send("POST", "/debug/fakeapi/roles", {}, _given({"userAgent": user_agent, "user": user, "name": name, "granted": granted}))
+        return answer
 
     def clock(self) -> Clock:
         """The time, and the number of timers."""
-        return self._send("GET", "/debug/fakeapi/clock", {}, None)
+        answer: Clock = self._send("GET", "/debug/fakeapi/clock", {}, None)
+        return answer
 
     def advance_clock(self, *, advance: str) -> Clock:
         """Advances the clock, and runs the timers that are due.
 
         :param advance: advance is a duration, such as 90s or 10m.
         """
-        return self._send("POST", "/debug/fakeapi/clock", {}, _given({"advance": advance}))
+        answer: Clock = self._send("POST", "/debug/fakeapi/clock", {}, _given({"advance": advance}))
+        return answer
 
     def controllers(self) -> Controllers:
         """The controllers that run, and the names of all."""
-        return self._send("GET", "/debug/fakeapi/controllers", {}, None)
+        answer: Controllers = self._send("GET", "/debug/fakeapi/controllers", {}, None)
+        return answer
 
     def select_controllers(self, *, select: List[str]) -> Controllers:
         """Starts and stops controllers, as the flag --controllers selects them.
 
         :param select: select has the syntax of --controllers.
         """
-        return self._send("POST", "/debug/fakeapi/controllers", {}, _given({"select": select}))
+        answer: Controllers = self._send("POST", "/debug/fakeapi/controllers", {}, _given({"select": select}))
+        return answer
 
     def stop_controllers(self) -> Controllers:
         """Stops all controllers."""
-        return self._send("DELETE", "/debug/fakeapi/controllers", {}, None)
+        answer: Controllers = self._send("DELETE", "/debug/fakeapi/controllers", {}, None)
+        return answer
 
     def change_pods(self, *, selector: str | None = None, namespace: str | None = None, container: str | None = None, do: str | None = None, exit_code: int | None = None, log: str | None = None, usage: Dict[str, str] | None = None, metrics: Dict[str, str] | None = None) -> Revision:
         """Says what the containers of Pods do, what they have written, and what they use.
@@ -1352,7 +1392,8 @@ class Control:
         :param metrics: metrics has the values of custom metrics of each Pod, quantities by
             name.
         """
-        return self._send("POST", "/debug/fakeapi/pods", {}, _given({"selector": selector, "namespace": namespace, "container": container, "do": do, "exitCode": exit_code, "log": log, "usage": usage, "metrics": metrics}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/pods", {}, _given({"selector": selector, "namespace": namespace, "container": container, "do": do, "exitCode": exit_code, "log": log, "usage": usage, "metrics": metrics}))
+        return answer
 
     def change_node(self, *, name: str, stopped: bool | None = None) -> Revision:
         """Stops and starts the kubelet of a Node.
@@ -1360,14 +1401,16 @@ class Control:
         :param stopped: stopped stops the kubelet, as if the machine were off: it renews no
             Lease, and the Pods of the Node stay as they are. Without it, the kubelet starts again.
         """
-        return self._send("POST", "/debug/fakeapi/nodes", {}, _given({"name": name, "stopped": stopped}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/nodes", {}, _given({"name": name, "stopped": stopped}))
+        return answer
 
     def set_metric(self, *, name: str, value: str) -> Revision:
         """Sets a metric that HorizontalPodAutoscalers read.
 
         :param value: value is a quantity.
         """
-        return self._send("POST", "/debug/fakeapi/metrics", {}, _given({"name": name, "value": value}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/metrics", {}, _given({"name": name, "value": value}))
+        return answer
 
     def change_status(self, *, resource: str, namespace: str | None = None, name: str, status: Dict[str, Any] | None = None, ready: bool | None = None) -> Revision:
         """Writes fields of the status of an object, or that it is ready.
@@ -1379,7 +1422,8 @@ class Control:
         :param ready: ready writes the status that the object has when it has reached what its
             spec asks for: of a workload, a Job or a Pod. status is then merged into that.
         """
-        return self._send("POST", "/debug/fakeapi/status", {}, _given({"resource": resource, "namespace": namespace, "name": name, "status": status, "ready": ready}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/status", {}, _given({"resource": resource, "namespace": namespace, "name": name, "status": status, "ready": ready}))
+        return answer
 
     def settle(self, *, ahead: str | None = None, quiet: str | None = None, timeout: str | None = None) -> Revision:
         """Waits until controllers and clients have nothing left to do, on a manual clock up to a time
@@ -1393,8 +1437,10 @@ class Control:
         :param timeout: timeout is how long to wait. The default is 30s. The server answers 504
             then, and says what is left.
         """
-        return self._send("POST", "/debug/fakeapi/settle", {}, _given({"ahead": ahead, "quiet": quiet, "timeout": timeout}))
+        answer: Revision = self._send("POST", "/debug/fakeapi/settle", {}, _given({"ahead": ahead, "quiet": quiet, "timeout": timeout}))
+        return answer
 
     def openapi(self) -> Dict[str, Any]:
         """This list as an OpenAPI document, from which clients can be generated."""
-        return self._send("GET", "/debug/fakeapi/openapi", {}, None)
+        answer: Dict[str, Any] = self._send("GET", "/debug/fakeapi/openapi", {}, None)
+        return answer

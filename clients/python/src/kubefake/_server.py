@@ -97,7 +97,8 @@ class _Connection:
             request.data = json.dumps(body).encode()
         try:
             with self._opener.open(request) as response:
-                return response.read()
+                answer: bytes = response.read()
+                return answer
         except urllib.error.HTTPError as e:
             with e:
                 text = e.read().decode(errors="replace")

@@ -33,7 +33,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Twelve steps with fabric8's client. */
+/** The twelve steps of docs/twelve-steps.md with fabric8's client. */
 @Kubefake(rbac = true, controllers = "*", clock = "2030-01-01T09:00:00Z")
 class ScenarioTest {
   static final String CRD = """

@@ -66,14 +66,14 @@ public final class Control {
     return Json.list(Write::new).apply(send("GET", "/debug/fakeapi/writes", query("from", from), null));
   }
 
-  /** Writes field by field, as the story has them. */
-  public Revisions revisions() {
-    return revisions(null, null);
+  /** The objects of a resource at a revision, as kubectl prints them. */
+  public Table readObjects() {
+    return readObjects(null, null, null, null, null);
   }
 
-  /** Writes field by field, as the story has them. */
-  public Revisions revisions(List<String> revision, Boolean showSecrets) {
-    return new Revisions(send("GET", "/debug/fakeapi/revisions", query("revision", revision, "showSecrets", showSecrets), null));
+  /** The objects of a resource at a revision, as kubectl prints them. */
+  public Table readObjects(String resource, String revision, String namespace, String name, Boolean showSecrets) {
+    return new Table(send("GET", "/debug/fakeapi/objects", query("resource", resource, "revision", revision, "namespace", namespace, "name", name, "showSecrets", showSecrets), null));
   }
 
   /** Stores and removes objects without admission. */
@@ -84,6 +84,26 @@ public final class Control {
   /** Stores and removes objects without admission. */
   public Revision changeObjects(Objects request) {
     return new Revision(send("POST", "/debug/fakeapi/objects", query(), request));
+  }
+
+  /** An object at a revision, with its versions, owners, dependents and Events. */
+  public ObjectAt readObject() {
+    return readObject(null, null, null, null, null);
+  }
+
+  /** An object at a revision, with its versions, owners, dependents and Events. */
+  public ObjectAt readObject(String resource, String namespace, String name, String revision, Boolean showSecrets) {
+    return new ObjectAt(send("GET", "/debug/fakeapi/object", query("resource", resource, "namespace", namespace, "name", name, "revision", revision, "showSecrets", showSecrets), null));
+  }
+
+  /** Writes field by field, as the story has them. */
+  public Revisions revisions() {
+    return revisions(null, null);
+  }
+
+  /** Writes field by field, as the story has them. */
+  public Revisions revisions(List<String> revision, Boolean showSecrets) {
+    return new Revisions(send("GET", "/debug/fakeapi/revisions", query("revision", revision, "showSecrets", showSecrets), null));
   }
 
   /** Keeps the state under a name. */
@@ -988,6 +1008,190 @@ public final class Control {
 
     public String name() {
       return Json.string(get("name"));
+    }
+  }
+
+  /** A Table has objects as kubectl prints them. */
+  public static final class Table extends JsonObject {
+    Table(Object fields) {
+      super(fields);
+    }
+
+    public long revision() {
+      return Json.integer(get("revision"));
+    }
+
+    /** resources are all resources that have objects. columns and rows are those of the resource of
+     * the query. */
+    public List<ResourceCount> resources() {
+      return Json.list(ResourceCount::new).apply(get("resources"));
+    }
+
+    public List<Column> columns() {
+      return Json.list(Column::new).apply(get("columns"));
+    }
+
+    public List<TableRow> rows() {
+      return Json.list(TableRow::new).apply(get("rows"));
+    }
+
+    /** total is how many objects are selected. rows has at most 500 of them. */
+    public long total() {
+      return Json.integer(get("total"));
+    }
+  }
+
+  /** A ResourceCount is the number of objects of a resource. */
+  public static final class ResourceCount extends JsonObject {
+    ResourceCount(Object fields) {
+      super(fields);
+    }
+
+    public String resource() {
+      return Json.string(get("resource"));
+    }
+
+    public long count() {
+      return Json.integer(get("count"));
+    }
+  }
+
+  /** A Column describes a column of cells. */
+  public static final class Column extends JsonObject {
+    Column(Object fields) {
+      super(fields);
+    }
+
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    /** string, integer, number, boolean or date */
+    public String type() {
+      return Json.string(get("type"));
+    }
+
+    /** name for the column of names */
+    public String format() {
+      return Json.string(get("format"));
+    }
+
+    public String description() {
+      return Json.string(get("description"));
+    }
+
+    /** 0 is always shown, others in wide output */
+    public long priority() {
+      return Json.integer(get("priority"));
+    }
+  }
+
+  /** A TableRow is an object in a table. */
+  public static final class TableRow extends JsonObject {
+    TableRow(Object fields) {
+      super(fields);
+    }
+
+    public String namespace() {
+      return Json.string(get("namespace"));
+    }
+
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    /** revision is that of the last write of the object. */
+    public long revision() {
+      return Json.integer(get("revision"));
+    }
+
+    public List<Object> cells() {
+      return Json.list(v -> v).apply(get("cells"));
+    }
+  }
+
+  /** An ObjectAt is an object at a revision, with what belongs to it. */
+  public static final class ObjectAt extends JsonObject {
+    ObjectAt(Object fields) {
+      super(fields);
+    }
+
+    /** object is absent if it does not exist at the revision. revision is that of its last write. */
+    public Map<String, Object> object() {
+      return Json.map(v -> v).apply(get("object"));
+    }
+
+    public long revision() {
+      return Json.integer(get("revision"));
+    }
+
+    /** versions are the revisions of all its kept versions, oldest first. */
+    public List<ObjectVersion> versions() {
+      return Json.list(ObjectVersion::new).apply(get("versions"));
+    }
+
+    /** owners are the owners in metadata.ownerReferences and theirs, the nearest first. dependents
+     * have the object, or a dependent before them, as owner. */
+    public List<Relative> owners() {
+      return Json.list(Relative::new).apply(get("owners"));
+    }
+
+    public List<Relative> dependents() {
+      return Json.list(Relative::new).apply(get("dependents"));
+    }
+
+    /** events are the events about the object. */
+    public List<Map<String, Object>> events() {
+      return Json.list(Json.map(v -> v)).apply(get("events"));
+    }
+  }
+
+  /** An ObjectVersion is a version of an object. */
+  public static final class ObjectVersion extends JsonObject {
+    ObjectVersion(Object fields) {
+      super(fields);
+    }
+
+    public long revision() {
+      return Json.integer(get("revision"));
+    }
+
+    public String type() {
+      return Json.string(get("type"));
+    }
+
+    /** writer is who wrote it; the zero value if the server no longer knows. */
+    public Writer writer() {
+      return new Writer(get("writer"));
+    }
+  }
+
+  /** A Relative is an owner or a dependent of an object. */
+  public static final class Relative extends JsonObject {
+    Relative(Object fields) {
+      super(fields);
+    }
+
+    public String resource() {
+      return Json.string(get("resource"));
+    }
+
+    public String namespace() {
+      return Json.string(get("namespace"));
+    }
+
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    /** generations is how many objects up or down it is. */
+    public long generations() {
+      return Json.integer(get("generations"));
+    }
+
+    /** missing reports an owner that does not exist at the revision. */
+    public boolean missing() {
+      return Json.bool(get("missing"));
     }
   }
 
