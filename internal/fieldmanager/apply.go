@@ -84,9 +84,9 @@ func isNoObject(v any) bool {
 }
 
 // apply merges applied into live, which has no managedFields, and returns the
-// merged object and its owners. The object is live if nothing changes; otherwise its untyped data has
-// another text, and
-// it may share its metadata with live, and other values with live and applied.
+// merged object and its owners. The object is live if nothing changes. Otherwise its untyped data has
+// the text of its values, and it may share its metadata with live, and other values with live and
+// applied.
 // apply does not change before if it fails.
 func (t *Type) apply(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
 	// A managedFields of another type fails below with a type error.
