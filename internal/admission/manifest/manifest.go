@@ -8,7 +8,6 @@ package manifest
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -188,13 +187,11 @@ func (l *loader) loadItems(decode func(codec.Codec) (map[string]any, error), fil
 	if err != nil {
 		return err
 	}
-	for item := range object.Each(list["items"]) {
-		text, err := json.Marshal(item)
-		if err == nil {
-			err = l.load(text, file, "failed to decode list item: ")
-		}
-		if err != nil {
-			return err
+	for _, item := range object.List(list, "items") {
+		if text, ok := item.(object.RawJSON); ok {
+			if err := l.load([]byte(text), file, "failed to decode list item: "); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
