@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
@@ -102,7 +103,7 @@ func TestGoSyntaxOfReleases(t *testing.T) {
 			`resource.Quantity{i:resource.int64Amount{value:1500, scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}`},
 		{"bytes", "certificates.k8s.io", "CertificateSigningRequest", "spec.request", AsGoType("[]byte", "AP8="), `[]byte{0x0, 0xff}`},
 		{"no bytes", "certificates.k8s.io", "CertificateSigningRequest", "spec.request", AsGoType("[]byte", nil), `[]byte(nil)`},
-		{"raw extension", "apps", "ControllerRevision", "data", AsGoType("runtime.RawExtension=a", map[string]any{}), `runtime.RawExtension{Raw:[]uint8{0x7b, 0x7d}, Object:runtime.Object(nil)}`},
+		{"raw extension", "apps", "ControllerRevision", "data", AsGoType("runtime.RawExtension=a", object.RawJSON("{}")), `runtime.RawExtension{Raw:[]uint8{0x7b, 0x7d}, Object:runtime.Object(nil)}`},
 		{"no raw extension", "apps", "ControllerRevision", "data", AsGoType("runtime.RawExtension=a", nil), `runtime.RawExtension{Raw:[]uint8(nil), Object:runtime.Object(nil)}`},
 		{"field of the versioned object itself", "admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", "spec.matchResources.resourceRules[0].operations", []any{"*"},
 			`[]admissionregistration.OperationType{"*"}`},
