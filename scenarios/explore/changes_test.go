@@ -78,7 +78,7 @@ func TestChanges(t *testing.T) {
 				Start:    tt.shape.start,
 				Workload: explore.Changes(many, 3, 4),
 				Ignore:   []explore.Exception{{Oracle: explore.Path, Resource: "configmaps", Field: "data.at", Reason: "it is the time"}},
-				Plans:    60,
+				Plans:    20,
 				Dir:      t.TempDir(),
 			})
 			if tt.oracle == "" {

@@ -48,7 +48,7 @@ func TestObjects(t *testing.T) {
 		code, body := dryRun(t, srv, obj)
 		require.Equal(t, http.StatusCreated, code, "%s\n%v", body, obj)
 		text := fmt.Sprint(obj["spec"])
-		if first = append(first, text); len(first) == 300 {
+		if first = append(first, text); len(first) == 150 {
 			break
 		}
 		for _, boundary := range []string{
@@ -86,7 +86,7 @@ func TestNearlyValid(t *testing.T) {
 		var status struct{ Message string }
 		require.NoError(t, json.Unmarshal([]byte(body), &status))
 		assert.Equal(t, `Generator.power.example.com "generated" is invalid: `+wrong.Error(), status.Message)
-		if n++; n == 100 {
+		if n++; n == 50 {
 			break
 		}
 	}
