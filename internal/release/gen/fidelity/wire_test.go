@@ -233,12 +233,13 @@ func afterStorage(k kind, obj reflect.Value) (encoded []byte, unsure bool) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), unsure
 }
 
-// plainRaw encodes untyped data as generic values, and reports false if some of it
-// cannot be decoded.
+// plainRaw encodes what is normalized as generic values, and reports false if some of it, or of untyped
+// data, cannot be decoded.
 func plainRaw(v reflect.Value) bool {
 	switch x := v.Addr().Interface().(type) {
 	case *runtime.RawExtension:
-		return plain(&x.Raw)
+		raw := x.Raw // its text stays
+		return plain(&raw)
 	case *apiextensionsv1.JSON:
 		return plain(&x.Raw)
 	case *metav1.FieldsV1:
