@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/story"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A deletion is an object that has finalizers and is being deleted.
@@ -29,34 +28,21 @@ func (b *builder) finalizers() {
 	adders := map[key]client{}
 	deletions := map[story.Target]*deletion{}
 	var order []story.Target // of the deletions
-	for _, e := range b.Journal.Transactions() {
-		for i := range e.What.Changes {
-			c := &e.What.Changes[i]
-			change := journal.NewChange(c)
-			what := story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
-			if c.Type != mvcc.Put {
-				delete(deletions, what)
-				continue
-			}
-			o := c.Item.Value
-			now, deleted := finalizersOf(o.JSON()), o.Terminating
-			var before []string
-			if c.Prev != nil {
-				before = finalizersOf(c.Prev.Value.JSON())
-			}
-			for _, f := range now {
-				if !deleted && !slices.Contains(before, f) { // a deletion adds those of its propagation policy
-					adders[key{what, o.UID, f}] = client{e.What.Writer.User, e.What.Writer.UserAgent}
-				}
-			}
-			switch d := deletions[what]; {
-			case !deleted:
-			case d != nil:
-				d.finalizers = now
-			default:
-				deletions[what] = &deletion{e.Order, o.UID, now}
-				order = append(order, what)
-			}
+	for c := range b.changes() {
+		if c.now == nil {
+			delete(deletions, c.what)
+			continue
+		}
+		for _, f := range c.addedFinalizers() {
+			adders[key{c.what, c.now.UID, f}] = c.who
+		}
+		switch d := deletions[c.what]; {
+		case !c.now.Terminating:
+		case d != nil:
+			d.finalizers = finalizersOf(c.now)
+		default:
+			deletions[c.what] = &deletion{c.order, c.now.UID, finalizersOf(c.now)}
+			order = append(order, c.what)
 		}
 	}
 	for _, what := range order {
@@ -84,35 +70,22 @@ func (b *builder) lateFinalizers() {
 	}
 	created := map[client][]story.Target{}
 	reported := map[key]bool{}
-	for _, e := range b.Journal.Transactions() {
-		who := client{e.What.Writer.User, e.What.Writer.UserAgent}
-		for i := range e.What.Changes {
-			c := &e.What.Changes[i]
-			if c.Type != mvcc.Put {
-				continue
+	for c := range b.changes() {
+		switch {
+		case c.now == nil:
+		case c.old == nil:
+			if len(ownersOf(c.now)) == 0 && !isRenewed(c.what.Resource) {
+				created[c.who] = append(created[c.who], c.what)
 			}
-			change := journal.NewChange(c)
-			what := story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
-			o := c.Item.Value
-			if c.Prev == nil {
-				if len(ownersOf(o.JSON())) == 0 && !isRenewed(what.Resource) {
-					created[who] = append(created[who], what)
-				}
-				continue
-			}
-			before := finalizersOf(c.Prev.Value.JSON())
-			for _, f := range finalizersOf(o.JSON()) {
-				if o.Terminating || slices.Contains(before, f) || reported[key{who, what}] {
-					continue
-				}
-				after := slices.IndexFunc(created[who], func(t story.Target) bool {
-					return t != what && (t.Name == what.Name || strings.HasPrefix(t.Name, what.Name+"-"))
-				})
-				if after >= 0 {
-					reported[key{who, what}] = true
-					b.add("finalizer-late", who, what.Resource, fmt.Sprintf("has added the finalizer %s to %s after it created %s",
-						f, name(what), name(created[who][after])), "", e.Order)
-				}
+		default:
+			added := c.addedFinalizers()
+			after := slices.IndexFunc(created[c.who], func(t story.Target) bool {
+				return t != c.what && (t.Name == c.what.Name || strings.HasPrefix(t.Name, c.what.Name+"-"))
+			})
+			if k := (key{c.who, c.what}); len(added) > 0 && after >= 0 && !reported[k] {
+				reported[k] = true
+				b.add("finalizer-late", c.who, c.what.Resource, fmt.Sprintf("has added the finalizer %s to %s after it created %s",
+					added[0], name(c.what), name(created[c.who][after])), "", c.order)
 			}
 		}
 	}
@@ -130,8 +103,22 @@ func (b *builder) after(who client, what story.Target, began int64) (later int, 
 	return later, asked
 }
 
-// finalizersOf returns the finalizers of an object in JSON.
-func finalizersOf(text []byte) []string {
+// addedFinalizers returns the finalizers that a change has added. A deletion adds those of its
+// propagation policy, which do not count.
+func (c *change) addedFinalizers() []string {
+	if c.now.Terminating {
+		return nil
+	}
+	before := finalizersOf(c.old)
+	return slices.DeleteFunc(finalizersOf(c.now), func(f string) bool { return slices.Contains(before, f) })
+}
+
+// finalizersOf returns the finalizers of an object, which may be nil.
+func finalizersOf(o *storage.Object) []string {
+	if o == nil {
+		return nil
+	}
+	text := o.JSON()
 	if !bytes.Contains(text, []byte(`"finalizers"`)) {
 		return nil
 	}

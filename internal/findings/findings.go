@@ -4,6 +4,7 @@
 package findings
 
 import (
+	"iter"
 	"net/url"
 	"strings"
 
@@ -11,8 +12,10 @@ import (
 	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
+	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/story"
+	"github.com/kubefake/kubefake/mvcc"
 )
 
 // A Source is the server whose clients are examined.
@@ -83,10 +86,7 @@ func clientOf(c story.Client) client { return client{c.User, c.UserAgent} }
 func (r *request) resource() string { return groupResource(r.Group, r.Resource) }
 
 func groupResource(group, resource string) string {
-	if group == "" {
-		return resource
-	}
-	return resource + "." + group
+	return status.GroupResource{Group: group, Resource: resource}.String()
 }
 
 // target returns the object of the request; its Name is "" for a collection.
@@ -109,6 +109,36 @@ func (b *builder) add(rule string, who client, resource, text, request string, o
 	b.usage.AddFinding(usage.Finding{
 		Rule: rule, User: who.user, UserAgent: who.userAgent, Resource: resource, Text: text, Request: request, Order: order, Count: 1,
 	})
+}
+
+// A change is what a transaction of the journal has done to an object.
+type change struct {
+	order    int64 // the position of the transaction
+	who      client
+	what     story.Target
+	old, now *storage.Object // nil if it did not exist before, or does not after
+}
+
+// changes iterates over the changes that the journal has, oldest first.
+func (b *builder) changes() iter.Seq[change] {
+	return func(yield func(change) bool) {
+		for _, e := range b.Journal.Transactions() {
+			for i := range e.What.Changes {
+				event := &e.What.Changes[i]
+				c := change{order: e.Order, who: client{e.What.Writer.User, e.What.Writer.UserAgent}}
+				c.what.Resource, c.what.Namespace, c.what.Name = journal.SplitKey(event.Item.Key)
+				if event.Prev != nil {
+					c.old = event.Prev.Value
+				}
+				if event.Type == mvcc.Put {
+					c.now = event.Item.Value
+				}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // covers reports whether an object is in a collection, or is the one object of it.

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/journal"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/story"
-	"github.com/kubefake/kubefake/mvcc"
 )
 
 // ownerReferences finds owner references to what is no owner of the object.
@@ -39,57 +38,54 @@ func (b *builder) ownerReferences() {
 		}
 		return found
 	}
-	transactions := b.Journal.Transactions()
-	for _, e := range transactions {
-		for i := range e.What.Changes {
-			c := &e.What.Changes[i]
-			if c.Type == mvcc.Put {
-				change := journal.NewChange(c)
-				known[c.Item.Value.UID] = story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
-			}
+	for c := range b.changes() {
+		if c.now != nil {
+			known[c.now.UID] = c.what
 		}
 	}
-	for _, e := range transactions {
-		for i := range e.What.Changes {
-			c := &e.What.Changes[i]
-			if c.Type != mvcc.Put || !bytes.Contains(c.Item.Value.JSON(), []byte(`"ownerReferences"`)) {
-				continue
+	for c := range b.changes() {
+		if c.now == nil {
+			continue
+		}
+		references := ownersOf(c.now)
+		if len(references) == 0 || object.Equal(any(references), any(ownersOf(c.old))) {
+			continue
+		}
+		for reference := range object.Each(references) {
+			kind := object.String(reference, "kind")
+			owner := kind + " " + object.String(reference, "name")
+			of, ok := known[object.String(reference, "uid")]
+			if !ok && scan(object.String(reference, "apiVersion"), kind) {
+				of, ok = known[object.String(reference, "uid")]
+			} else if !ok {
+				continue // the client has not asked for such objects here: they may exist
 			}
-			references := ownersOf(c.Item.Value.JSON())
-			if c.Prev != nil && object.Equal(any(references), any(ownersOf(c.Prev.Value.JSON()))) {
-				continue
+			problem := ""
+			switch {
+			case !ok:
+				problem = "no object has its UID"
+			case of.Namespace != "" && of.Namespace != c.what.Namespace:
+				problem = "that one is in namespace " + of.Namespace
+			case of.Name != object.String(reference, "name"):
+				problem = "the UID is that of " + name(of)
 			}
-			change := journal.NewChange(c)
-			what := story.Target{Resource: change.Resource, Namespace: change.Namespace, Name: change.Name}
-			for reference := range object.Each(references) {
-				kind := object.String(reference, "kind")
-				owner := kind + " " + object.String(reference, "name")
-				of, ok := known[object.String(reference, "uid")]
-				if !ok && scan(object.String(reference, "apiVersion"), kind) {
-					of, ok = known[object.String(reference, "uid")]
-				} else if !ok {
-					continue // the client has not asked for such objects here: they may exist
-				}
-				problem := ""
-				switch {
-				case !ok:
-					problem = "no object has its UID"
-				case of.Namespace != "" && of.Namespace != what.Namespace:
-					problem = "that one is in namespace " + of.Namespace
-				case of.Name != object.String(reference, "name"):
-					problem = "the UID is that of " + name(of)
-				}
-				if problem != "" {
-					b.add("owner-reference", client{e.What.Writer.User, e.What.Writer.UserAgent}, what.Resource,
-						fmt.Sprintf("%s has the owner %s, but %s", name(what), owner, problem), "", e.Order)
-				}
+			if problem != "" {
+				b.add("owner-reference", c.who, c.what.Resource,
+					fmt.Sprintf("%s has the owner %s, but %s", name(c.what), owner, problem), "", c.order)
 			}
 		}
 	}
 }
 
-// ownersOf returns the owner references of an object in JSON.
-func ownersOf(text []byte) []any {
+// ownersOf returns the owner references of an object, which may be nil.
+func ownersOf(o *storage.Object) []any {
+	if o == nil {
+		return nil
+	}
+	text := o.JSON()
+	if !bytes.Contains(text, []byte(`"ownerReferences"`)) {
+		return nil
+	}
 	var obj struct {
 		Metadata struct {
 			OwnerReferences []any `json:"ownerReferences"`
@@ -114,28 +110,21 @@ func (b *builder) events() {
 		Kind, Namespace, Name string
 	}
 	counts := map[key]int{}
-	for _, e := range b.Journal.Transactions() {
-		for i := range e.What.Changes {
-			c := &e.What.Changes[i]
-			if c.Prev != nil || c.Type != mvcc.Put {
-				continue
-			}
-			resource, _, _ := journal.SplitKey(c.Item.Key)
-			if resource != "events" && resource != "events.events.k8s.io" {
-				continue
-			}
-			var event struct {
-				Reason                    string
-				InvolvedObject, Regarding reference
-			}
-			if json.Unmarshal(c.Item.Value.JSON(), &event) != nil {
-				continue // unreachable: the store has objects
-			}
-			of := cmp.Or(event.InvolvedObject, event.Regarding)
-			k := key{client{e.What.Writer.User, e.What.Writer.UserAgent}, strings.TrimSpace(of.Kind + " " + strings.TrimPrefix(of.Namespace+"/"+of.Name, "/")), event.Reason}
-			if counts[k]++; counts[k] == minEvents {
-				b.add("events-flood", k.client, "events", fmt.Sprintf("created %d Events %s for %s", minEvents, k.reason, k.object), "", e.Order)
-			}
+	for c := range b.changes() {
+		if c.old != nil || c.now == nil || c.what.Resource != "events" && c.what.Resource != "events.events.k8s.io" {
+			continue
+		}
+		var event struct {
+			Reason                    string
+			InvolvedObject, Regarding reference
+		}
+		if json.Unmarshal(c.now.JSON(), &event) != nil {
+			continue // unreachable: the store has objects
+		}
+		of := cmp.Or(event.InvolvedObject, event.Regarding)
+		k := key{c.who, strings.TrimSpace(of.Kind + " " + strings.TrimPrefix(of.Namespace+"/"+of.Name, "/")), event.Reason}
+		if counts[k]++; counts[k] == minEvents {
+			b.add("events-flood", k.client, "events", fmt.Sprintf("created %d Events %s for %s", minEvents, k.reason, k.object), "", c.order)
 		}
 	}
 }
