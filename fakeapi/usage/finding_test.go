@@ -79,6 +79,10 @@ func TestFindings(t *testing.T) {
 			fixture + "POST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}\nPATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}`,
 			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nPOST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}",
 			"has added the finalizer shop.example.com/release to configmaps shop/a after it created secrets stage/a-password"},
+		{"finalizer-late", // what was there before the object is not for it
+			fixture + "POST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}\nPATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}`,
+			"POST /api/v1/namespaces/stage/secrets {metadata: {name: a-password}}\n" + fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}`,
+			"has added the finalizer shop.example.com/release to configmaps shop/a after it created secrets stage/a-password"},
 		{"finalizer-left",
 			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),
 			fixture + "PATCH " + a + ` {"metadata": {"finalizers": ["shop.example.com/release"]}}` + "\nother: DELETE " + a + "\n" + "PATCH " + a + ` {"metadata": {"finalizers": null}}` + "\n" + times(10, "GET /api/v1/namespaces/shop/secrets"),

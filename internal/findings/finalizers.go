@@ -68,24 +68,30 @@ func (b *builder) lateFinalizers() {
 		client
 		story.Target
 	}
-	created := map[client][]story.Target{}
+	type creation struct {
+		order int64
+		what  story.Target
+	}
+	created := map[client][]creation{}
+	begun := map[story.Target]int64{} // when an object was created, unless it was before the journal
 	reported := map[key]bool{}
 	for c := range b.changes() {
 		switch {
 		case c.now == nil:
 		case c.old == nil:
+			begun[c.what] = c.order
 			if len(ownersOf(c.now)) == 0 && !isRenewed(c.what.Resource) {
-				created[c.who] = append(created[c.who], c.what)
+				created[c.who] = append(created[c.who], creation{c.order, c.what})
 			}
 		default:
 			added := c.addedFinalizers()
-			after := slices.IndexFunc(created[c.who], func(t story.Target) bool {
-				return t != c.what && (t.Name == c.what.Name || strings.HasPrefix(t.Name, c.what.Name+"-"))
+			after := slices.IndexFunc(created[c.who], func(other creation) bool {
+				return other.order > begun[c.what] && (other.what.Name == c.what.Name || strings.HasPrefix(other.what.Name, c.what.Name+"-"))
 			})
 			if k := (key{c.who, c.what}); len(added) > 0 && after >= 0 && !reported[k] {
 				reported[k] = true
 				b.add("finalizer-late", c.who, c.what.Resource, fmt.Sprintf("has added the finalizer %s to %s after it created %s",
-					added[0], name(c.what), name(created[c.who][after])), "", c.order)
+					added[0], name(c.what), name(created[c.who][after].what)), "", c.order)
 			}
 		}
 	}
