@@ -1,12 +1,12 @@
 package generate
 
-import "strings"
+import "github.com/kubefake/kubefake/internal/schema"
 
-// formats has texts of the formats that strings in CustomResourceDefinitions have, by name without
-// dashes, the simplest one first.
+// formats has texts of the formats that strings in CustomResourceDefinitions have, by normalized name, the
+// simplest one first.
 var formats = map[string][]string{
 	"bsonobjectid": {"507f1f77bcf86cd799439011"},
-	"byte":         {"", "YQ==", "AAECAwQ="},
+	"byte":         {"YQ==", "AAECAwQ="},
 	"cidr":         {"10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32"},
 	"creditcard":   {"4111111111111111"},
 	"date":         {"2024-02-29", "1970-01-01"},
@@ -34,4 +34,4 @@ var formats = map[string][]string{
 }
 
 // formatted returns the texts of a format, nil if it is not known.
-func formatted(format string) []string { return formats[strings.ReplaceAll(format, "-", "")] }
+func formatted(format string) []string { return formats[schema.NormalizeFormat(format)] }

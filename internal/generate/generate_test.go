@@ -55,3 +55,11 @@ func TestHints(t *testing.T) {
 	assert.Equal(t, []string{"^a+$"}, h.patterns)
 	assert.Equal(t, []string{"matches", "mode", "other", "size"}, fieldsOf([]schema.Rule{{Rule: `self.mode == 'fast' ? self.size > 3 : self.matches(r'^a+$') || has(self.other)`}}))
 }
+
+func TestFormats(t *testing.T) {
+	for format, texts := range formats {
+		for _, text := range texts {
+			assert.True(t, schema.IsFormat(format, text), "%s: %q", format, text)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func (g *Generator) repair(c *Choices, obj map[string]any) bool {
 		c.repair()
 	}
 	for i := 0; i < maxRepairs && len(errs) > 0; i++ {
-		about := errs[:]
+		about := errs
 		if i%4 == 3 {
 			about = errs[c.of(len(errs)):][:1] // where changes are in each other's way
 		}

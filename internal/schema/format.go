@@ -21,7 +21,7 @@ func (s *Schema) recognizedFormat() string {
 	known := false
 	switch {
 	case s.IntOrString || s.Type == "string" || s.Type == "":
-		known = stringFormats[normalizeFormat(s.Format)] != nil
+		known = stringFormats[NormalizeFormat(s.Format)] != nil
 	case s.Type == "integer":
 		known = s.Format == "int32" || s.Format == "int64"
 	case s.Type == "number":
@@ -33,20 +33,20 @@ func (s *Schema) recognizedFormat() string {
 	return s.Format
 }
 
-// normalizeFormat removes the dashes of a format's name: date-time and datetime are the
+// NormalizeFormat removes the dashes of a format's name: date-time and datetime are the
 // same format.
-func normalizeFormat(format string) string { return strings.ReplaceAll(format, "-", "") }
+func NormalizeFormat(format string) string { return strings.ReplaceAll(format, "-", "") }
 
 // IsFormat reports whether s is valid for a format. An unknown format allows every
 // string.
 func IsFormat(format, s string) bool {
-	is, ok := stringFormats[normalizeFormat(format)]
+	is, ok := stringFormats[NormalizeFormat(format)]
 	return !ok || is(s)
 }
 
 // stringFormat returns the check of strings by a format, nil if the format is not known.
 func (o Options) stringFormat(format string) func(string) bool {
-	switch name := normalizeFormat(format); {
+	switch name := NormalizeFormat(format); {
 	case name == "", o.WithoutNameFormats && (name == "k8sshortname" || name == "k8slongname"):
 		return nil
 	default:

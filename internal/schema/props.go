@@ -180,7 +180,7 @@ func (p keywords) constraints(format string, closed bool) (*Constraints, error) 
 		Closed:           closed,
 		Rules:            p.rules(),
 		formatName:       format,
-		format:           stringFormats[normalizeFormat(format)],
+		format:           stringFormats[NormalizeFormat(format)],
 	}
 	if c.Pattern != "" {
 		c.pattern = sync.OnceValue(func() *regexp.Regexp {

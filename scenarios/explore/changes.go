@@ -47,7 +47,7 @@ func (h *history) run(ctx context.Context, srv *fakeapi.Server) error {
 	}
 	m := r.mutator(srv)
 	for i := range h.length {
-		if goesBy(ctx) {
+		if leavesOut(ctx) {
 			continue
 		}
 		if err := h.change(i, func(obj fakeapi.Object) error { return r.write(ctx, m, obj) }); err != nil {
@@ -104,7 +104,7 @@ func (h *history) change(i int, write func(obj fakeapi.Object) error) error {
 // again if the object changes meanwhile.
 func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Object) error {
 	for {
-		present, err := m.srv.Get(r.plural+"."+r.group, r.namespace(), generatedName)
+		present, err := m.srv.Get(r.plural+"."+r.group, r.namespace, generatedName)
 		method, url, next := http.MethodPost, m.url, maps.Clone(obj)
 		if err == nil {
 			method, url = http.MethodPut, m.url+"/"+generatedName
@@ -123,18 +123,7 @@ func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Obje
 	}
 }
 
-func (r *customResource) namespace() string {
-	if r.namespaced {
-		return "default"
-	}
-	return ""
-}
-
 // mutator returns a mutator of the objects of the resource.
 func (r *customResource) mutator(srv *fakeapi.Server) *mutator {
-	url := fmt.Sprintf("%s/apis/%s/%s/", srv.URL, r.group, r.version)
-	if r.namespaced {
-		url += "namespaces/" + r.namespace() + "/"
-	}
-	return &mutator{srv: srv, url: url + r.plural}
+	return &mutator{srv: srv, url: collectionURL(srv, r.group+"/"+r.version, r.namespace, r.plural)}
 }

@@ -14,9 +14,9 @@ type course struct {
 	restart bool // the system is restarted at the end
 }
 
-// goesBy reports whether a workload of Changes is to leave a change out, because the course of the run is
-// direct. It counts the pause that would follow.
-func goesBy(ctx context.Context) bool {
+// leavesOut reports whether a workload of Changes leaves its next change out, because the course of the run
+// is direct. It counts the pause that would follow.
+func leavesOut(ctx context.Context) bool {
 	t, ok := ctx.Value(pauseKey{}).(*trial)
 	if !ok {
 		return false

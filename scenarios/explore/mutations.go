@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,16 +88,21 @@ func newMutator(srv *fakeapi.Server, crd, sample string) (*mutator, error) {
 	if m.schema == nil {
 		return nil, fmt.Errorf("%s: %s has no version %v", sample, crd, m.sample["apiVersion"])
 	}
-	m.url = fmt.Sprintf("%s/apis/%v/", srv.URL, m.sample["apiVersion"])
+	namespace := ""
 	if d.Spec.Scope == "Namespaced" {
-		namespace := object.Namespace()
-		if namespace == "" {
-			namespace = "default"
-		}
-		m.url += "namespaces/" + namespace + "/"
+		namespace = cmp.Or(object.Namespace(), "default")
 	}
-	m.url += d.Spec.Names.Plural
+	m.url = collectionURL(srv, fmt.Sprint(m.sample["apiVersion"]), namespace, d.Spec.Names.Plural)
 	return m, nil
+}
+
+// collectionURL returns the URL of the objects of a custom resource, in a namespace unless that is "".
+func collectionURL(srv *fakeapi.Server, apiVersion, namespace, plural string) string {
+	url := srv.URL + "/apis/" + apiVersion + "/"
+	if namespace != "" {
+		url += "namespaces/" + namespace + "/"
+	}
+	return url + plural
 }
 
 // afterMutation is the time that a system has after a change in a bubble; outside of one

@@ -101,7 +101,7 @@ const generatedName = "generated"
 type customResource struct {
 	generator              *generate.Generator
 	group, version, plural string
-	namespaced             bool
+	namespace              string // of the objects; "" for a resource without namespaces
 }
 
 // readResource reads a file with a CustomResourceDefinition.
@@ -124,9 +124,11 @@ func readResource(crd string) (*customResource, error) {
 		return nil, fmt.Errorf("%s: %w", crd, err)
 	}
 	r := &customResource{
-		group:      object.String(definition, "spec", "group"),
-		plural:     object.String(definition, "spec", "names", "plural"),
-		namespaced: object.String(definition, "spec", "scope") == "Namespaced",
+		group:  object.String(definition, "spec", "group"),
+		plural: object.String(definition, "spec", "names", "plural"),
+	}
+	if object.String(definition, "spec", "scope") == "Namespaced" {
+		r.namespace = "default"
 	}
 	for v := range object.Each(object.Value(definition, "spec", "versions")) {
 		if v["storage"] != true {
