@@ -254,10 +254,9 @@ func (r *reading) versions(key string) []ObjectVersion {
 func (r *reading) owners(obj map[string]any) (out []Relative) {
 	for generation := 1; obj != nil && generation <= maxGenerations; generation++ {
 		namespace := object.String(obj, "metadata", "namespace")
-		references := object.List(obj, "metadata", "ownerReferences")
+		references := object.Value(obj, "metadata", "ownerReferences")
 		obj = nil
-		for _, v := range references {
-			ref, _ := v.(map[string]any)
+		for ref := range object.Each(references) {
 			gv, err := resource.ParseGroupVersion(object.String(ref, "apiVersion"))
 			if err != nil {
 				continue
@@ -266,10 +265,7 @@ func (r *reading) owners(obj map[string]any) (out []Relative) {
 			if t == nil {
 				continue
 			}
-			owner := Relative{Resource: t.Name, Name: object.String(ref, "name"), Generations: generation}
-			if t.Group != "" {
-				owner.Resource += "." + t.Group
-			}
+			owner := Relative{Resource: status.GroupResource{Group: t.Group, Resource: t.Name}.String(), Name: object.String(ref, "name"), Generations: generation}
 			if t.Namespaced {
 				owner.Namespace = namespace
 			}

@@ -92,7 +92,11 @@ func (st *watchStream) noteEnd() {
 		st.ended = fault.ErrEnded.Error()
 	}
 	st.lost = st.ended != "" && st.ended != timeUp
-	st.log.End(st.ended, st.code)
+	code := 0
+	if f := st.request.w.failure; f != nil {
+		code = int(f.Code)
+	}
+	st.log.End(st.ended, code)
 }
 
 // A watchStream writes the answer of one watch.
@@ -109,7 +113,6 @@ type watchStream struct {
 	queue    fault.Queue // of the writer; nil if no fault can slow it
 	log      *journal.OpenWatch
 	ended    string // why the server ended it; "" if the client did
-	code     int    // of the error that it ended with; 0 without
 }
 
 // open starts the watch. initial are its initial events, nil without any. Errors

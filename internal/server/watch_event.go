@@ -133,7 +133,7 @@ func emptyList(kind, apiVersion string) string {
 func (st *watchStream) fail(err error) error {
 	s := st.asStatus(err)
 	st.request.w.failure = s
-	st.ended, st.code = s.Message, int(s.Code)
+	st.ended = s.Message
 	st.writeError(s)
 	return st.flush()
 }
