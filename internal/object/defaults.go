@@ -1,6 +1,9 @@
 package object
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // SetDefault sets a field if it is absent.
 func SetDefault(obj map[string]any, name string, v any) {
@@ -53,6 +56,38 @@ func Own(obj map[string]any, name string) map[string]any {
 	own := ShallowCopy(old)
 	obj[name] = own
 	return own
+}
+
+// OwnItems is Own for each of the objects in the list in a field. It does nothing if the field has no
+// list.
+func OwnItems(obj map[string]any, name string) {
+	list, ok := obj[name].([]any)
+	if !ok {
+		return
+	}
+	own := slices.Clone(list)
+	for i, v := range own {
+		if item, ok := v.(map[string]any); ok {
+			own[i] = ShallowCopy(item)
+		}
+	}
+	obj[name] = own
+}
+
+// PruneItems removes the fields for which drop returns true from the objects in the list in a field.
+// The change reaches no other object that shares them.
+func PruneItems(obj map[string]any, name string, drop func(field string) bool) {
+	for item := range Each(obj[name]) {
+		for field := range item {
+			if drop(field) {
+				OwnItems(obj, name)
+				for own := range Each(obj[name]) {
+					maps.DeleteFunc(own, func(field string, _ any) bool { return drop(field) })
+				}
+				return
+			}
+		}
+	}
 }
 
 // A Default is the name of a field and its default.

@@ -140,6 +140,23 @@ func TestKeep(t *testing.T) {
 	assert.Equal(t, map[string]any{"a": 3}, dst)
 }
 
+func TestPruneItems(t *testing.T) {
+	drop := func(field string) bool { return field == "b" }
+	pruned := map[string]any{"a": int64(1), "b": int64(2)}
+	obj := map[string]any{"list": []any{map[string]any{"a": int64(0)}, pruned, "text"}}
+	shared := obj["list"].([]any)
+	object.PruneItems(obj, "list", drop)
+	assert.Equal(t, []any{map[string]any{"a": int64(0)}, map[string]any{"a": int64(1)}, "text"}, obj["list"])
+	assert.Len(t, pruned, 2, "another object may share it")
+	assert.True(t, object.Same(pruned, shared[1]))
+
+	list := obj["list"]
+	object.PruneItems(obj, "list", drop)
+	assert.True(t, object.Same(list, obj["list"]), "nothing to prune, nothing to copy")
+	object.PruneItems(obj, "other", drop)
+	assert.NotContains(t, obj, "other")
+}
+
 func TestCopy(t *testing.T) {
 	p := pod()
 	c := object.Copy(p)

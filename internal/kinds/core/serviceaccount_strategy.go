@@ -10,13 +10,7 @@ import (
 
 // prepareServiceAccount removes everything but the name from references to secrets.
 func prepareServiceAccount(obj, _ map[string]any) {
-	for ref := range object.Each(obj["secrets"]) {
-		for field := range ref {
-			if field != "name" {
-				delete(ref, field)
-			}
-		}
-	}
+	object.PruneItems(obj, "secrets", func(field string) bool { return field != "name" })
 }
 
 const mountableSecretsAnnotation = "kubernetes.io/enforce-mountable-secrets"

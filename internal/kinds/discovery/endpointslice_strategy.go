@@ -22,9 +22,7 @@ func prepareEndpointSlice(obj, old map[string]any) {
 	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
 		return
 	}
-	for endpoint := range object.Each(obj["endpoints"]) {
-		delete(endpoint, "deprecatedTopology")
-	}
+	object.PruneItems(obj, "endpoints", func(field string) bool { return field == "deprecatedTopology" })
 }
 
 var endpointSliceStrategy = kind.Strategy{

@@ -18,7 +18,10 @@ func TestDefaultEndpointSlices(t *testing.T) {
 func TestPrepareEndpointSlice(t *testing.T) {
 	const topology = `{"endpoints":[{"addresses":["1.2.3.4"],"deprecatedTopology":{"a":"b"}}]}`
 	kindtest.TestCreates(t, "endpointslices.discovery.k8s.io", []kindtest.Row{{"topology", topology, "endpoints", `[{"addresses":["1.2.3.4"],"conditions":{}}]`}})
-	kindtest.TestUpdates(t, "endpointslices.discovery.k8s.io", []kindtest.Change{{"topology", `{}`, topology, "endpoints.0.deprecatedTopology", ``}})
+	kindtest.TestUpdates(t, "endpointslices.discovery.k8s.io", []kindtest.Change{
+		{"topology", `{}`, topology, "endpoints.0.deprecatedTopology", ``},
+		{"endpoint added", `{"endpoints":[{"addresses":["1.2.3.4"]}]}`, `{"endpoints":[{"addresses":["1.2.3.4"]},{"addresses":["1.2.3.5"]}]}`, "endpoints.1.addresses", `["1.2.3.5"]`},
+	})
 }
 
 func TestValidateEndpointSlice(t *testing.T) {

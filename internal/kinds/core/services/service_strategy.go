@@ -56,10 +56,7 @@ func dropTypeDependentFields(spec, old map[string]any) {
 		dropUnchanged(spec, old, "ipFamilyPolicy")
 	}
 	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
-		ownPorts(spec)
-		for port := range object.Each(spec["ports"]) {
-			delete(port, "nodePort")
-		}
+		object.PruneItems(spec, "ports", func(field string) bool { return field == "nodePort" })
 	}
 	if needsHealthCheckPort(old) && !needsHealthCheckPort(spec) {
 		dropUnchanged(spec, old, "healthCheckNodePort")
@@ -90,18 +87,11 @@ func hasNewNodePort(spec, old map[string]any) bool {
 	return false
 }
 
-// ownPorts copies the ports, which an update may share with the old object, to change them.
-func ownPorts(spec map[string]any) {
-	if ports, ok := spec["ports"]; ok {
-		spec["ports"] = object.Copy(ports)
-	}
-}
-
 // ownIncompletePorts copies the ports if one has no node port.
 func ownIncompletePorts(spec map[string]any) {
 	for port := range object.Each(spec["ports"]) {
 		if n, _ := object.Int(port, "nodePort"); n == 0 {
-			ownPorts(spec)
+			object.OwnItems(spec, "ports")
 			return
 		}
 	}
