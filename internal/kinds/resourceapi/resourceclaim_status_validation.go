@@ -125,10 +125,12 @@ func checkDeviceAddress(device validation.View) {
 
 func checkShareID(device validation.View) {
 	id := device.String("shareID")
-	if wrong := uuidError(id); wrong != "" {
-		device.Invalid("shareID", "error validating uid: "+wrong)
-	} else if len(validation.UUID(id)) > 0 {
-		device.Invalid("shareID", "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters")
+	for _, rule := range validation.UUID(id) {
+		before := "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters"
+		if wrong := uuidError(id); wrong != "" {
+			before = "error validating uid: " + wrong
+		}
+		device.Add(validation.Invalid(device.At("shareID"), id, rule).Before(behavior.DeclarativeErrors, validation.Detail(before)))
 	}
 }
 
