@@ -81,6 +81,7 @@ func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) err
 		op.repairManagedFields(object.Meta(a.Object), object.Meta(obj))
 		clear(obj)
 		maps.Copy(obj, a.Object)
+		op.stored = nil
 	}
 	return nil
 }

@@ -50,6 +50,9 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *storage.Decoded
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
 		op.setKind(obj)
+		if op.roundTrips() {
+			op.roundTripApplied(obj, live)
+		}
 		op.rawMetadata = op.Subresource == "" && op.hasRawMetadata(config.members, obj)
 		return obj, op.checkNameAndNamespace(object.Meta(obj))
 	}

@@ -101,7 +101,7 @@ func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Ob
 		return draft, obj, err
 	}
 	obj = fieldmanager.WithoutManagedFields(obj)
-	smaller, err := storage.Draft(op.ctx, op.Type, obj, nil, nil)
+	smaller, err := op.draft(obj, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}

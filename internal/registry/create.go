@@ -333,6 +333,9 @@ func (op *operation) draft(obj, live map[string]any, old *storage.Object) (*stor
 			return nil, err
 		}
 	}
+	if op.stored != nil {
+		return op.draftStored(obj, old), nil
+	}
 	draft, err := storage.Draft(op.ctx, op.Type, obj, live, old)
 	if err == nil && op.rawMetadata && op.Type.Storage() == op.Type { // a conversion decodes it
 		draft.Completed = true

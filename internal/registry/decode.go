@@ -101,6 +101,11 @@ func (op *operation) defaulted(obj, old map[string]any) map[string]any {
 		}
 		return obj
 	}
+	if op.roundTrips() {
+		op.setKind(obj)
+		op.roundTrip(obj)
+		return obj
+	}
 	obj = defaulted(op.Type, obj, old)
 	if !op.Type.Virtual() && op.Type.DefaultTime != nil {
 		op.Type.DefaultTime(obj, op.now())

@@ -177,6 +177,10 @@ func (op *operation) prepareNew(obj map[string]any) {
 
 // prepared calls the Prepare of the type for a new object and returns it.
 func (op *operation) prepared(obj map[string]any) map[string]any {
+	if op.roundTrips() {
+		op.prepareStored(obj, nil, op.Type.Storage().Prepare)
+		return obj
+	}
 	if op.Type.Prepare != nil {
 		op.Type.Prepare(obj, nil)
 	}

@@ -159,6 +159,7 @@ type operation struct {
 	managers     *serving.Managers // of Type; nil before managersOfType
 	sent         sentBody          // what older releases quote in errors
 	creation     creation
+	stored       map[string]any        // the object in the storage version; see stored.go
 	applies      bool                  // the write is a server-side apply
 	rawMetadata  bool                  // hasRawMetadata of the apply
 	replaced     bool                  // policies or webhooks have replaced the object

@@ -77,6 +77,7 @@ func (op *operation) decodeAgain(body Body, o *WriteOptions) (map[string]any, er
 		return nil, err
 	}
 	quiet.dedupOwnerReferences(object.Meta(obj), "")
+	op.stored = quiet.stored
 	return obj, nil
 }
 
@@ -156,7 +157,7 @@ func (op *operation) changeOnce(c change, old *storage.Object, present *storage.
 		return nil, err
 	}
 	sent := obj["status"]
-	if err := op.prepareForUpdate(obj, present, o); err != nil {
+	if err := op.prepareForUpdate(obj, present, old, o); err != nil {
 		return nil, err
 	}
 	op.ignored = op.target == targetObject && madeFromOld && !alike(sent, obj["status"])
@@ -290,7 +291,7 @@ func versionOf(meta map[string]any) (uint64, error) {
 
 // prepareForUpdate brings obj, which is to replace the object of a state, into the form that is
 // stored, validates it and has it admitted.
-func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decoded, o *WriteOptions) error {
+func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decoded, was *storage.Object, o *WriteOptions) error {
 	old := present.Map()
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
@@ -301,7 +302,7 @@ func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decod
 			return err
 		}
 	}
-	op.prepareFields(obj, old)
+	op.prepareFields(obj, old, was)
 	keepSystemFields(meta, oldMeta)
 	errs, tolerated := op.released(op.validateUpdate(obj, present)).Split()
 	if err := op.ended(); err != nil {
@@ -326,26 +327,14 @@ func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decod
 
 // prepareFields has the type's strategy prepare the target of the write, and
 // raises the generation if the strategy says so.
-func (op *operation) prepareFields(obj, old map[string]any) {
+func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object) {
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	object.Keep(meta, oldMeta, "generation")
 	raised := t.GenerationBeforePrepare && t.Generation(obj, old)
-	switch op.target {
-	case targetStatus:
-		t.SubresourceStrategies["status"].Prepare(obj, old)
-		op.stamp(obj, old)
+	op.prepare(obj, old, was)
+	if op.target == targetStatus || op.target == targetFinalizers {
 		return
-	case targetFinalizers:
-		object.Keep(obj, old, "status")
-		return
-	case targetPart:
-		t.SubresourceStrategies[op.Subresource].Prepare(obj, old)
-	default:
-		if t.Prepare != nil {
-			t.Prepare(obj, old)
-		}
 	}
-	op.stamp(obj, old)
 	if t.Generation != nil && !t.GenerationBeforePrepare {
 		raised = t.Generation(obj, old)
 	}
@@ -353,6 +342,34 @@ func (op *operation) prepareFields(obj, old map[string]any) {
 		generation, _ := object.Int(oldMeta, "generation")
 		meta["generation"] = generation + 1
 	}
+}
+
+// prepare has the strategy of the type prepare obj for the target of the request, and write into it what
+// it takes from the request. old is the object that obj replaces: was in the version of the request.
+func (op *operation) prepare(obj, old map[string]any, was *storage.Object) {
+	if op.roundTrips() {
+		op.prepareStored(obj, was, op.prepareOf(op.Type.Storage()))
+		return
+	}
+	if prepare := op.prepareOf(op.Type); prepare != nil {
+		prepare(obj, old)
+	}
+	if op.target != targetFinalizers {
+		op.stamp(obj, old)
+	}
+}
+
+// prepareOf returns the Prepare of a version for the target of the request, which may be nil.
+func (op *operation) prepareOf(t *resource.Type) func(obj, old map[string]any) {
+	switch op.target {
+	case targetStatus:
+		return t.SubresourceStrategies["status"].Prepare
+	case targetFinalizers:
+		return func(obj, old map[string]any) { object.Keep(obj, old, "status") }
+	case targetPart:
+		return t.SubresourceStrategies[op.Subresource].Prepare
+	}
+	return t.Prepare
 }
 
 // keepSystemFields copies from the old metadata what no write may change.

@@ -69,6 +69,13 @@ type Strategy struct {
 	// internal version, with the error of the conversion.
 	ToInternal func(obj map[string]any) error
 
+	// RoundTrip is Default for a version whose objects have other fields than those of the storage
+	// version. It sets obj to what its conversion to that and back gives, as kube-apiserver decodes a
+	// body, and returns it in the storage version. What Prepare, Validate and other conversions are given
+	// is obj, which may lack something that the object in the storage version has: a write continues
+	// with that.
+	RoundTrip func(obj map[string]any) (stored map[string]any)
+
 	// ConversionAnnotations are the annotations that carry, in this version, the
 	// fields that only another version has. PartialObjectMetadata omits them.
 	ConversionAnnotations []string

@@ -7,9 +7,11 @@ package resource
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -169,6 +171,22 @@ func (t *Type) ConvertPatched(ctx context.Context, c Codec, obj map[string]any, 
 	obj["kind"], obj["apiVersion"] = c.Kind().Kind, c.Kind().GroupVersion.String()
 	obj, _, err = c.Normalize(obj, false)
 	return obj, err
+}
+
+// SetFrom sets obj, an object of this type, to what the conversion of stored gives, which is in another
+// version and is not changed. The map of the metadata stays that of obj.
+func (t *Type) SetFrom(obj, stored map[string]any) error {
+	converted, err := t.Convert(context.Background(), []map[string]any{object.Copy(stored)})
+	if err != nil {
+		return err
+	}
+	meta := object.Meta(obj)
+	clear(meta)
+	maps.Copy(meta, object.Meta(converted[0]))
+	clear(obj)
+	maps.Copy(obj, converted[0])
+	obj["metadata"] = meta
+	return nil
 }
 
 // Storage returns the type in the storage version.

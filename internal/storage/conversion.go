@@ -232,14 +232,20 @@ func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old 
 	if err != nil {
 		return nil, err
 	}
+	return DraftConverted(to, converted[0], old), nil
+}
+
+// DraftConverted is Draft for an object that was converted to the storage version, that of to. It
+// changes obj.
+func DraftConverted(to *resource.Type, obj map[string]any, old *Object) *Object {
 	if to.Default == nil {
-		return New(to, converted[0], old), nil
+		return New(to, obj, old)
 	}
 	// kube-apiserver stores the converted object as it is, and adds the defaults of the
 	// storage version when it reads it.
-	bare := New(to, converted[0], nil)
-	to.Default(converted[0])
-	out := New(to, converted[0], old)
+	bare := New(to, obj, nil)
+	to.Default(obj)
+	out := New(to, obj, old)
 	out.Completed = !out.Same(bare)
-	return out, nil
+	return out
 }

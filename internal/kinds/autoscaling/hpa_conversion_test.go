@@ -75,26 +75,9 @@ func TestAutoscalerAnnotations(t *testing.T) {
 	}
 }
 
-// A write in version v1 to the spec cannot change the annotations that hold the
-// status, and a write to the status cannot change those that hold the spec.
-func TestWriteInV1KeepsAnnotations(t *testing.T) {
-	v2, v1 := kindtest.Versions(t, "horizontalpodautoscalers.autoscaling")
-	old := kindtest.Decode(t, v2, `{"spec":{"metrics":[{"type":"Pods","pods":{"metric":{"name":"m"},"target":{"type":"AverageValue","averageValue":"1"}}}]},
-		"status":{"conditions":[{"type":"A","status":"True","lastTransitionTime":null}]}}`)
-	was := kindtest.Convert(t, v1, old)
-
-	obj := kindtest.Decode(t, v1, `{"metadata":{"annotations":{"a":"b"}},"spec":{"maxReplicas":7},"status":{"currentReplicas":3}}`)
-	v1.Prepare(obj, was)
-	next := kindtest.Convert(t, v2, obj)
-	assert.Equal(t, old["status"], next["status"])
-	assert.Equal(t, int64(7), kindtest.At(next, "spec.maxReplicas"))
-
-	obj = kindtest.Decode(t, v1, `{"metadata":{"annotations":{"a":"b"}},"spec":{"maxReplicas":7},"status":{"currentReplicas":3}}`)
-	v1.SubresourceStrategies["status"].Prepare(obj, was)
-	next = kindtest.Convert(t, v2, obj)
-	assert.Equal(t, old["spec"], next["spec"])
-	assert.Equal(t, int64(3), kindtest.At(next, "status.currentReplicas"))
-
+// Validate in version v1 names the fields of the storage version.
+func TestValidateInV1(t *testing.T) {
+	_, v1 := kindtest.Versions(t, "horizontalpodautoscalers.autoscaling")
 	errs := v1.Validate(kindtest.Decode(t, v1, `{"spec":{"targetCPUUtilizationPercentage":0,"maxReplicas":1,"scaleTargetRef":{"apiVersion":"a/v1","kind":"K","name":"n"}}}`), nil)
 	assert.Equal(t, "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0", errs.Message())
 }

@@ -2,7 +2,6 @@ package kind
 
 import (
 	"context"
-	"maps"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -34,17 +33,17 @@ type VersionedResource struct {
 	Name string
 }
 
-// Strategy returns the strategy of t, a version that is not stored: objects are
-// converted to the storage version, prepared and validated there, and converted
-// back.
+// Strategy returns the strategy of t, a version that is not stored: objects are converted to the
+// storage version, which prepares and validates them. It has no Prepare; see RoundTrip.
 func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 	s := *t.Strategy
-	s.Default = c.convertedDefault(t, stored, s.Default)
-	s.Prepare, s.PrepareIgnoresMetadata = c.convertedPrepare(t, stored, stored.Prepare), nil
+	s.RoundTrip = roundTrip(t, stored, s.Default)
+	s.Default = func(obj map[string]any) { s.RoundTrip(obj) }
+	s.Prepare, s.PrepareIgnoresMetadata = nil, nil
 	s.Validate = c.convertedValidate(stored, stored.Validate)
 	s.SubresourceStrategies = make(map[string]resource.SubresourceStrategy, len(stored.SubresourceStrategies))
 	for name, sub := range stored.SubresourceStrategies {
-		sub.Prepare = c.convertedPrepare(t, stored, sub.Prepare)
+		sub.Prepare = nil
 		sub.Validate = c.convertedValidate(stored, sub.Validate)
 		sub.WarningsOnWrite = t.SubresourceStrategies[name].WarningsOnWrite
 		s.SubresourceStrategies[name] = sub
@@ -68,54 +67,20 @@ func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 	return &s
 }
 
-// convertedDefault returns the defaulting of t followed by a conversion to the
-// storage version and back: kube-apiserver computes managed fields from the result.
-func (c Conversion) convertedDefault(t, stored *resource.Type, setDefaults func(obj map[string]any)) func(obj map[string]any) {
-	return func(obj map[string]any) {
+// roundTrip returns the RoundTrip of t. setDefaults may be nil.
+func roundTrip(t, stored *resource.Type, setDefaults func(obj map[string]any)) func(obj map[string]any) map[string]any {
+	return func(obj map[string]any) map[string]any {
 		if setDefaults != nil {
 			setDefaults(obj)
 		}
-		if back := prepareStored(t, stored, obj, nil, nil); back != nil {
-			replaceContents(obj, back)
+		next, _, err := convertPair(stored, obj, nil)
+		if err != nil {
+			return nil // unreachable: decoded objects convert
 		}
+		obj["metadata"] = map[string]any{} // another object may have that of obj
+		_ = t.SetFrom(obj, next)           // decoded objects convert
+		return next
 	}
-}
-
-// convertedPrepare returns a Prepare for objects in the version of t that converts
-// them to the storage version, calls prepare there, and converts them back. prepare
-// may be nil.
-func (c Conversion) convertedPrepare(t, stored *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
-	return func(obj, old map[string]any) {
-		if back := prepareStored(t, stored, obj, old, prepare); back != nil {
-			meta := object.Meta(obj)
-			replaceContents(meta, object.Meta(back))
-			replaceContents(obj, back)
-			obj["metadata"] = meta // callers hold a reference to it
-		}
-	}
-}
-
-// prepareStored returns obj, an object in the version of t, after it was converted to the storage
-// version, prepared there, and converted back. It does not change obj. prepare may be nil.
-func prepareStored(t, stored *resource.Type, obj, old map[string]any, prepare func(obj, old map[string]any)) map[string]any {
-	next, was, err := convertPair(stored, obj, old)
-	if err != nil {
-		return nil // unreachable: decoded objects convert
-	}
-	if prepare != nil {
-		prepare(next, was)
-	}
-	back, err := t.Convert(context.Background(), []map[string]any{next})
-	if err != nil {
-		return nil // unreachable: decoded objects convert
-	}
-	return back[0]
-}
-
-// replaceContents sets the fields of obj to those of other.
-func replaceContents(obj, other map[string]any) {
-	clear(obj)
-	maps.Copy(obj, other)
 }
 
 // convertedValidate returns a Validate for objects in another version that converts

@@ -43,14 +43,16 @@ func TestDeviceVersions(t *testing.T) {
 	}
 }
 
-// Prepare in a version that is not stored changes the caller's metadata, not a copy.
-func TestPrepareKeepsMetadataMap(t *testing.T) {
-	typ := inV1beta1(t, kindtest.TypeOf(t, "resourceslices.resource.k8s.io"))
-	obj := kindtest.Decode(t, typ, `{"metadata":{"name":"a"}}`)
+// SetFrom changes the caller's metadata, not a copy.
+func TestSetFromKeepsMetadataMap(t *testing.T) {
+	stored := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
+	typ := inV1beta1(t, stored)
+	obj := kindtest.Decode(t, typ, `{"metadata":{"name":"a","uid":"u"}}`)
 	meta := object.Meta(obj)
-	typ.Prepare(obj, nil)
+	assert.NoError(t, typ.SetFrom(obj, kindtest.Decode(t, stored, `{"metadata":{"name":"b"},"spec":{"nodeName":"n"}}`)))
 	assert.True(t, object.Same(meta, obj["metadata"]))
-	assert.Equal(t, "a", meta["name"])
+	assert.Equal(t, map[string]any{"name": "b"}, meta)
+	assert.Equal(t, "n", object.String(obj, "spec", "nodeName"))
 }
 
 func TestSliceFieldLabelError(t *testing.T) {
