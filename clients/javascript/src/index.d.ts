@@ -24,7 +24,7 @@ export function start(options?: StartOptions): Promise<Kube>;
 
 export interface KubeTestsOptions extends StartOptions {
   /** Loads what all tests need into the server from which they fork. */
-  setup?: (server: Kube) => Promise<void>;
+  setup?: (server: Kube) => Promise<unknown>;
   /** A directory for the stories of failing tests, as pages; by default FAKEAPI_STORIES. */
   storyDir?: string;
 }
