@@ -1,6 +1,8 @@
 use std::{env, path::PathBuf};
 
-use crate::{Error, Result};
+#[cfg(not(feature = "embed"))]
+use crate::Error;
+use crate::Result;
 
 const NAME: &str = if cfg!(windows) { "fakeapi.exe" } else { "fakeapi" };
 
