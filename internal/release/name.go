@@ -10,11 +10,6 @@ import (
 // cutAll cuts the suffix "-all" from a name, and reports whether it had it.
 func cutAll(name string) (version string, all bool) { return strings.CutSuffix(name, "-all") }
 
-// minorOf returns a version without its patch number: "v1.36" for "v1.36.3".
-func minorOf(version string) string {
-	return version[:max(0, strings.LastIndexByte(version, '.'))]
-}
-
 // anyVersion matches a version of Kubernetes as users and clusters write it: with or without
 // "v" and the patch number, and with the suffix of a vendor or of a pre-release.
 var anyVersion = regexp.MustCompile(`^v?(\d+\.\d+)(?:\.\d+(?:[-+].*\d.*)?)?$`)

@@ -107,7 +107,7 @@ func Open(name string) (*Release, error) {
 	minor := minorNameOf(version)
 	for _, r := range releases() {
 		served, servedAll := cutAll(r.name)
-		if servedAll == all && minorOf(served) == minor {
+		if servedAll == all && minorNameOf(served) == minor {
 			return r, nil
 		}
 	}
@@ -118,7 +118,7 @@ func Open(name string) (*Release, error) {
 func minors() (names []string) {
 	for _, r := range releases() {
 		if version, all := cutAll(r.name); !all {
-			names = append(names, minorOf(version))
+			names = append(names, minorNameOf(version))
 		}
 	}
 	return names

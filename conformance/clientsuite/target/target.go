@@ -68,7 +68,7 @@ func Start(t testing.TB, gates ...string) *Server {
 	}
 	return &Server{
 		URL:     strings.TrimSuffix(os.Getenv("CONFORMANCE_SERVER"), "/"),
-		compact: compactEtcd,
+		compact: func() error { return CompactEtcd(os.Getenv("CONFORMANCE_ETCD")) },
 	}
 }
 
@@ -91,8 +91,9 @@ func Options(gates ...string) []fakeapi.Option {
 // environment names a server but not its etcd.
 func (s *Server) Compact() error { return s.compact() }
 
-func compactEtcd() error {
-	etcd := strings.TrimSuffix(os.Getenv("CONFORMANCE_ETCD"), "/")
+// CompactEtcd discards the history of all keys of the etcd with the given client URL.
+func CompactEtcd(etcd string) error {
+	etcd = strings.TrimSuffix(etcd, "/")
 	if etcd == "" {
 		return fmt.Errorf("compaction needs CONFORMANCE_ETCD")
 	}

@@ -169,8 +169,6 @@ func bootstrapVariables(recorded map[string][]json.RawMessage) (*strings.Replace
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 	dates = regexp.MustCompile(`"\d{4}-\d\d-\d\d"`)
-	// executables are the managers of fields by the name of the recorded executable.
-	executables = regexp.MustCompile(`"manager":"kube-apiserver-[0-9.]+"`)
 )
 
 // bootstrapLines returns a line for each object, by key.
@@ -192,7 +190,7 @@ func bootstrapLines(t *resource.Type, items []json.RawMessage, unique bool, vari
 		if strings.Count(line, "$") != strings.Count(line, "${uid}") {
 			return nil, fmt.Errorf("%s contains a $, which begins a variable", key)
 		}
-		line = executables.ReplaceAllLiteralString(times.ReplaceAllLiteralString(line, "${time}"), `"manager":"kube-apiserver"`)
+		line = times.ReplaceAllLiteralString(line, "${time}")
 		if unique {
 			line = dates.ReplaceAllLiteralString(variables.Replace(line), `"${date}"`)
 		}

@@ -51,8 +51,7 @@ func gatesText(recordings fs.FS) ([]byte, error) {
 				have[gate] = "-"
 			}
 		}
-		release := strings.TrimPrefix(name, "v")
-		release = release[:strings.LastIndexByte(release, '.')]
+		release := fmt.Sprintf("1.%d", minorOf(name))
 		for gate, state := range have {
 			if last[gate] != state {
 				last[gate] = state
@@ -71,7 +70,7 @@ func gatesText(recordings fs.FS) ([]byte, error) {
 // sourceGates returns the recording gates.txt of a release such as "v1.36.3", from the
 // source of its modules. It downloads modules that are not in the cache.
 func sourceGates(version string) ([]byte, error) {
-	staging := "v0" + strings.TrimPrefix(version, "v1")
+	staging := stagingVersion(version)
 	dirs, err := downloadModules(
 		"k8s.io/kubernetes@"+version,
 		"k8s.io/apiserver@"+staging,

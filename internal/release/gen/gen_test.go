@@ -24,7 +24,7 @@ import (
 // and no others. The contents of zip archives are compared, not their bytes: how
 // well they are compressed depends on the Go release.
 func TestData(t *testing.T) {
-	require.NoError(t, checkRequirements())
+	require.NoError(t, checkRequirements(release.Newest))
 	documents, err := readDocuments(os.DirFS(recordingsDir), os.DirFS(dataDir))
 	require.NoError(t, err)
 	want, err := generate(os.DirFS(recordingsDir), documents)
@@ -82,8 +82,8 @@ func TestRecordings(t *testing.T) {
 
 // TestTypes checks that the recorded types are those that this program is built with.
 func TestTypes(t *testing.T) {
-	require.NoError(t, checkRequirements())
-	want, err := recordedTypes()
+	require.NoError(t, checkRequirements(release.Newest))
+	want, err := recordedTypes(release.Newest)
 	require.NoError(t, err)
 	for name, content := range want {
 		have, err := os.ReadFile(filepath.Join(recordingsDir, release.Newest, name))
@@ -95,6 +95,35 @@ func TestTypes(t *testing.T) {
 	assert.True(t, parsed.recognizes(schema.GroupVersionKind{Version: "v1", Kind: "Pod"}))
 	assert.False(t, parsed.recognizes(schema.GroupVersionKind{Version: "v1", Kind: "PodSpec"}), "a type that is no kind")
 	assert.False(t, parsed.recognizes(schema.GroupVersionKind{Group: "shop", Version: "v1", Kind: "Pod"}))
+}
+
+// TestGroupVersions checks that package scheme has the packages of the newest release.
+func TestGroupVersions(t *testing.T) {
+	text, err := os.ReadFile("scheme/groupversions.go")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "from the modules of Kubernetes "+release.Newest+".")
+	dirs, err := downloadModules("k8s.io/api@" + stagingVersion(release.Newest))
+	require.NoError(t, err)
+	files, err := fs.Glob(os.DirFS(dirs["k8s.io/api"]), "*/v*/register.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		if pkg := path.Dir(file); pkg != "apidiscovery/v2beta1" {
+			assert.Contains(t, string(text), `"k8s.io/api/`+pkg+`"`, "run: go run ./internal/release/add -steps types "+release.Newest)
+		}
+	}
+}
+
+// TestWithoutChance checks that recordings of two servers have the same objects.
+func TestWithoutChance(t *testing.T) {
+	item := func(uid, version, time, date, manager, port string) []byte {
+		return []byte(`{"uid":"` + uid + `","resourceVersion":"` + version + `","creationTimestamp":"` + time + `","since":"` + date +
+			`","manager":"` + manager + `","ports":[{"port":443,"targetPort":` + port + `},{"port":` + port + `}]}`)
+	}
+	one := withoutChance(item("9d3f2c1e-0000-4000-8000-123456789abc", "7", "2026-11-24T10:00:00Z", "2026-11-24", "kube-apiserver-1.37", "16449"), "16449")
+	two := withoutChance(item("1d3f2c1e-0000-4000-8000-123456789abc", "19", "2026-11-29T00:16:00Z", "2026-11-29", "kube-apiserver", "44443"), "44443")
+	assert.Equal(t, string(one), string(two))
+	assert.Contains(t, string(one), `"port":443,"targetPort":6443},{"port":6443}`)
 }
 
 // TestOlderThan checks what is kept of the types of an older release.
@@ -142,6 +171,20 @@ func TestGates(t *testing.T) {
 	have, err := os.ReadFile(filepath.Join(recordingsDir, release.Newest, gatesFile))
 	require.NoError(t, err)
 	assert.Equal(t, string(want), string(have))
+}
+
+// TestGatesText checks that the gates of a pre-release are those of its minor release.
+func TestGatesText(t *testing.T) {
+	got, err := gatesText(fstest.MapFS{
+		"v1.37.2/discovery.json":          {},
+		"v1.37.2/gates.txt":               {Data: []byte("A ALPHA=false\nB BETA=true\n")},
+		"v1.38.0-rc.0/discovery.json":     {},
+		"v1.38.0-rc.0/gates.txt":          {Data: []byte("A BETA=true\n")},
+		"v1.38.0-rc.0-all/discovery.json": {},
+	})
+	require.NoError(t, err)
+	_, lines, _ := strings.Cut(string(got), "\n")
+	assert.Equal(t, "A 1.37:ALPHA=false 1.38:BETA=true\nB 1.37:BETA=true 1.38:-\n", lines)
 }
 
 func TestReplaceFiles(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -314,9 +315,37 @@ func (s *server) recordBootstrap(rec *recording) error {
 		}
 		objects[gv+"/"+source.resource] = list.Items
 	}
-	var err error
-	rec.files["bootstrap.json"], err = linePerItem(objects)
-	return err
+	text, err := linePerItem(objects)
+	if err != nil {
+		return err
+	}
+	address, err := url.Parse(s.url)
+	if err != nil {
+		return err
+	}
+	rec.files["bootstrap.json"] = withoutChance(text, address.Port())
+	return nil
+}
+
+// chance matches what differs from server to server in bootstrap.json, beside its port.
+var chance = []struct {
+	pattern *regexp.Regexp
+	by      string
+}{
+	{regexp.MustCompile(`"uid":"[0-9a-f-]{36}"`), `"uid":"00000000-0000-0000-0000-000000000000"`},
+	{regexp.MustCompile(`"resourceVersion":"\d+"`), `"resourceVersion":"1"`},
+	{times, "2026-01-01T00:00:00Z"},
+	{dates, `"2026-01-01"`},
+	{regexp.MustCompile(`"manager":"kube-apiserver-[0-9.]+"`), `"manager":"kube-apiserver"`}, // the name of the executable
+}
+
+// withoutChance returns bootstrap.json with the same values for all servers, which listens on port.
+func withoutChance(text []byte, port string) []byte {
+	for _, c := range chance {
+		text = c.pattern.ReplaceAllLiteral(text, []byte(c.by))
+	}
+	ports := regexp.MustCompile(`("port"|"targetPort"):` + port + `\b`)
+	return ports.ReplaceAll(text, []byte("$1:6443"))
 }
 
 // serves reports whether the server serves a resource of a group version.

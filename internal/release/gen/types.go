@@ -19,17 +19,17 @@ import (
 
 // These files are the recordings of the Go types of a release. This program writes those of
 // release.Newest, which it is built with; when another release takes its place, they say what
-// the older one had. Those of v1.35.4 were written by this program with the modules of that
-// release, without the packages that it does not have. Older releases have no fields and types
-// that v1.35.4 does not have.
+// the older one had. With -types, and built with the modules of an older release, it writes those
+// of that release. Releases before the first one that has them have no fields and types that this
+// one does not have.
 const (
 	typesFile       = "types.txt"       // of the API, with their deprecations
 	unversionedFile = "unversioned.txt" // of the internal version
 )
 
-// recordedTypes returns the files of release.Newest.
-func recordedTypes() (map[string][]byte, error) {
-	lines, err := unversionedLines()
+// recordedTypes returns the files of the release that this program is built with.
+func recordedTypes(version string) (map[string][]byte, error) {
+	lines, err := unversionedLines(version)
 	return map[string][]byte{typesFile: newestTypes().format(), unversionedFile: lines}, err
 }
 
@@ -204,7 +204,7 @@ func wireTypesZIP(recordings fs.FS) ([]byte, error) {
 // unversionedText returns the file unversioned.txt: the types of the newest release and, in
 // sections with the minor numbers of older ones, the types that differ in the next release.
 func unversionedText(recordings fs.FS) ([]byte, error) {
-	next, err := unversionedLines()
+	next, err := unversionedLines(release.Newest)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubefake/kubefake/internal/release"
+	kubeversion "k8s.io/apimachinery/pkg/version"
 )
 
-// unversionedLines returns a description of the Go types of release.Newest of
+// unversionedLines returns a description of the Go types of a release of
 // kube-apiserver's internal version, in which it validates objects. A line is
 // a type: its name and its fields, separated by tabs. A field has three words:
 // the name under which encoding/json prints it, the path of the member that
@@ -38,17 +38,22 @@ import (
 // or the name of a struct. A comma after the type stands for omitempty. A fourth word is
 // the name of the field in Go if it is not the first word in upper case. It begins with
 // the name of the type and a slash for a field of an embedded struct.
-func unversionedLines() ([]byte, error) {
+func unversionedLines(version string) ([]byte, error) {
+	staging := stagingVersion(version)
 	dirs, err := downloadModules(
-		"k8s.io/kubernetes@"+release.Newest,
-		"k8s.io/api@"+stagingVersion(),
-		"k8s.io/apiextensions-apiserver@"+stagingVersion(),
-		"k8s.io/apimachinery@"+stagingVersion(),
+		"k8s.io/kubernetes@"+version,
+		"k8s.io/api@"+staging,
+		"k8s.io/apiextensions-apiserver@"+staging,
+		"k8s.io/apimachinery@"+staging,
 	)
 	if err != nil {
 		return nil, err
 	}
-	return describeUnversioned(goPackages(dirs))
+	packages, err := goPackages(dirs)
+	if err != nil {
+		return nil, err
+	}
+	return describeUnversioned(packages)
 }
 
 // downloadModules returns the folders of the module cache that hold the source of
@@ -81,26 +86,39 @@ type goPackage struct {
 	versioned   []string // folders
 }
 
-// goPackages returns the packages in the folders of modules.
-func goPackages(dirs map[string]string) []goPackage {
+// notStored are the groups without kinds that are stored in an internal version of their own.
+var notStored = []string{"abac", "admission", "apidiscovery", "apiserverinternal", "authentication", "events", "extensions", "imagepolicy"}
+
+// goPackages returns the packages in the folders of modules: a group has those of its versions in
+// k8s.io/api, the most stable one first.
+func goPackages(dirs map[string]string) ([]goPackage, error) {
 	extensions := filepath.Join(dirs["k8s.io/apiextensions-apiserver"], "pkg", "apis", "apiextensions")
 	meta := filepath.Join(dirs["k8s.io/apimachinery"], "pkg", "apis", "meta", "v1")
 	list := []goPackage{
 		{"metav1", meta, []string{meta}},
 		{"apiextensions", extensions, []string{filepath.Join(extensions, "v1")}},
 	}
-	for _, group := range []struct{ name, versions string }{
-		{"core", "v1"}, {"apps", "v1"}, {"batch", "v1"}, {"policy", "v1"}, {"networking", "v1"}, {"autoscaling", "v2"}, {"storage", "v1"},
-		{"admissionregistration", "v1"}, {"flowcontrol", "v1"}, {"resource", "v1"}, {"rbac", "v1"}, {"authorization", "v1"},
-		{"certificates", "v1 v1beta1"}, {"coordination", "v1"}, {"discovery", "v1"}, {"lifecycle", "v1alpha1"}, {"node", "v1"}, {"scheduling", "v1 v1beta1"}, {"storagemigration", "v1 v1beta1"},
-	} {
-		p := goPackage{name: group.name, unversioned: filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", group.name)}
-		for _, version := range strings.Fields(group.versions) {
-			p.versioned = append(p.versioned, filepath.Join(dirs["k8s.io/api"], group.name, version))
+	folders, err := filepath.Glob(filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", "*", "types.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range folders {
+		p := goPackage{name: filepath.Base(filepath.Dir(file)), unversioned: filepath.Dir(file)}
+		if slices.Contains(notStored, p.name) {
+			continue
 		}
+		if p.versioned, err = filepath.Glob(filepath.Join(dirs["k8s.io/api"], p.name, "v*", "types.go")); err != nil {
+			return nil, err
+		}
+		for i := range p.versioned {
+			p.versioned[i] = filepath.Dir(p.versioned[i])
+		}
+		slices.SortFunc(p.versioned, func(a, b string) int {
+			return kubeversion.CompareKubeAwareVersionStrings(filepath.Base(b), filepath.Base(a))
+		})
 		list = append(list, p)
 	}
-	return list
+	return list, nil
 }
 
 // basic holds the codes of types that are not described field by field.

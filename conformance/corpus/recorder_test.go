@@ -1,0 +1,88 @@
+package corpus_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/conformance/corpus"
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios"
+)
+
+// TestRecord records a scenario from a server: what differs between two plays is a placeholder,
+// and a step whose answer nobody wants has none.
+func TestRecord(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	recorder := &corpus.Recorder{
+		Player:  &scenarios.Player{URL: srv.URL, Transport: srv.Transport()},
+		Port:    "6443",
+		Version: "v1.0.0",
+	}
+	recorded, dropped, err := recorder.Record(t.Context(), corpus.Recording{Name: "a/b", Text: []byte(`area: a
+name: b
+recorded: v0.9.0
+steps:
+- do: POST /api/v1/namespaces/${ns}/configmaps
+  body: {metadata: {name: a}, data: {at: "https://192.0.2.1:6443/x"}}
+  want: {status: 418}
+- do: GET /api/v1/namespaces/${ns}/configmaps/none
+- do: GET /api/v1/namespaces/${ns}/configmaps/a
+  only: [metadata.uid, metadata.name, kind]
+  want: {status: 200}
+- do: POST /api/v1/namespaces
+  body: {metadata: {name: once}}
+  want: {status: 201}
+`)})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a/b step 3: status 201, then 409"}, dropped)
+	const headers = `    headers:
+      Cache-Control: no-cache, private
+      Content-Type: application/json
+`
+	assert.Equal(t, `area: a
+name: b
+recorded: v1.0.0
+steps:
+- body:
+    data:
+      at: https://192.0.2.1:6443/x
+    metadata:
+      name: a
+  do: POST /api/v1/namespaces/${ns}/configmaps
+  want:
+    body:
+      apiVersion: v1
+      data:
+        at: https://<*>/x
+      kind: ConfigMap
+      metadata:
+        creationTimestamp: <time>
+        name: a
+        namespace: ${ns}
+        resourceVersion: <rv:1>
+        uid: <uid:1>
+`+headers+`    status: 201
+- do: GET /api/v1/namespaces/${ns}/configmaps/none
+- do: GET /api/v1/namespaces/${ns}/configmaps/a
+  only:
+  - metadata.uid
+  - metadata.name
+  - kind
+  want:
+    body:
+      kind: ConfigMap
+      metadata.name: a
+      metadata.uid: <uid:1>
+`+headers+`    status: 200
+- body:
+    metadata:
+      name: once
+  do: POST /api/v1/namespaces
+`, string(recorded.Text))
+
+	again, _, err := recorder.Record(t.Context(), recorded)
+	require.NoError(t, err)
+	assert.Equal(t, string(recorded.Text), string(again.Text))
+}
