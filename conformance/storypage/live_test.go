@@ -50,6 +50,10 @@ func TestLive(t *testing.T) {
 	for range 2 {
 		w.as("kubectl/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"2"}}}`)
 	}
+	w.settle()
+	fork, err := w.NewFork()
+	require.NoError(t, err)
+	defer fork.Close()
 	w.Clock().Advance(time.Minute)
 	w.Compact(0)
 	p.await(`chart.lines.some((e) => e.no === "compact")`)
@@ -58,8 +62,12 @@ func TestLive(t *testing.T) {
 	p.await(`chart.scale.max - chart.view.hi < 0.5`)
 	assert.Positive(t, p.shapes("span"), "the lag")
 	assert.Positive(t, p.shapes("chip"), "the manager is behind")
-	assert.Equal(t, 1, p.shapes("cut clock"))
-	assert.Equal(t, 1, p.shapes("cut compaction"))
+	assert.Equal(t, 1, p.shapes("settle"))
+	for _, cut := range []string{"fork", "clock", "compaction"} {
+		assert.Equal(t, 1, p.shapes("cut "+cut), cut)
+	}
+	p.clickLine(p.find("the server has settled"))
+	assert.Contains(t, p.texts("#details .message")[0], "the server has settled")
 }
 
 // TestFollow checks that the newest events stay in view until the user looks elsewhere.

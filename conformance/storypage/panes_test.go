@@ -185,6 +185,21 @@ func TestDownloads(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// grant binds a role with rules to a user.
+func (w world) grant(user string, rules ...any) {
+	w.Helper()
+	const group = "rbac.authorization.k8s.io"
+	metadata := map[string]any{"name": user + "-role"}
+	for _, o := range []fakeapi.Object{
+		{"apiVersion": group + "/v1", "kind": "ClusterRole", "metadata": metadata, "rules": rules},
+		{"apiVersion": group + "/v1", "kind": "ClusterRoleBinding", "metadata": metadata,
+			"roleRef": map[string]any{"apiGroup": group, "kind": "ClusterRole", "name": user + "-role"}, "subjects": []any{map[string]any{"apiGroup": group, "kind": "User", "name": user}}},
+	} {
+		_, err := w.Store(o)
+		require.NoError(w, err)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	w := rollout(t)
 	for range 12 {
@@ -200,9 +215,13 @@ func TestFindings(t *testing.T) {
 	p.await(`byId("findings").textContent.includes("since the server counts")`)
 	w.as("poller/v1", "GET", deployments+"/shop", "")
 	p.await(`(panes.findings.read(), byId("findings").querySelector("[data-roles]"))`)
-	p.click(`[data-roles="poller/v1"]`)
+	w.grant("admin", map[string]any{"apiGroups": []any{"apps"}, "resources": []any{"deployments"}, "verbs": []any{"get", "delete"}},
+		map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}})
+	p.click(`[data-roles*="poller/v1"]`)
 	p.await(`!byId("roles").hidden`)
-	assert.Contains(t, p.texts("#roles")[0], "- deployments\n")
+	assert.Contains(t, p.texts("#roles pre")[0], "- deployments\n")
+	assert.Equal(t, []string{"delete deployments.apps ClusterRole admin-role", "get /metrics ClusterRole admin-role"}, p.texts("#roles [data-list=unused] li"))
+	assert.Empty(t, p.texts("#roles [data-list=missing] li"))
 	p.click(`#findings [data-go]`)
 	assert.Equal(t, "events", eval[string](p, `pane`))
 	assert.NotEmpty(t, p.chosen())

@@ -148,6 +148,15 @@ func TestRules(t *testing.T) {
 	assert.Empty(t, errs)
 }
 
+func TestHeldRoles(t *testing.T) {
+	writer := RoleRef{Kind: "Role", Name: "writer"}
+	rules, err := testPolicy.Rules(writer, "a")
+	require.NoError(t, err)
+	assert.Equal(t, []HeldRole{{writer, "a", rules}}, HeldRoles(testPolicy, "system:serviceaccount:a:robot", "b", "a"))
+	assert.Empty(t, HeldRoles(testPolicy, "eve", "a"), "roles that do not exist")
+	assert.Empty(t, HeldRoles(testPolicy, "bob"), "in no namespace")
+}
+
 func TestCheckHeld(t *testing.T) {
 	unchanged := func(err error) error { return err }
 	rule := func(verbs, groups, resources []string, names ...string) Rule {

@@ -54,6 +54,18 @@ var ErrUnsettled = errors.New("the server has not settled")
 // If ctx ends before, the error is an ErrUnsettled that says what is left, and who writes
 // again and again.
 func (c *Control) Settle(ctx context.Context, o Settlement) error {
+	note := journal.Note{Kind: journal.Settle, Text: "the server has settled", Came: c.cluster.Journal().Order()}
+	err := c.waitSettled(ctx, o)
+	if err != nil {
+		note.Text = "the wait ended before the server had settled"
+	}
+	note.Revision = c.cluster.Store().Revision()
+	c.cluster.Journal().RecordNote(note)
+	return err
+}
+
+// waitSettled is Settle without its note.
+func (c *Control) waitSettled(ctx context.Context, o Settlement) error {
 	asked := time.Now()
 	clock, before := c.cluster.Clock(), c.cluster.Store().Revision()
 	end := clock.Now().Add(o.Ahead)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/fakeapi/usage"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/findings"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -54,9 +55,11 @@ type RolesQuery struct {
 	User string `json:"user,omitempty"`
 	// Name is the name of the roles in the answer.
 	Name string `json:"name,omitempty"`
-	// Granted are YAML documents with the roles that the client has, and their bindings. Without
-	// it nothing is compared.
+	// Granted are YAML documents with the roles that the client has, and their bindings.
 	Granted string `json:"granted,omitempty"`
+	// Bound compares with the roles that bindings on the server give User, which is then the name
+	// of a user. Bindings to groups do not count. Without Granted and Bound nothing is compared.
+	Bound bool `json:"bound,omitempty"`
 }
 
 // Roles are what a client needs.
@@ -87,15 +90,38 @@ func (c *Control) roles(_ *Request, in RolesQuery) (out Roles, err error) {
 		return out, err
 	}
 	out = Roles{Roles: text.String(), Markers: append([]string{}, usage.Markers(roles)...), Missing: []usage.Missing{}, Unused: []usage.Unused{}}
-	if in.Granted == "" {
+	if in.Granted == "" && !in.Bound {
 		return out, nil
 	}
 	granted, err := usage.ParseRoles("", []byte(in.Granted))
 	if err != nil {
 		return out, status.BadRequest("granted: " + err.Error())
 	}
+	if in.Bound {
+		granted = append(granted, c.boundRoles(in.User)...)
+	}
 	compared := asked.Compare(granted)
 	out.Missing, out.Unused = append(out.Missing, compared.Missing...), append(out.Unused, compared.Unused...)
 	out.Text = compared.Text()
 	return out, nil
+}
+
+// boundRoles returns the roles that bindings give a user.
+func (c *Control) boundRoles(user string) (out []usage.Role) {
+	types := c.cluster.Surface().Types
+	var namespaces []string
+	for o := range c.cluster.Store().All(types.Lookup("", "v1", "namespaces").Prefix) {
+		namespaces = append(namespaces, o.Name)
+	}
+	policy := &authz.StorePolicy{Types: types, Store: c.cluster.Store()}
+	for _, held := range authz.HeldRoles(policy, user, namespaces...) {
+		role := usage.Role{Name: held.Name, Namespace: held.Namespace}
+		for _, r := range held.Rules {
+			role.Rules = append(role.Rules, usage.Rule{
+				APIGroups: r.APIGroups, NonResourceURLs: r.NonResourceURLs, ResourceNames: r.ResourceNames, Resources: r.Resources, Verbs: r.Verbs,
+			})
+		}
+		out = append(out, role)
+	}
+	return out
 }

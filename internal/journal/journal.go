@@ -120,6 +120,9 @@ type Note struct {
 	// Revision is the revision concerned; 0 if there is none. For a restored state it is
 	// that of the last change, and First that of the first one.
 	First, Revision mvcc.Revision
+	// Came is the position of the newest entry when what took time began: a wait until the
+	// server had settled.
+	Came int64
 }
 
 // A NoteKind is the kind of a Note.
@@ -134,6 +137,8 @@ const (
 	State      NoteKind = "state"      // an earlier state was restored
 	Upgrade    NoteKind = "upgrade"    // an API server restarted with another release
 	Controller NoteKind = "controller" // a controller has failed
+	Fork       NoteKind = "fork"       // another server began with the state of this one
+	Settle     NoteKind = "settle"     // a wait until the server had settled ended
 )
 
 // entryBytes is about what an entry occupies apart from its texts and objects.

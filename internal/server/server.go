@@ -317,6 +317,7 @@ func (s *Server) Fork(name string) (*Server, error) {
 		return nil, err
 	}
 	out.cluster.Resume()
+	s.cluster.Journal().RecordNote(journal.Note{Kind: journal.Fork, Text: "a fork has this state", Revision: out.cluster.Store().Revision()})
 	return out, nil
 }
 

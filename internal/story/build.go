@@ -209,7 +209,7 @@ func (b *builder) note(e journal.Entry[journal.Note]) {
 	if !ok {
 		return
 	}
-	note := Note{Moment: m, Kind: n.Kind, Text: b.Scrubber.Text(n.Text), Resource: n.Resource, Revision: int64(n.Revision)}
+	note := Note{Moment: m, Kind: n.Kind, Text: b.Scrubber.Text(n.Text), Resource: n.Resource, Revision: int64(n.Revision), Came: n.Came}
 	if n.UserAgent != "" {
 		c := b.client("", n.UserAgent)
 		note.Client = &c

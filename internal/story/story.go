@@ -222,4 +222,10 @@ type Note struct {
 	Resource string           `json:"resource,omitempty"`
 	Client   *Client          `json:"client,omitempty"` // nil for an action on the server
 	Revision int64            `json:"revision,omitempty"`
+	// Came is the position in the journal at which it began, if it took time.
+	Came int64 `json:"came,omitempty"`
 }
+
+// changes reports whether the note is about something that was done to the server or to a client.
+// Forks and waits change neither.
+func (n *Note) changes() bool { return n.Kind != journal.Fork && n.Kind != journal.Settle }

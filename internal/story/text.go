@@ -46,7 +46,7 @@ type event struct {
 }
 
 // events returns the lines of the story in order: revisions, failed requests,
-// notes, watches that the server ended, stale reads, loops and folds. A loop has a line at
+// notes of changes, watches that the server ended, stale reads, loops and folds. A loop has a line at
 // its end, and of its writes only the first one has a line. A fold has one line, and its
 // events have none. A fault that made a request fail is part of the line of the request.
 func (s *Story) events() []event {
@@ -84,7 +84,7 @@ func (s *Story) events() []event {
 		}
 	}
 	for _, n := range s.Notes {
-		if !skip[n.Order] {
+		if !skip[n.Order] && n.changes() {
 			add(n.Moment, "      %s", n.line())
 		}
 	}

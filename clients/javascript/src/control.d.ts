@@ -149,6 +149,8 @@ export interface StoryNote {
   /** nil for an action on the server */
   client?: StoryClient;
   revision?: number;
+  /** came is the position in the journal at which it began, if it took time. */
+  came?: number;
 }
 
 /** A Loop is a client that writes the same values to an object again and again: at least five times,
@@ -763,9 +765,11 @@ export interface RolesQuery {
   user?: string;
   /** name is the name of the roles in the answer. */
   name?: string;
-  /** granted are YAML documents with the roles that the client has, and their bindings. Without it
-   * nothing is compared. */
+  /** granted are YAML documents with the roles that the client has, and their bindings. */
   granted?: string;
+  /** bound compares with the roles that bindings on the server give user, which is then the name of
+   * a user. Bindings to groups do not count. Without granted and bound nothing is compared. */
+  bound?: boolean;
 }
 
 /** Roles are what a client needs. */

@@ -457,6 +457,9 @@ pub struct StoryNote {
     pub client: StoryClient,
     #[serde(skip_serializing_if = "is_default")]
     pub revision: i64,
+    /// came is the position in the journal at which it began, if it took time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub came: i64,
 }
 
 /// A Loop is a client that writes the same values to an object again and again: at least five
@@ -1293,10 +1296,13 @@ pub struct RolesQuery {
     /// name is the name of the roles in the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub name: String,
-    /// granted are YAML documents with the roles that the client has, and their bindings. Without
-    /// it nothing is compared.
+    /// granted are YAML documents with the roles that the client has, and their bindings.
     #[serde(skip_serializing_if = "is_default")]
     pub granted: String,
+    /// bound compares with the roles that bindings on the server give user, which is then the name
+    /// of a user. Bindings to groups do not count. Without granted and bound nothing is compared.
+    #[serde(skip_serializing_if = "is_default")]
+    pub bound: bool,
 }
 
 /// Roles are what a client needs.

@@ -59,7 +59,7 @@ class Chart {
   take(thing) {
     const passes = thing.id ? shown(thing) : readerShown(this.model.readers[thing.reader]);
     const place = passes && this.hasPlace(thing) ? this.scale.append(thing) : this.scale.place(thing.order);
-    this.lanes.take(thing, place, passes);
+    this.lanes.take(thing, place, passes, thing.note && this.scale.place(thing.note.came || 0));
   }
 
   // hasPlace reports whether a thing has its own place on the axis. A watch event that was sent promptly
@@ -157,7 +157,7 @@ class Chart {
       const look = lane.kind === "heading" ? "heading" : this.rows.indexOf(lane) % 2 ? "stripe" : "";
       if (look) out.push({ shape: "rect", look, x: 0, y: lane.y, width: this.width, height: lane.height });
     });
-    this.drawCuts(out);
+    this.drawBands(out);
     for (const lane of rows) this[lane.kind](lane, out);
     this.drawChosen(out);
     this.shapes = out;
@@ -300,8 +300,13 @@ class Chart {
     });
   }
 
-  // drawCuts draws lines through all lanes at what concerns all of them.
-  drawCuts(out) {
+  // drawBands draws bands and lines through all lanes at what concerns all of them.
+  drawBands(out) {
+    const { bands } = this.lanes;
+    for (let i = before(bands, this.view.lo, (b) => b.place) + 1; i < bands.length && bands[i].from <= this.view.hi; i++) {
+      const a = Math.max(-5, this.x(bands[i].from)), b = Math.min(this.width + 5, this.x(bands[i].place));
+      out.push({ shape: "rect", look: "settle", x: a, y: 0, width: Math.max(2, b - a), height: this.height });
+    }
     for (const { place, kind } of this.visible(this.lanes.cuts)) {
       const x = this.x(place);
       out.push({ shape: "line", look: `cut ${kind}`, points: [[x, 0], [x, this.height]] });

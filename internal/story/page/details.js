@@ -119,7 +119,7 @@ const legend = [
   ["ADDED", "ADDED", "an object was added"], ["MODIFIED", "MODIFIED", "changed"], ["DELETED", "DELETED", "deleted"],
   ["refused", "refused", "a request was refused, or the server ended a watch"], ["idle", "idle", "a write changed nothing, or the object of a get did not exist"],
   ["MODIFIED", "list", "a list"], ["MODIFIED", "watch", "a watch began"], ["late", "late", "a read of a state older than the newest"],
-  ["note", "note", "a fault, a compaction, a restore, or an advance of the clock"],
+  ["note", "note", "a fault, a compaction, a restore, an advance of the clock, a fork, or the end of a wait"],
 ];
 
 // showOverview shows the summary and the legend.
@@ -144,5 +144,5 @@ function showOverview() {
   for (const [kind, names] of Object.entries(notes)) tally(...names, (e) => e.note && e.note.kind === kind);
   details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`
     + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `${glyphPicture(tone, glyph)}<span>${text}</span>`).join("")}</div>`
-    + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. Select a revision to see what it changed and who saw it when.</p>';
+    + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. A green band is a wait until the server had settled. Select a revision to see what it changed and who saw it when.</p>';
 }

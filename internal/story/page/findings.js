@@ -6,6 +6,7 @@ class Findings {
     this.box = byId("findings");
     this.again = 0;
     this.usage = null;
+    this.roles = ""; // of the client that was clicked, as HTML
     this.box.addEventListener("click", (e) => {
       const to = e.target.closest("[data-go], [data-count], [data-roles]");
       if (!to) return;
@@ -15,7 +16,7 @@ class Findings {
       } else if (to.dataset.count) {
         server.send("POST", "usage").then(() => this.read());
       } else {
-        this.showRoles(to.dataset.roles);
+        this.showRoles(JSON.parse(to.dataset.roles));
       }
     });
   }
@@ -77,15 +78,25 @@ class Findings {
 
   permissions() {
     if (!this.usage.counting) return `<section class="card"><h3>Permissions</h3><p class="facts">which roles a client needs, once the server counts what clients ask</p><p><button type="button" data-count="1">Count</button></p></section>`;
-    const agents = [...new Set(this.usage.requests.map((r) => r.userAgent))].filter(Boolean);
-    const rows = agents.map((agent) => `<tr><td>${escape(agent)}</td><td><button type="button" class="link" data-roles="${escape(agent)}">the roles that it needs</button></td></tr>`);
-    return `${this.section("Permissions", "what clients have asked since the server counts", rows, "No client has asked for anything yet.")}<pre id="roles" class="yaml" hidden></pre>`;
+    const clients = new Map(this.usage.requests.filter((r) => r.userAgent).map(({ userAgent, user }) => [`${userAgent}\0${user}`, { userAgent, user }]));
+    const rows = [...clients.values()].map((c) => `<tr><td>${escape(c.userAgent)}</td><td>${escape(c.user || "")}</td><td><button type="button" class="link" data-roles="${escape(JSON.stringify(c))}">the roles that it needs, and those that it has</button></td></tr>`);
+    return `${this.section("Permissions", "what clients have asked since the server counts", rows, "No client has asked for anything yet.")}<section id="roles" class="card" aria-label="Roles" ${this.roles ? "" : "hidden"}>${this.roles}</section>`;
   }
 
-  async showRoles(userAgent) {
-    const { roles } = await server.send("POST", "roles", {}, { userAgent });
-    byId("roles").hidden = false;
-    byId("roles").textContent = printable(roles);
+  // showRoles shows the roles that a client needs, and what the roles of its user, as bindings give
+  // them, grant more or less than it has asked for.
+  async showRoles(client) {
+    const r = await server.send("POST", "roles", {}, { ...client, bound: true });
+    const line = (what, more) => `<li>${escape(what)}${more ? ` <span class="facts">${escape(more)}</span>` : ""}</li>`;
+    const of = (rule) => [rule.verbs.join(", "), rule.nonResourceURLs ? rule.nonResourceURLs.join(", ") : [rule.resources[0], rule.apiGroups[0]].filter(Boolean).join("."), (rule.resourceNames || []).join(", ")].filter(Boolean).join(" ");
+    const unused = r.unused.map((u) => line(of(u.rule), `${u.kind} ${u.role}${u.asked ? `; asked: ${u.asked.join(", ")}` : ""}`));
+    const missing = r.missing.map((m) => line([m.verb, m.path || [[m.resource, m.subresource].filter(Boolean).join("/"), m.group].filter(Boolean).join(".")].join(" "), m.granted && `granted ${m.granted}`));
+    const list = (name, about, lines, none) => `<h3>${about}</h3>${lines.length ? `<ul data-list="${name}">${lines.join("")}</ul>` : `<p class="facts">${none}</p>`}`;
+    this.roles = `<p class="facts">${escape(client.userAgent)} as ${escape(client.user || "anybody")}</p>${list("unused", "Granted and never asked", unused, "Bindings give the user nothing that the client has not asked for.")}`
+      + `${list("missing", "Asked and not granted by a binding to the user", missing, "Bindings to the user grant all that the client has asked for.")}<h3>The roles that it needs</h3><pre class="yaml">${escape(r.roles)}</pre>`;
+    const box = byId("roles");
+    Object.assign(box, { hidden: false, innerHTML: this.roles });
+    box.scrollIntoView({ block: "nearest" });
   }
 }
 

@@ -7,7 +7,10 @@
 const heights = { heading: 22, writer: 32, store: 44, reader: 46, reads: 32, notes: 32, lag: 32 };
 const dense = { heading: 22, writer: 20, store: 40, reader: 34, reads: 20, notes: 24, lag: 24 };
 
-const noteLanes = { fault: "faults", compaction: "history and clock", clock: "history and clock", state: "history and clock" };
+const noteLanes = { fault: "faults", compaction: "history and clock", clock: "history and clock", state: "history and clock", upgrade: "history and clock", fork: "forks", settle: "waits" };
+
+// cutKinds are the kinds of notes that concern all lanes.
+const cutKinds = ["compaction", "clock", "state", "upgrade", "fork"];
 
 // readerShown reports whether a reader passes the filter.
 function readerShown(r) {
@@ -20,18 +23,19 @@ class Lanes {
     this.groups = { Writers: new Map(), Store: new Map(), Watchers: new Map(), "Server actions": new Map(), Reads: new Map() };
     this.watching = new Map(); // the lanes of watchers, by resource
     this.cuts = []; // moments that concern all lanes
+    this.bands = []; // spans that do: waits until the server had settled
     this.count = 0; // of lanes
     this.groups.Store.set("", { kind: "store", title: "revisions", sub: () => `newest r${model.revision}`, items: [] });
   }
 
-  // take adds a thing at its place.
-  take(thing, place, passes) {
+  // take adds a thing at its place. from is the place where a thing that took time began.
+  take(thing, place, passes, from) {
     if (thing.revision) this.commit(thing.revision, place);
     if (thing.mark && !thing.request) this.takeMark(thing, place);
     if (!passes || thing.mark || thing.loop) return;
     const item = { id: thing.id, order: thing.order, place, tone: thing.tone, glyph: thing.tone };
     if (thing.note) {
-      this.takeNote(thing, item);
+      this.takeNote(thing, item, from);
     } else if (thing.revision || !isRead(thing.request)) {
       const lane = this.ofClient("Writers", thing.client, () => ({ kind: "writer", title: thing.client.name, client: thing.client, items: [], writes: 0, refused: 0, sub: subOfWriter }));
       lane.items.push(item);
@@ -110,9 +114,10 @@ class Lanes {
     }
   }
 
-  takeNote(e, item) {
+  takeNote(e, item, from) {
     const { kind, resource } = e.note;
-    if (["compaction", "clock", "state", "upgrade", "fork"].includes(kind)) this.cuts.push({ place: item.place, kind });
+    if (cutKinds.includes(kind)) this.cuts.push({ place: item.place, kind });
+    if (kind === "settle") this.bands.push({ place: item.place, from });
     const lag = kind === "lag" || kind === "thaw", about = resource || "all resources";
     const title = lag ? "lag" : noteLanes[kind] || "other actions";
     const lane = this.lane("Server actions", lag ? `lag ${about}` : title, () => ({ kind: lag ? "lag" : "notes", title, items: [], sub: lag ? () => about : (l) => `${l.items.length}` }));

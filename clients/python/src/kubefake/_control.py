@@ -200,6 +200,8 @@ class StoryNote(_StoryNote, total=False):
     # nil for an action on the server
     client: StoryClient
     revision: int
+    # came is the position in the journal at which it began, if it took time.
+    came: int
 
 
 class _StoryLoop(TypedDict):
@@ -888,9 +890,11 @@ class RolesQuery(TypedDict, total=False):
     user: str
     # name is the name of the roles in the answer.
     name: str
-    # granted are YAML documents with the roles that the client has, and their bindings. Without it
-    # nothing is compared.
+    # granted are YAML documents with the roles that the client has, and their bindings.
     granted: str
+    # bound compares with the roles that bindings on the server give user, which is then the name of
+    # a user. Bindings to groups do not count. Without granted and bound nothing is compared.
+    bound: bool
 
 
 class Roles(TypedDict):
@@ -1331,7 +1335,7 @@ class Control:
         answer: Usage = self._send("DELETE", "/debug/fakeapi/usage", {}, None)
         return answer
 
-    def roles(self, *, user_agent: str | None = None, user: str | None = None, name: str | None = None, granted: str | None = None) -> Roles:
+    def roles(self, *, user_agent: str | None = None, user: str | None = None, name: str | None = None, granted: str | None = None, bound: bool | None = None) -> Roles:
         """The roles that a client needs, and how those that it has differ.
 
         :param user_agent: userAgent is a pattern, such as manager/*. The default is all user
@@ -1340,9 +1344,12 @@ class Control:
             users.
         :param name: name is the name of the roles in the answer.
         :param granted: granted are YAML documents with the roles that the client has, and their
-            bindings. Without it nothing is compared.
+            bindings.
+        :param bound: bound compares with the roles that bindings on the server give user, which
+            is then the name of a user. Bindings to groups do not count. Without granted and bound
+            nothing is compared.
         """
-        answer: Roles = self._send("POST", "/debug/fakeapi/roles", {}, _given({"userAgent": user_agent, "user": user, "name": name, "granted": granted}))
+        answer: Roles = self._send("POST", "/debug/fakeapi/roles", {}, _given({"userAgent": user_agent, "user": user, "name": name, "granted": granted, "bound": bound}))
         return answer
 
     def clock(self) -> Clock:

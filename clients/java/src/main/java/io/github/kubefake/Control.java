@@ -752,6 +752,11 @@ public final class Control {
     public long revision() {
       return Json.integer(get("revision"));
     }
+
+    /** came is the position in the journal at which it began, if it took time. */
+    public long came() {
+      return Json.integer(get("came"));
+    }
   }
 
   /** A Loop is a client that writes the same values to an object again and again: at least five
@@ -2424,10 +2429,16 @@ public final class Control {
       return this;
     }
 
-    /** granted are YAML documents with the roles that the client has, and their bindings. Without it
-     * nothing is compared. */
+    /** granted are YAML documents with the roles that the client has, and their bindings. */
     public RolesQuery granted(String granted) {
       set("granted", granted);
+      return this;
+    }
+
+    /** bound compares with the roles that bindings on the server give user, which is then the name
+     * of a user. Bindings to groups do not count. Without granted and bound nothing is compared. */
+    public RolesQuery bound(boolean bound) {
+      set("bound", bound);
       return this;
     }
   }
