@@ -180,6 +180,20 @@ func TestClickOnRevision(t *testing.T) {
 	assert.Contains(t, p.texts("#details .diff")[0], "</script><img src=x onerror=boom()>", "escaped")
 	assert.Zero(t, p.count("img"))
 	assert.Contains(t, p.texts("#details .diff")[0], "lines: |\n  one\n  two")
+
+	p.clickLine(id) // the object at that revision, from the file
+	p.click("#details [data-object]")
+	p.await(`byId("object").querySelector("pre")`)
+	assert.Contains(t, p.texts("#object .yaml")[0], "apiVersion: apps/v1\nkind: Deployment\nmetadata:")
+	assert.Contains(t, p.texts("#object .yaml")[0], "replicas: 5")
+	assert.Contains(t, p.texts("#object")[0], "1 version behind", "it sees a write after it")
+	p.click("#object .version")
+	p.await(`byId("object").textContent.includes("replicas: 1")`)
+	p.click("#newest")
+	p.await(`byId("object").textContent.includes("It does not exist at")`)
+	p.click(`[data-resource="configmaps"]`)
+	p.await(`byId("table").textContent.includes("settings")`)
+	assert.Equal(t, []string{"Events", "Objects"}, eval[[]string](p, `[...document.querySelectorAll("[role=tab]")].filter((e) => e.offsetParent).map((e) => e.textContent)`))
 }
 
 func TestClickOnOthers(t *testing.T) {
@@ -353,7 +367,7 @@ func TestTimeAxis(t *testing.T) {
 	eval[bool](p, `(() => { const e = document.getElementById("axis"); e.value = "time"; e.dispatchEvent(new Event("change")); return true; })()`)
 	p.waitForDraw()
 	assert.InDelta(t, 90_000, p.view().width(), 5000, "in milliseconds")
-	assert.Contains(t, strings.Join(p.texts("#axis-marks text"), " "), "+1m 30.000s", "%v", p.texts("#axis-marks text"))
+	assert.Contains(t, eval[[]string](p, `chart.ticks.map((t) => t.text)`), "+1m 30.000s")
 }
 
 // TestThemes checks that both themes have the contrast that WCAG requires for text.
@@ -408,6 +422,7 @@ func TestLargeStory(t *testing.T) {
 	assert.Len(t, p.lines(), 2000)
 	assert.Less(t, p.count(".event"), 100, "only the lines in view are in the document")
 	assert.Contains(t, p.texts("#omitted")[0], "500 earlier revisions are not shown.")
+	assert.Equal(t, []string{"500", "451", "499"}, eval[[]string](p, `["c-0", "c-1", "c-49"].map((name) => source.all(source.first).find((o) => o.name === name).object.data.i)`), "objects that are older than the story")
 	newest := fmt.Sprintf("r%d", w.Revision())
 	assert.Equal(t, 2, p.marks(newest), "the end is in view")
 	p.press("0")

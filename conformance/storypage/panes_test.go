@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios"
 )
 
 // rollout returns a server with a Deployment that was scaled twice, with its ReplicaSet and Pods, a Warning about
@@ -177,6 +178,20 @@ func TestDownloads(t *testing.T) {
 		}
 		assert.Contains(t, string(b), want)
 	}
+	p.pick("client", "kubectl")
+	assert.Contains(t, p.submit("scenario", map[string]string{"which": "all"}), "done: 3 steps")
+	assert.Equal(t, []string{"curl '" + w.URL + "/debug/fakeapi/scenario?client=kubectl' | jq -r .scenario > requests.yaml\nfakeapi play requests.yaml"}, p.texts("[data-action=scenario] .curl"))
+	name := filepath.Join(dir, "requests.yaml")
+	for eval[bool](p, `true`) { // until the browser has written it
+		if b, _ := os.ReadFile(name); len(b) > 0 {
+			break
+		}
+	}
+	played := fakeapi.Start(t, fakeapi.WithInMemory())
+	scenarios.Play(t, played, name)
+	_, err := played.Get("deployments.apps", "default", "shop")
+	assert.NoError(t, err)
+
 	f, err := os.Open(filepath.Join(dir, "fakeapi.state"))
 	require.NoError(t, err)
 	defer f.Close()

@@ -15,6 +15,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -395,7 +396,9 @@ func (c *Control) Requests() []journal.Request {
 func (c *Control) Story(title string) *story.Story { return c.storyWith(title, c.scrubber(false)) }
 
 func (c *Control) storyWith(title string, s *scrub.Scrubber) *story.Story {
-	return story.New(c.source(title, s))
+	from := c.source(title, s)
+	from.WithObjects = true
+	return story.New(from)
 }
 
 func (c *Control) source(title string, s *scrub.Scrubber) story.Source {
@@ -431,4 +434,46 @@ func (c *Control) revisions(r *Request, in RevisionsQuery) (Revisions, error) {
 		of[mvcc.Revision(rev)] = true
 	}
 	return Revisions{story.Revisions(c.source("", c.scrubber(in.ShowSecrets)), of)}, nil
+}
+
+// A ScenarioQuery selects requests. Without a parameter it selects all that the server remembers.
+type ScenarioQuery struct {
+	// From and To are positions of the story, both inclusive.
+	From string `query:"from"`
+	To   string `query:"to"`
+	// Client is the name of a client in the story.
+	Client string `query:"client"`
+	// Resource is a resource, such as pods or deployments.apps.
+	Resource  string `query:"resource"`
+	Namespace string `query:"namespace"`
+	// Name is a part of the names of objects.
+	Name string `query:"name"`
+	// Verb is a verb, such as update or apply.
+	Verb string `query:"verb"`
+	// Status is a class of status codes, such as 2xx.
+	Status string `query:"status"`
+	// ShowSecrets shows secrets, such as the data of Secrets.
+	ShowSecrets bool `query:"showSecrets"`
+}
+
+func (c *Control) scenario(r *Request, in ScenarioQuery) (story.Scenario, error) {
+	of := story.Selection{Client: in.Client, Resource: in.Resource, Namespace: in.Namespace, Name: in.Name, Verb: in.Verb, Status: in.Status}
+	for _, f := range []struct {
+		name, text string
+		value      *int64
+	}{{"from", in.From, &of.From}, {"to", in.To, &of.To}} {
+		if f.text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(f.text, 10, 64)
+		if err != nil {
+			return story.Scenario{}, status.BadRequest(fmt.Sprintf("%s: %q is not a position of the story", f.name, f.text))
+		}
+		*f.value = n
+	}
+	s := c.scrubber(in.ShowSecrets)
+	if s != nil {
+		s = scrub.ForFiles()
+	}
+	return story.ScenarioOf(c.source(r.Host, s), of), nil
 }

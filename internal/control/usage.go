@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/findings"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/story"
 )
 
 // Usage returns what clients have asked since requests are counted, and whether they are. Secrets
@@ -19,7 +20,7 @@ func (c *Control) Usage() (u *usage.Usage, counting bool) {
 		r.Example, r.UserAgent = method+" "+s.URI(uri), s.Text(r.UserAgent)
 	}
 	findings.Add(u, findings.Source{
-		Journal: c.cluster.Journal(), Store: c.cluster.Store(), Story: c.Story(""),
+		Journal: c.cluster.Journal(), Store: c.cluster.Store(), Story: story.New(c.source("", s)),
 		Type: c.cluster.Surface().Lookup, Hidden: Serves, URI: s.URI,
 	})
 	return u, c.cluster.Usage().On()

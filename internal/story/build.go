@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -27,11 +28,17 @@ type Source struct {
 	Hidden func(path string) bool
 	// Scrubber replaces secrets; nil shows them.
 	Scrubber *scrub.Scrubber
+	// WithObjects includes objects, so that a page can show objects at a revision.
+	WithObjects bool
 }
 
 const (
 	maxRevisions = 2000 // in a story
 	maxChanges   = 200  // in a revision
+
+	// maxObjects and maxObjectBytes bound Story.Objects. The objects that were changed last are in it.
+	maxObjects     = 500
+	maxObjectBytes = 1 << 20
 )
 
 // New builds the story of a server: its newest 2,000 revisions and everything since
@@ -63,6 +70,9 @@ func New(from Source) *Story {
 		b.request(e)
 	}
 	b.addSightings()
+	if from.WithObjects {
+		b.addObjects()
+	}
 	b.story.Loops = b.story.loops()
 	b.story.Folds = b.story.folds()
 	b.story.Ended = Moment{Order: b.last + 1, At: b.at(from.Now)}
@@ -131,6 +141,37 @@ func (b *builder) begin(writes []journal.Entry[journal.Transaction], notes []jou
 	}
 	for _, w := range watches {
 		earlier(w.Began, w.Opened)
+	}
+}
+
+// addObjects sets Story.Objects.
+func (b *builder) addObjects() {
+	created, known := map[Target]bool{}, map[Target]bool{}
+	for i := range b.story.Revisions {
+		for _, c := range b.story.Revisions[i].Changes {
+			created[c.Target] = created[c.Target] || c.Type == journal.Added && !known[c.Target]
+			known[c.Target] = true
+		}
+	}
+	left := maxObjectBytes
+	for i := len(b.story.Revisions) - 1; i >= 0; i-- {
+		for _, c := range b.story.Revisions[i].Changes {
+			if created[c.Target] || !known[c.Target] {
+				continue
+			}
+			known[c.Target] = false // an older version is not at the end
+			if c.object == nil {
+				continue
+			}
+			obj := object.ShallowCopy(c.object)
+			meta := object.ShallowCopy(object.Map(obj, "metadata"))
+			delete(meta, "managedFields")
+			obj["metadata"] = meta
+			if left -= len(encode(obj)); left < 0 || len(b.story.Objects) == maxObjects {
+				return
+			}
+			b.story.Objects = append(b.story.Objects, Object{c.Target, obj})
+		}
 	}
 }
 
@@ -273,12 +314,7 @@ func (b *builder) request(e journal.Entry[journal.CompletedRequest]) {
 		return
 	}
 	rt := route.Parse(r.Method, u)
-	what := Target{rt.Resource, rt.Namespace, rt.Name}
-	if rt.Group != "" {
-		what.Resource += "." + rt.Group
-	} else if rt.Resource == "namespaces" {
-		what.Namespace = "" // the path has its own name there
-	}
+	what := targetOf(&rt)
 	who := b.client(r.User, r.UserAgent)
 	failed := r.Code >= http.StatusBadRequest || r.Panic != ""
 	if rt.Verb == "watch" && !failed {

@@ -21,7 +21,7 @@ var page embed.FS
 
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{
-	"text.js", "server.js", "model.js", "scale.js", "lanes.js", "paint.js", "chart.js", "list.js", "details.js", "main.js", "objects.js", "actions.js", "findings.js", "start.js",
+	"text.js", "server.js", "file.js", "model.js", "scale.js", "lanes.js", "paint.js", "chart.js", "list.js", "details.js", "main.js", "objects.js", "actions.js", "findings.js", "start.js",
 }
 
 // template is the page without the title, the policy and the story.

@@ -46,6 +46,16 @@ type Story struct {
 	Notes     []Note     `json:"notes"`
 	Loops     []Loop     `json:"loops,omitempty"`
 	Folds     []Fold     `json:"folds,omitempty"`
+
+	// Objects are those that the story changes and does not create, as they are at its end. A story
+	// has them if Source.WithObjects is set.
+	Objects []Object `json:"objects,omitempty"`
+}
+
+// An Object is an object at the end of a story, without managed fields.
+type Object struct {
+	Target
+	Object map[string]any `json:"object"`
 }
 
 // Read reads a story from JSON. It fails if the story has another format.

@@ -24,6 +24,9 @@ export interface Story {
   notes: StoryNote[];
   loops?: StoryLoop[];
   folds?: StoryFold[];
+  /** objects are those that the story changes and does not create, as they are at its end. A story
+   * has them if Source.WithObjects is set. */
+  objects?: StoryObject[];
 }
 
 /** A Moment is when something happened. order is the position in the journal. at is the time in
@@ -186,6 +189,15 @@ export interface StoryFold {
   orders: number[];
 }
 
+/** An Object is an object at the end of a story, without managed fields. */
+export interface StoryObject {
+  /** "pods", "deployments.apps" */
+  resource?: string;
+  namespace?: string;
+  name?: string;
+  object: Record<string, any>;
+}
+
 /** A Request is a request that the server has responded to. */
 export interface Request {
   /** time is when it arrived, on the server's clock. */
@@ -330,6 +342,16 @@ export interface Relative {
 /** Revisions are revisions as a story has them. */
 export interface Revisions {
   revisions: StoryRevision[];
+}
+
+/** A Scenario has requests as a scenario of package scenarios. */
+export interface StoryScenario {
+  /** scenario is the file. */
+  scenario: string;
+  steps: number;
+  /** omitted is how many requests cannot be repeated: writes that were refused or changed nothing,
+   * whose bodies the server does not keep. */
+  omitted: number;
 }
 
 /** Objects are objects to store and to remove, in this order. Each is a write of its own. The first
@@ -946,6 +968,9 @@ export class Control {
 
   /** Writes field by field, as the story has them. */
   revisions(query?: { revision?: string[]; showSecrets?: boolean }): Promise<Revisions>;
+
+  /** The requests of clients as a scenario, which fakeapi play repeats. */
+  scenario(query?: { from?: string; to?: string; client?: string; resource?: string; namespace?: string; name?: string; verb?: string; status?: string; showSecrets?: boolean }): Promise<StoryScenario>;
 
   /** Keeps the state under a name. */
   snapshot(request?: SnapshotName): Promise<Revision>;

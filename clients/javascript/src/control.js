@@ -36,6 +36,10 @@ export class Control {
     return this.#send('GET', '/debug/fakeapi/revisions', query, undefined);
   }
 
+  scenario(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/scenario', query, undefined);
+  }
+
   snapshot(request = {}) {
     return this.#send('POST', '/debug/fakeapi/snapshot', {}, request);
   }

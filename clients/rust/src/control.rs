@@ -57,6 +57,11 @@ impl Control {
         self.connection.send("GET", "/debug/fakeapi/revisions", &[("revision", revision.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
     }
 
+    /// The requests of clients as a scenario, which fakeapi play repeats.
+    pub async fn scenario(&self, from: Option<&str>, to: Option<&str>, client: Option<&str>, resource: Option<&str>, namespace: Option<&str>, name: Option<&str>, verb: Option<&str>, status: Option<&str>, show_secrets: Option<bool>) -> Result<StoryScenario> {
+        self.connection.send("GET", "/debug/fakeapi/scenario", &[("from", from.iter().map(ToString::to_string).collect()), ("to", to.iter().map(ToString::to_string).collect()), ("client", client.iter().map(ToString::to_string).collect()), ("resource", resource.iter().map(ToString::to_string).collect()), ("namespace", namespace.iter().map(ToString::to_string).collect()), ("name", name.iter().map(ToString::to_string).collect()), ("verb", verb.iter().map(ToString::to_string).collect()), ("status", status.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
+    }
+
     /// Keeps the state under a name.
     pub async fn snapshot(&self, request: &SnapshotName) -> Result<Revision> {
         self.connection.send("POST", "/debug/fakeapi/snapshot", &[], Some(request)).await
@@ -284,6 +289,10 @@ pub struct Story {
     pub loops: Vec<StoryLoop>,
     #[serde(skip_serializing_if = "is_default")]
     pub folds: Vec<StoryFold>,
+    /// objects are those that the story changes and does not create, as they are at its end. A
+    /// story has them if Source.WithObjects is set.
+    #[serde(skip_serializing_if = "is_default")]
+    pub objects: Vec<StoryObject>,
 }
 
 /// A Moment is when something happened. order is the position in the journal. at is the time in
@@ -503,6 +512,20 @@ pub struct StoryFold {
     pub orders: Vec<i64>,
 }
 
+/// An Object is an object at the end of a story, without managed fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoryObject {
+    /// "pods", "deployments.apps"
+    #[serde(skip_serializing_if = "is_default")]
+    pub resource: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub namespace: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub name: String,
+    pub object: BTreeMap<String, Value>,
+}
+
 /// A Request is a request that the server has responded to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -691,6 +714,18 @@ pub struct Relative {
 #[serde(default)]
 pub struct Revisions {
     pub revisions: Vec<StoryRevision>,
+}
+
+/// A Scenario has requests as a scenario of package scenarios.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoryScenario {
+    /// scenario is the file.
+    pub scenario: String,
+    pub steps: i64,
+    /// omitted is how many requests cannot be repeated: writes that were refused or changed
+    /// nothing, whose bodies the server does not keep.
+    pub omitted: i64,
 }
 
 /// Objects are objects to store and to remove, in this order. Each is a write of its own. The first

@@ -76,9 +76,29 @@ const actions = [
   },
   {
     name: "settle", title: "Settle", about: "waits until controllers and clients have nothing left to do",
-    fields: [text("ahead", "Ahead", "", "10m, on a manual clock")], requests: (v) => [["POST", "settle", {}, some(v, "ahead")]], go: () => "srv.Settle(ctx)", done: (a) => `settled at r${a.revision}`,
+    fields: [text("ahead", "Ahead", "", "10m, on a manual clock")], requests: (v) => [["POST", "settle", {}, some(v, "ahead")]], done: (a) => `settled at r${a.revision}`,
+    go: (v) => (v.ahead ? `srv.Settle(ctx, fakeapi.SettleOptions{Ahead: ${goDuration(v.ahead)}})` : "srv.Settle(ctx)"),
+  },
+  {
+    name: "scenario", title: "These requests as a scenario", about: "a file that repeats the requests that pass the filter",
+    fields: [{ name: "which", label: "Requests", value: "in view", options: ["in view", "all"] }],
+    requests: (v) => [["GET", "scenario", { ...filter, ...(v.which === "all" ? {} : { from: chart.orderAt(chart.view.lo), to: chart.orderAt(chart.view.hi) }) }]],
+    line: (curl) => `${curl} | jq -r .scenario > requests.yaml\nfakeapi play requests.yaml`, go: () => `scenarios.Play(t, srv, "requests.yaml")`,
+    done: (a) => {
+      save("requests.yaml", new Blob([a.scenario], { type: "application/yaml" }));
+      return `${plural(a.steps, "step")}${a.omitted ? `, without ${plural(a.omitted, "write")} that ${a.omitted === 1 ? "was" : "were"} refused or changed nothing` : ""}`;
+    },
   },
 ];
+
+// save lets the browser save a file.
+function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
 
 // play is the one action that the server does not do itself: the command sends the requests.
 const play = `<section class="card" aria-label="Play a scenario"><h3>Play a scenario</h3><p class="facts">sends the requests of a file to this server and compares its answers</p>
@@ -86,9 +106,9 @@ const play = `<section class="card" aria-label="Play a scenario"><h3>Play a scen
 
 // Downloads are files that the server makes.
 const downloads = [
-  { name: "story.html", title: "Story", about: "this page as a file", read: async () => (await fetch(server.path("story"), { headers: { Accept: "text/html" } })).blob(), command: () => `${server.commandLine("GET", "story")} -H 'Accept: text/html' > story.html` },
-  { name: "fakeapi.state", title: "State", about: "for fakeapi.WithState", read: async () => (await fetch(server.path("state"))).blob(), command: () => `${server.commandLine("GET", "state")} > fakeapi.state` },
-  { name: "fake.kubeconfig", title: "Kubeconfig", about: "of an administrator", read: async () => new Blob([(await server.send("POST", "kubeconfig")).kubeconfig]), command: () => server.commandLine("POST", "kubeconfig") },
+  { name: "story.html", title: "Story", about: "this page as a file", go: "srv.WriteStory(file)", read: async () => (await fetch(server.path("story"), { headers: { Accept: "text/html" } })).blob(), command: () => `${server.commandLine("GET", "story")} -H 'Accept: text/html' > story.html` },
+  { name: "fakeapi.state", title: "State", about: "for fakeapi.WithState", go: "srv.WriteState(file)", read: async () => (await fetch(server.path("state"))).blob(), command: () => `${server.commandLine("GET", "state")} > fakeapi.state` },
+  { name: "fake.kubeconfig", title: "Kubeconfig", about: "of an administrator", go: "srv.Kubeconfig()", read: async () => new Blob([(await server.send("POST", "kubeconfig")).kubeconfig]), command: () => server.commandLine("POST", "kubeconfig") },
 ];
 
 let running = []; // the controllers that run, as they were selected
@@ -97,7 +117,7 @@ class Actions {
   constructor() {
     this.box = byId("actions");
     this.box.innerHTML = actions.map((a) => this.card(a)).join("") + play
-      + `<section class="card" aria-label="Downloads"><h3>Downloads</h3>${downloads.map((d) => `<p><button type="button" data-download="${d.name}">${d.title}</button> <span class="facts">${d.about}</span></p>`).join("")}<code id="download-line"></code></section>`;
+      + `<section class="card" aria-label="Downloads"><h3>Downloads</h3>${downloads.map((d) => `<p><button type="button" data-download="${d.name}">${d.title}</button> <span class="facts">${d.about}</span></p>`).join("")}<code id="download-line" class="curl"></code><code id="download-go" class="go"></code></section>`;
     for (const a of actions) this.form(a.name).addEventListener("submit", (e) => this.run(e, a));
     this.box.addEventListener("input", (e) => this.describe(actions.find((a) => a.name === e.target.form?.dataset.action)));
     this.box.addEventListener("click", (e) => e.target.dataset.download && this.download(downloads.find((d) => d.name === e.target.dataset.download)));
@@ -122,6 +142,7 @@ class Actions {
   // draw is called when the pane is shown.
   async draw(things) {
     if (things) return;
+    for (const a of actions) this.describe(a);
     byId("known-resources").replaceChildren(...[...options.resource].sort().map((r) => new Option(r, r)));
     running = (await server.get("controllers")).selected;
     const select = this.form("restart").elements.controller;
@@ -139,7 +160,8 @@ class Actions {
   describe(a) {
     if (!a) return;
     const v = this.values(a), form = this.form(a.name);
-    form.querySelector(".curl").textContent = a.requests(v).map((r) => server.commandLine(...r)).join("\n");
+    const curl = a.requests(v).map((r) => server.commandLine(...r)).join("\n");
+    form.querySelector(".curl").textContent = a.line ? a.line(curl) : curl;
     form.querySelector(".go").textContent = a.go(v);
   }
 
@@ -160,11 +182,8 @@ class Actions {
 
   async download(d) {
     byId("download-line").textContent = d.command();
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(await d.read());
-    link.download = d.name;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    byId("download-go").textContent = d.go;
+    save(d.name, await d.read());
   }
 }
 

@@ -9,6 +9,7 @@ class Chart {
     this.canvas = byId("canvas");
     this.labels = byId("labels");
     this.axis = byId("axis-marks");
+    this.ticks = []; // what the axis says, for tests and for drawing
     this.overview = byId("overview");
     this.mode = "steps";
     this.chosen = null; // the id of an event or a mark
@@ -17,7 +18,25 @@ class Chart {
     this.span = 0; // the width of the view while it follows
     this.lines = []; // the events of the list, which pass the filter
     this.shapes = []; // what was drawn, for clicks
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.picture = document.createElement("canvas"); // the overview without the view
     this.rebuild();
+  }
+
+  // measure reads the sizes of the page. To read them in each frame would lay the page out in each.
+  measure() {
+    this.width = Math.max(100, this.plot.clientWidth);
+    this.room = Math.min(parseFloat(getComputedStyle(this.box).maxHeight), this.leftOver()) - byId("ruler").offsetHeight - 2;
+    this.shownHeight = this.box.clientHeight - byId("ruler").offsetHeight;
+    this.top = this.box.scrollTop;
+  }
+
+  // leftOver returns the height that the rest of the page leaves in a window that does not scroll.
+  leftOver() {
+    const main = this.box.parentElement, { display, paddingBottom } = getComputedStyle(main);
+    if (display !== "flex") return Infinity;
+    const pane = document.querySelector(".pane:not([hidden])");
+    return main.clientHeight - parseFloat(paddingBottom) - byId("keys").offsetHeight - byId("tabs").offsetHeight - parseFloat(getComputedStyle(pane).minHeight);
   }
 
   // rebuild applies the filter and the mode of the axis to the whole log.
@@ -70,21 +89,25 @@ class Chart {
     return !rev || m.at - rev.at > prompt;
   }
 
-  // room returns the height that lanes can have without scrolling.
-  room() {
-    return parseFloat(getComputedStyle(this.box).maxHeight) - byId("ruler").offsetHeight - 2;
-  }
-
-  // arrange gives the lanes their places if there are others than before, and updates their labels.
+  // arrange gives the lanes their places if there are others than before, and updates their labels, at
+  // most ten times a second.
   arrange() {
+    const now = performance.now();
     if (this.arranged !== this.lanes.count) {
       this.arranged = this.lanes.count;
-      this.rows = this.lanes.arrange(this.room());
+      this.measure();
+      this.rows = this.lanes.arrange(this.room);
+      this.rows.forEach((lane, i) => { lane.stripe = i % 2 === 1; });
       const last = this.rows.at(-1);
       this.height = last.y + last.height;
       this.plot.style.height = `${this.height}px`;
       this.labels.replaceChildren(...this.rows.map((lane) => this.label(lane)));
+      this.measure();
+    } else if (now - this.labelled < 100) {
+      later(100);
+      return;
     }
+    this.labelled = now;
     for (const lane of this.rows) {
       const text = lane.sub && printable(lane.sub(lane));
       if (text === lane.said) continue;
@@ -123,7 +146,7 @@ class Chart {
   // it has not arrived.
   follow() {
     const { min, max } = this.scale, left = max - this.view.hi, pixel = this.view.width / this.width;
-    const jump = left < pixel || left > 3 * this.view.width || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const jump = left < pixel || left > 3 * this.view.width || this.still.matches;
     const hi = jump ? max : this.view.hi + Math.max(left * 0.2, pixel);
     this.view.show(hi - Math.min(this.span, max - min), hi);
     return !jump;
@@ -137,61 +160,80 @@ class Chart {
     return this.view.lo + (x / this.width) * this.view.width;
   }
 
+  // orderAt returns the position in the story at a place.
+  orderAt(place) {
+    const { places, orders } = this.scale, i = before(places, place);
+    return i < 0 ? 0 : orders[i];
+  }
+
   inView(x) {
     return x > -12 && x < this.width + 12;
   }
 
+  // range returns the index of the first item that is in view, and that after the last one.
+  range(items) {
+    const margin = (12 / this.width) * this.view.width;
+    return [before(items, this.view.lo - margin, byPlace) + 1, before(items, this.view.hi + margin, byPlace) + 1];
+  }
+
   // visible returns the items that are in view.
-  *visible(items) {
-    const margin = (12 / this.width) * this.view.width, hi = this.view.hi + margin;
-    for (let i = before(items, this.view.lo - margin, (m) => m.place) + 1; i < items.length && items[i].place <= hi; i++) yield items[i];
+  visible(items) {
+    return items.slice(...this.range(items));
   }
 
   draw() {
-    this.width = Math.max(100, this.plot.clientWidth);
     this.arrange();
-    const top = this.box.scrollTop, height = Math.min(this.height, this.box.clientHeight - byId("ruler").offsetHeight);
+    const { top } = this, height = Math.min(this.height, this.shownHeight);
     const out = [];
     const rows = this.rows.filter((lane) => lane.y + lane.height > top && lane.y < top + height);
     rows.forEach((lane) => {
-      const look = lane.kind === "heading" ? "heading" : this.rows.indexOf(lane) % 2 ? "stripe" : "";
+      const look = lane.kind === "heading" ? "heading" : lane.stripe ? "stripe" : "";
       if (look) out.push({ shape: "rect", look, x: 0, y: lane.y, width: this.width, height: lane.height });
     });
     this.drawBands(out);
     for (const lane of rows) this[lane.kind](lane, out);
     this.drawChosen(out);
     this.shapes = out;
-    const ratio = window.devicePixelRatio || 1, g = this.canvas.getContext("2d");
-    this.canvas.width = this.width * ratio;
-    this.canvas.height = height * ratio;
-    this.canvas.style.height = `${height}px`;
-    g.setTransform(ratio, 0, 0, ratio, 0, -top * ratio);
+    const g = sized(this.canvas, this.width, height);
+    g.translate(0, -top);
     paint(g, out);
     this.drawAxis();
     this.drawOverview();
   }
 
-  // row draws marks in a lane. It combines marks that overlap into a cluster.
+  // row draws marks in a lane. It combines marks that overlap into a cluster: each at most 7 pixels
+  // from the one before, and at most 36 from the first. It searches for the ends of clusters, so that a
+  // lane with many items costs no more than its width.
   row(items, y, out) {
-    let run = [];
-    const flush = () => {
-      const [first] = run, last = run.at(-1), chosen = run.find((m) => m.item.id === this.chosen);
-      if (run.length > 1) {
+    const [lo, end] = this.range(items), perPixel = this.view.width / this.width, chosen = this.indexOfChosen(items);
+    for (let first = lo; first < end;) {
+      let last = first;
+      for (;;) {
+        const limit = Math.min(items[last].place + 7 * perPixel, items[first].place + 36 * perPixel);
+        const next = before(items, limit, byPlace, last, end);
+        if (next <= last) break;
+        last = next;
+      }
+      const from = items[first], to = items[last], x = this.x(from.place), has = chosen >= first && chosen <= last;
+      if (last > first) {
         out.push({
-          shape: "cluster", x: first.x - 3, y, width: Math.max(8, last.x - first.x) + 6, count: run.length, from: first.item.place, to: last.item.place,
-          bad: run.some((m) => m.item.tone === "refused" || m.item.tone === "late"), tone: run.every((m) => m.item.tone === first.item.tone) ? first.item.tone : "",
+          shape: "cluster", x: x - 3, y, width: Math.max(8, this.x(to.place) - x) + 6, count: last - first + 1, from: from.place, to: to.place,
+          bad: isBad(from) || to.bad > from.bad, tone: to.tones === from.tones ? from.tone : "",
         });
       }
-      const single = run.length === 1 ? first : chosen;
-      if (single) out.push({ shape: "mark", id: single.item.id, x: single.x, y, tone: single.item.tone, glyph: single.item.glyph, chosen: Boolean(chosen) });
-      run = [];
-    };
-    for (const item of this.visible(items)) {
-      const x = this.x(item.place);
-      if (run.length && (x - run.at(-1).x > 7 || x - run[0].x > 36)) flush();
-      run.push({ item, x });
+      const single = last === first ? from : has && items[chosen];
+      if (single) out.push({ shape: "mark", id: single.id, x: this.x(single.place), y, tone: single.tone, glyph: single.glyph, chosen: has });
+      first = last + 1;
     }
-    flush();
+  }
+
+  // indexOfChosen returns the index of what is selected among items, -1 if it is not there.
+  indexOfChosen(items) {
+    const e = this.chosen && (this.model.events.get(this.chosen) || this.model.markOf(this.chosen)), order = e && (e.order ?? e.mark.order);
+    for (let i = e ? before(items, order, byOrder) : -1; i >= 0 && items[i].order === order; i--) {
+      if (items[i].id === this.chosen) return i;
+    }
+    return -1;
   }
 
   rail(lane, out, look = "rail") {
@@ -214,13 +256,12 @@ class Chart {
     const y = lane.y + 28;
     out.push({ shape: "line", look: "storeline", points: [[0, y], [this.width, y]] });
     this.row(lane.items, y, out);
-    let last = -Infinity;
-    for (const item of this.visible(lane.items)) {
-      const x = this.x(item.place);
-      if (x - last < 34) continue;
-      const half = item.no.length * 3.2 + 2; // of the width of the text
-      last = Math.min(Math.max(x, half), this.width - half);
-      out.push({ shape: "text", look: "rev", x: last, y: lane.y + 15, text: item.no });
+    const [lo, end] = this.range(lane.items);
+    for (let i = lo; i < end;) {
+      const item = lane.items[i], half = item.no.length * 3.2 + 2; // of the width of the text
+      const x = Math.min(Math.max(this.x(item.place), half), this.width - half);
+      out.push({ shape: "text", look: "rev", x, y: lane.y + 15, text: item.no });
+      i = Math.max(i, before(lane.items, this.placeAt(x + 34), byPlace, i, end)) + 1;
     }
   }
 
@@ -233,7 +274,7 @@ class Chart {
     const from = Math.max(0, this.x(lane.began)), to = Math.min(this.width, this.x(gone ? last.to : this.scale.end));
     const heads = [], seens = [], enough = Math.max(4, (0.15 * this.width) / this.view.width);
     let state, since;
-    for (let x = from; x <= to; x = Math.min(x + 1, to)) {
+    for (const x of this.turns(lane, from, to)) {
       const place = this.placeAt(x), head = headAt(lane, place), seen = seenAt(lane, place), ends = x === to;
       if (!state || state.head !== head || state.seen !== seen || ends) {
         if (state && state.head > state.seen && x - since > enough) {
@@ -249,7 +290,6 @@ class Chart {
         state = { head, seen };
         since = x;
       }
-      if (ends) break;
     }
     let end = lane.began;
     for (const s of lane.sessions) {
@@ -264,6 +304,23 @@ class Chart {
     if (behind > 0 && to > 80 && !gone) out.push({ shape: "text", look: "chip", x: to - 6, y: lane.y + 15, text: `${behind} not seen yet` });
   }
 
+  // turns returns where the lines of a watcher can have steps between two positions, which are the first
+  // and the last: in each pixel, or where its changes and sightings are if these are fewer.
+  turns(lane, from, to) {
+    if (to < from) return [];
+    const a = this.placeAt(from), b = this.placeAt(to), all = [from, to];
+    const parts = [lane.commitPlaces, lane.sightPlaces].map((places) => [places, before(places, a) + 1, before(places, b) + 1]);
+    if (parts.reduce((n, [, lo, end]) => n + end - lo, 0) > to - from) {
+      for (let x = from + 1; x < to; x++) all.push(x);
+    } else {
+      for (const [places, lo, end] of parts) {
+        // The step is in the first pixel that begins after the change.
+        for (let i = lo; i < end; i++) all.push(Math.min(to, from + Math.floor(this.x(places[i]) - from) + 1));
+      }
+    }
+    return [...new Set(all)].sort((x, y) => x - y);
+  }
+
   // segment draws a horizontal line between two places.
   segment(look, from, to, y, out) {
     const a = Math.max(-5, this.x(from)), b = Math.min(this.width + 5, this.x(to));
@@ -273,7 +330,7 @@ class Chart {
   notes(lane, out) {
     const y = this.rail(lane, out);
     this.row(lane.items, y, out);
-    const marks = [...this.visible(lane.items)].map((item) => ({ item, x: this.x(item.place) })).filter(({ x }) => x >= 0 && x <= this.width);
+    const marks = this.visible(lane.items).map((item) => ({ item, x: this.x(item.place) })).filter(({ x }) => x >= 0 && x <= this.width);
     marks.forEach(({ item, x }, i) => {
       // A text is drawn whole, at the side that has room for it, or replaced by the
       // revision that it names.
@@ -343,7 +400,7 @@ class Chart {
 
   // hit returns the shape at a point of the plot that has an id or stands for several marks.
   hit(x, y) {
-    y += this.box.scrollTop;
+    y += this.top;
     return this.shapes.findLast((s) => {
       if (s.shape === "mark") return Math.hypot(s.x - x, s.y - y) <= 10;
       if (s.shape === "cluster") return x >= s.x && x <= s.x + s.width && Math.abs(y - s.y) <= 8;
@@ -352,9 +409,9 @@ class Chart {
   }
 
   drawAxis() {
-    const out = [], s = this.scale;
-    let room = -Infinity;
-    const tick = (x, text) => out.push(`<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="14" y2="23"/><text x="${(x + 3).toFixed(1)}" y="12">${text}</text>`);
+    const s = this.scale;
+    this.ticks = [];
+    const tick = (x, text) => this.ticks.push({ x, text });
     if (this.mode === "time") {
       const raw = (this.view.width / this.width) * 110, power = 10 ** Math.floor(Math.log10(raw));
       const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
@@ -363,35 +420,29 @@ class Chart {
       }
     } else {
       const sparse = Math.max(1, Math.floor(this.view.width / this.width)); // places per pixel
+      let room = -Infinity;
       for (let i = Math.max(0, before(s.places, this.view.lo)); i < s.places.length && s.places[i] <= this.view.hi; i += sparse) {
         const x = this.x(s.places[i]), left = i > 0 ? this.x(s.places[i - 1]) : x, pause = i > 0 ? s.times[i] - s.times[i - 1] : 0;
-        if (pause >= 1e6 && x - left > 30) out.push(`<text class="gap" text-anchor="middle" x="${((x + left) / 2).toFixed(1)}" y="22">${span(pause)}</text>`);
+        if (pause >= 1e6 && x - left > 30) this.ticks.push({ x: (x + left) / 2, text: span(pause), gap: true });
         if (x < room || x > this.width - 60 || x < 0) continue;
         tick(x, offset(s.times[i]));
         room = x + 110;
       }
     }
-    this.axis.innerHTML = out.join("");
+    const out = [];
+    for (const { x, text, gap } of this.ticks) {
+      if (gap) out.push({ shape: "text", look: "gap", x, y: 22, text });
+      else out.push({ shape: "line", look: "tick", points: [[x, 14], [x, 23]] }, { shape: "text", look: "time", x: x + 3, y: 12, text });
+    }
+    paint(sized(this.axis, this.width, 23), out);
   }
 
   // drawOverview draws the number of events along the whole axis, and the view.
   drawOverview() {
-    const ratio = window.devicePixelRatio || 1, w = this.width, h = 26, g = this.overview.getContext("2d");
-    this.overview.width = w * ratio;
-    this.overview.height = h * ratio;
-    g.scale(ratio, ratio);
-    this.countBins(w);
-    const most = Math.max(1, ...this.bins.map((b) => b.n));
-    this.bins.forEach((bin, i) => {
-      if (!bin.n) return;
-      const height = 3 + (h - 8) * Math.sqrt(bin.n / most);
-      g.globalAlpha = 0.55;
-      g.fillStyle = colors["--store"];
-      g.fillRect(i * 3, h - height, 2.4, height);
-      g.globalAlpha = 1;
-      g.fillStyle = colors[bin.bad ? "--refused" : "--note"];
-      if (bin.bad || bin.note) g.fillRect(i * 3, h - 4, 2.4, 4);
-    });
+    const w = this.width, h = 26;
+    if (this.countBins(w)) this.drawBins(sized(this.picture, w, h), h);
+    const g = sized(this.overview, w, h);
+    g.drawImage(this.picture, 0, 0, w, h);
     const all = this.scale.max - this.scale.min, at = (place) => ((place - this.scale.min) / all) * w;
     const a = at(this.view.lo), b = at(this.view.hi);
     g.fillStyle = colors["--glow"];
@@ -402,10 +453,31 @@ class Chart {
     g.fillRect(b - 1.5, 0, 1.5, h);
   }
 
-  // countBins counts the events for the overview, at most twice a second while they come.
+  drawBins(g, h) {
+    const most = this.bins.reduce((max, b) => Math.max(max, b.n), 1);
+    this.bins.forEach((bin, i) => {
+      if (!bin.n) return;
+      const height = 3 + (h - 8) * Math.sqrt(bin.n / most);
+      g.globalAlpha = 0.55;
+      g.fillStyle = colors["--store"];
+      g.fillRect(i * 3, h - height, 2.4, height);
+      g.globalAlpha = 1;
+      g.fillStyle = colors[bin.bad ? "--refused" : "--note"];
+      if (bin.bad || bin.note) g.fillRect(i * 3, h - 4, 2.4, 4);
+    });
+  }
+
+  // countBins counts the events for the overview, at most twice a second while they come. It reports
+  // whether the counts are others than before.
   countBins(width) {
     const now = performance.now(), n = Math.ceil(width / 3);
-    if (this.bins && this.bins.length === n && (this.counted === this.lines.length || now - this.countedAt < 500)) return;
+    if (this.bins && this.bins.length === n) {
+      if (this.counted === this.lines.length) return false;
+      if (now - this.countedAt < 500) {
+        later(500);
+        return false;
+      }
+    }
     this.counted = this.lines.length;
     this.countedAt = now;
     this.bins = Array.from({ length: n }, () => ({ n: 0, bad: 0, note: 0 }));
@@ -419,7 +491,35 @@ class Chart {
       if (e.tone === "refused" || e.tone === "late") bin.bad++;
       if (e.tone === "note") bin.note++;
     }
+    return true;
   }
+}
+
+// sized returns the context of a canvas of a size in CSS pixels, empty and with the transformation of the
+// screen. To set the size of a canvas costs more than to clear it.
+function sized(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1, g = canvas.getContext("2d"), w = Math.round(width * ratio), h = Math.round(height * ratio);
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.height = `${height}px`;
+  } else {
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, w, h);
+  }
+  g.globalAlpha = 1;
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return g;
+}
+
+let waiting = 0; // the timer of later
+
+// later draws after a number of milliseconds, for what is not drawn in each frame.
+function later(ms) {
+  waiting ||= setTimeout(() => {
+    waiting = 0;
+    redraw();
+  }, ms);
 }
 
 const ruler = document.createElement("canvas").getContext("2d");

@@ -44,7 +44,7 @@ function showRevision(e) {
     const n = neighbours(c, rev);
     const history = n.of > 1 ? `<span class="facts">${n.place} of its ${n.of} revisions</span>`
       + (n.before ? link(`r${n.before.revision}`, `← r${n.before.revision}`) : "") + (n.after ? link(`r${n.after.revision}`, `r${n.after.revision} →`) : "") : "";
-    const open = server ? `<button type="button" class="link" data-object="${escape(JSON.stringify([c.resource, c.namespace, c.name, rev.revision]))}">object</button>` : "";
+    const open = `<button type="button" class="link" data-object="${escape(JSON.stringify([c.resource, c.namespace, c.name, rev.revision]))}">object</button>`;
     return `<div class="object"><span class="badge ${c.type}">${c.type}</span><h3>${escape(targetOf(c))}</h3>${history}${open}</div>${rev.lean ? '<p class="facts">Reading what it changed…</p>' : diffOf(c)}`;
   });
   if (rev.omitted) objects.push(`<p class="facts">and ${rev.omitted} more objects</p>`);

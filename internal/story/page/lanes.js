@@ -17,6 +17,21 @@ function readerShown(r) {
   return concerns(r) && asked(r.client, filter.verb === r.kind ? filter.verb : r.kind === "watch" ? "watch" : r.kind, 200);
 }
 
+// isBad reports whether an item is one that a cluster must not hide.
+const isBad = (item) => item.tone === "refused" || item.tone === "late";
+
+// pushItem adds an item to a lane. bad is how many of the items up to it are bad, and tones how often the
+// tone has changed.
+function pushItem(items, item) {
+  const last = items.at(-1);
+  item.bad = (last ? last.bad : 0) + (isBad(item) ? 1 : 0);
+  item.tones = last ? last.tones + (last.tone === item.tone ? 0 : 1) : 0;
+  items.push(item);
+}
+
+// isOwn reports whether a lane is that of a controller of the server itself. These come after the clients.
+const isOwn = (lane) => /^system:(kube-|node:|serviceaccount:kube-system:)/.test(lane.client && lane.client.user || "");
+
 class Lanes {
   constructor(model) {
     this.model = model;
@@ -38,10 +53,10 @@ class Lanes {
       this.takeNote(thing, item, from);
     } else if (thing.revision || !isRead(thing.request)) {
       const lane = this.ofClient("Writers", thing.client, () => ({ kind: "writer", title: thing.client.name, client: thing.client, items: [], writes: 0, refused: 0, sub: subOfWriter }));
-      lane.items.push(item);
+      pushItem(lane.items, item);
       if (thing.revision) {
         lane.writes++;
-        this.groups.Store.get("").items.push({ ...item, no: thing.no });
+        pushItem(this.groups.Store.get("").items, { ...item, no: thing.no });
       }
       if (thing.tone === "refused") lane.refused++;
     } else {
@@ -69,7 +84,7 @@ class Lanes {
 
   read(client, item, trouble) {
     const lane = this.ofClient("Reads", client, () => ({ kind: "reads", title: client.name, items: [], stale: 0, refused: 0, sub: subOfReads }));
-    lane.items.push(item);
+    pushItem(lane.items, item);
     if (trouble) lane[trouble]++;
   }
 
@@ -93,10 +108,10 @@ class Lanes {
     }
     const open = lane.sessions.at(-1);
     if (m.kind === "end") {
-      lane.items.push({ ...item, tone: m.text ? "refused" : "idle", glyph: m.text ? "end" : "left" });
+      pushItem(lane.items, { ...item, tone: m.text ? "refused" : "idle", glyph: m.text ? "end" : "left" });
       if (open) Object.assign(open, { to: place, refused: Boolean(m.text) });
     } else if (m.kind !== "step") {
-      lane.items.push({ ...item, tone: late ? "late" : "MODIFIED", glyph: late ? "late" : m.kind });
+      pushItem(lane.items, { ...item, tone: late ? "late" : "MODIFIED", glyph: late ? "late" : m.kind });
       if (m.kind === "watch" && (!open || open.to !== undefined)) lane.sessions.push({ from: place });
     }
   }
@@ -121,13 +136,13 @@ class Lanes {
     const lag = kind === "lag" || kind === "thaw", about = resource || "all resources";
     const title = lag ? "lag" : noteLanes[kind] || "other actions";
     const lane = this.lane("Server actions", lag ? `lag ${about}` : title, () => ({ kind: lag ? "lag" : "notes", title, items: [], sub: lag ? () => about : (l) => `${l.items.length}` }));
-    lane.items.push({ ...item, tone: "note", glyph: "note", kind, text: e.text });
+    pushItem(lane.items, { ...item, tone: "note", glyph: "note", kind, text: e.text });
   }
 
   // arrange returns the lanes with their headings from top to bottom, each with its y and its height.
   // They are dense if they need more than room otherwise.
   arrange(room) {
-    const list = Object.entries(this.groups).flatMap(([title, lanes]) => (lanes.size ? [{ kind: "heading", title }, ...lanes.values()] : []));
+    const list = Object.entries(this.groups).flatMap(([title, lanes]) => (lanes.size ? [{ kind: "heading", title }, ...[...lanes.values()].sort((a, b) => isOwn(a) - isOwn(b))] : []));
     const used = list.reduce((sum, lane) => sum + heights[lane.kind], 0) > room ? dense : heights;
     let y = 0;
     for (const lane of list) {

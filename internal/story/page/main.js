@@ -2,6 +2,7 @@
 
 const file = JSON.parse(byId("story").textContent); // the story of a file; null on the page of a server
 const server = file ? undefined : new Server(location.search);
+const source = server || new FileServer(file); // of objects
 const model = new Model();
 if (file) model.add(file);
 const chart = new Chart(model);
@@ -14,12 +15,7 @@ const panes = { events: {} };
 let pane = "events";
 
 function describe() {
-  let requests = 0, faults = 0, writes = 0;
-  for (const e of model.log) {
-    writes += e.revision ? 1 : 0;
-    requests += e.request && refused(e.request) ? 1 : 0;
-    faults += e.note && e.note.kind === "fault" ? 1 : 0;
-  }
+  const { writes, requests, faults } = model.counts;
   const watches = model.readers.filter((r) => r.kind === "watch").length;
   byId("title").textContent = printable(model.title || "fakeapi");
   byId("summary").textContent = [
@@ -152,8 +148,7 @@ function arrive(part, from) {
     setFollow(true);
     readLink();
   }
-  if (chart.following) list.toEnd();
-  list.draw();
+  list.follow();
   redraw();
   if (panes[pane].draw) panes[pane].draw(things);
   describing ||= setTimeout(() => {
@@ -288,6 +283,7 @@ const root = document.documentElement, dark = matchMedia("(prefers-color-scheme:
 function setTheme(theme) {
   root.dataset.theme = theme;
   readColors();
+  chart.bins = null; // they are drawn again
   redraw();
 }
 
@@ -324,8 +320,8 @@ const linked = {
     byId("axis").value = v || "steps";
     if (chart.mode !== byId("axis").value) setAxis(byId("axis").value);
   }],
-  at: [() => server && pane === "objects" && at.revision || "", (v) => server && Object.assign(at, { revision: +v || 0 })],
-  object: [() => server && pane === "objects" && (at.object ? JSON.stringify(Object.values(at.object)) : at.resource) || "", (v) => server && v && linkObject(v)],
+  at: [() => pane === "objects" && at.revision || "", (v) => Object.assign(at, { revision: +v || 0 })],
+  object: [() => pane === "objects" && (at.object ? JSON.stringify(Object.values(at.object)) : at.resource) || "", (v) => v && linkObject(v)],
   pane: [() => (pane === "events" ? "" : pane), (v) => showPane(v)],
 };
 
@@ -407,7 +403,13 @@ chart.plot.addEventListener("pointerup", pointerUp);
 chart.plot.addEventListener("pointercancel", pointerUp);
 chart.plot.addEventListener("pointerleave", () => { tip.hidden = true; });
 chart.plot.addEventListener("wheel", wheel, { passive: false });
-chart.box.addEventListener("scroll", redraw);
+function measure() {
+  chart.measure();
+  redraw();
+}
+
+chart.box.addEventListener("scroll", measure);
+new ResizeObserver(measure).observe(chart.box);
 chart.overview.addEventListener("pointerdown", overviewMove);
 chart.overview.addEventListener("pointermove", overviewMove);
 byId("tabs").addEventListener("click", (e) => e.target.closest("[role=tab]") && showPane(e.target.id.slice(4)));
@@ -422,7 +424,6 @@ byId("tabs").addEventListener("keydown", (e) => {
 });
 addEventListener("resize", () => {
   chart.arranged = -1;
-  list.draw();
   redraw();
 });
 addEventListener("hashchange", readLink);

@@ -53,6 +53,7 @@ class Model {
     this.readerOf = new Map(); // by readerKey
     this.folded = new Set(); // the orders of the events that are a part of a fold
     this.failed = new Set(); // the orders of the faults that are in the line of a request
+    this.counts = { writes: 0, requests: 0, faults: 0 }; // in the log; requests are those that were refused
     this.missing = new Map(); // gets that found nothing, by client and object
     this.began = 0;
     this.ended = { order: 0, at: 0 };
@@ -80,8 +81,16 @@ class Model {
     return things;
   }
 
+  // count adds a thing to the counts, or with -1 removes it.
+  count(thing, by) {
+    if (thing.revision) this.counts.writes += by;
+    if (thing.request && refused(thing.request)) this.counts.requests += by;
+    if (thing.note && thing.note.kind === "fault") this.counts.faults += by;
+  }
+
   take(thing) {
     this.log.push(thing);
+    this.count(thing, 1);
     if (thing.revision) {
       this.revisions.set(thing.revision.revision, thing.revision);
       this.findMissing(thing.revision);
@@ -98,6 +107,7 @@ class Model {
     if (this.log.length < maxThings) return false;
     const gone = this.log.splice(0, maxThings / 5), first = this.log[0].order;
     for (const thing of gone) {
+      this.count(thing, -1);
       if (thing.id) this.events.delete(thing.id);
       if (thing.revision) this.revisions.delete(thing.revision.revision);
     }

@@ -59,7 +59,7 @@ class Objects {
   }
 
   drawSlider() {
-    const first = Math.max(model.compacted, 1);
+    const first = source.first ?? Math.max(model.compacted, 1);
     Object.assign(this.slider, { min: first, max: model.revision, value: this.revision });
     const rev = model.revisions.get(this.revision);
     byId("at").textContent = at.revision ? `r${at.revision}${rev ? `: ${rev.verb} by ${clientOf(rev.client)}, ${offset(rev.at)}` : ""}` : `r${model.revision}, the newest`;
@@ -82,8 +82,8 @@ class Objects {
     this.drawSlider();
     const n = ++this.asked, query = { revision: at.revision || "" };
     try {
-      const table = await server.get("objects", { ...query, resource: at.resource, namespace: filter.namespace, name: byId("table-name").value.trim() });
-      const object = at.object && await server.get("object", { ...query, ...at.object });
+      const table = await source.get("objects", { ...query, resource: at.resource, namespace: filter.namespace, name: byId("table-name").value.trim() });
+      const object = at.object && await source.get("object", { ...query, ...at.object });
       if (n !== this.asked) return;
       if (!at.resource && table.resources.length) {
         const first = [...model.revisions.values()].at(-1);
@@ -106,11 +106,12 @@ class Objects {
       const id = JSON.stringify([at.resource, r.namespace || "", r.name]);
       const cells = shown.map((i) => (i ? `<td>${escape(r.cells[i] ?? "")}</td>` : `<td><button type="button" class="link" data-object="${escape(id)}">${escape(r.cells[i] ?? r.name)}</button></td>`));
       const now = r.revision === this.revision ? "now" : "";
-      return `<tr class="${now} ${pathOf(r) === chosen ? "chosen" : ""}">${namespaced ? `<td>${escape(r.namespace || "")}</td>` : ""}${cells.join("")}<td class="at">r${r.revision}</td></tr>`;
+      return `<tr class="${now} ${pathOf(r) === chosen ? "chosen" : ""}">${namespaced ? `<td>${escape(r.namespace || "")}</td>` : ""}${cells.join("")}<td class="at">${r.revision ? `r${r.revision}` : "before"}</td></tr>`;
     });
     const head = [...(namespaced ? ["Namespace"] : []), ...shown.map((i) => t.columns[i].name), "Written"];
     const more = t.total > t.rows.length ? `<p class="facts">and ${plural(t.total - t.rows.length, "more object")}: the field above finds them by name</p>` : "";
-    byId("table").innerHTML = t.rows.length ? `<table><thead><tr>${head.map((h) => `<th>${escape(h)}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>${more}`
+    const part = server ? "" : '<p class="facts">of the objects that the file has: those that were written</p>';
+    byId("table").innerHTML = t.rows.length ? `<table><thead><tr>${head.map((h) => `<th>${escape(h)}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>${more}${part}`
       : `<p class="facts">No ${escape(at.resource)} at r${t.revision}${byId("table-name").value ? " with that name" : ""}.</p>`;
   }
 
@@ -135,8 +136,8 @@ class Objects {
   // changeOf returns who wrote a revision and what it changed.
   changeOf(revision) {
     const rev = model.revisions.get(revision);
-    if (!rev) return '<p class="facts">The server does not know any more who wrote it.</p>';
-    if (rev.lean) {
+    if (!rev) return '<p class="facts">The ${server ? "server does not know any more" : "file does not say"} who wrote it.</p>';
+    if (rev.lean && server) {
       completeRevision(model.events.get(`r${revision}`)).then(() => this.read());
       return '<p class="facts">Reading what it changed…</p>';
     }
@@ -174,4 +175,4 @@ class Objects {
   }
 }
 
-if (server) panes.objects = new Objects();
+panes.objects = new Objects();

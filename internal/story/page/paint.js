@@ -28,6 +28,7 @@ const looks = {
   head: { stroke: "--store", alpha: 0.8 }, seen: { stroke: "--modified", width: 2 }, behind: { fill: "--late-fill", alpha: 0.55 }, lag: { fill: "--late" },
   open: { stroke: "--modified", width: 3, alpha: 0.35 }, closed: { stroke: "--soft", dash: [2, 3] },
   cut: { stroke: "--note", dash: [3, 3], alpha: 0.8 }, "cut clock": { stroke: "--soft", dash: [3, 3], alpha: 0.8 }, "cut fork": { stroke: "--added", dash: [3, 3], alpha: 0.8 }, settle: { fill: "--new", alpha: 0.7 }, span: { fill: "--late-fill", alpha: 0.75 },
+  tick: { stroke: "--line" }, time: { text: "--soft", size: 11 }, gap: { text: "--late", size: 10, align: "center" },
   cursor: { stroke: "--glow", alpha: 0.5 }, moment: { stroke: "--glow", width: 1.5, dash: [6, 3] },
   ray: { stroke: "--glow", width: 1.6, alpha: 0.85 }, "ray slow": { stroke: "--late", width: 1.6 }, "ray never": { stroke: "--refused", width: 1.6, dash: [4, 3] },
 };

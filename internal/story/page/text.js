@@ -77,10 +77,9 @@ function yamlMember(v, indent) {
   return ` ${yaml(v)}`;
 }
 
-// before returns the index of the last element whose key is not greater than value, -1 if there is
-// none. The keys ascend.
-function before(list, value, key = (element) => element) {
-  let lo = 0, hi = list.length;
+// before returns the index of the last element whose key is not greater than value, of those from one
+// index up to another, and the index before these if there is none. The keys ascend.
+function before(list, value, key = (element) => element, lo = 0, hi = list.length) {
   while (lo < hi) {
     const mid = (lo + hi) >> 1;
     if (key(list[mid]) <= value) lo = mid + 1;
@@ -90,3 +89,4 @@ function before(list, value, key = (element) => element) {
 }
 
 const byOrder = (moment) => moment.order;
+const byPlace = (item) => item.place;

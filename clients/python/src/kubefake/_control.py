@@ -41,6 +41,9 @@ class Story(_Story, total=False):
     gap: bool
     loops: List[StoryLoop]
     folds: List[StoryFold]
+    # objects are those that the story changes and does not create, as they are at its end. A story
+    # has them if Source.WithObjects is set.
+    objects: List[StoryObject]
 
 
 class StoryMoment(TypedDict):
@@ -242,6 +245,19 @@ class StoryFold(TypedDict):
     orders: List[int]
 
 
+class _StoryObject(TypedDict):
+    """An Object is an object at the end of a story, without managed fields."""
+    object: Dict[str, Any]
+
+
+class StoryObject(_StoryObject, total=False):
+    """An Object is an object at the end of a story, without managed fields."""
+    # "pods", "deployments.apps"
+    resource: str
+    namespace: str
+    name: str
+
+
 class _Request(TypedDict):
     """A Request is a request that the server has responded to."""
     # time is when it arrived, on the server's clock.
@@ -410,6 +426,16 @@ class Relative(_Relative, total=False):
 class Revisions(TypedDict):
     """Revisions are revisions as a story has them."""
     revisions: List[StoryRevision]
+
+
+class StoryScenario(TypedDict):
+    """A Scenario has requests as a scenario of package scenarios."""
+    # scenario is the file.
+    scenario: str
+    steps: int
+    # omitted is how many requests cannot be repeated: writes that were refused or changed nothing,
+    # whose bodies the server does not keep.
+    omitted: int
 
 
 class Objects(TypedDict, total=False):
@@ -1142,6 +1168,20 @@ class Control:
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
         answer: Revisions = self._send("GET", "/debug/fakeapi/revisions", {"revision": revision, "showSecrets": show_secrets}, None)
+        return answer
+
+    def scenario(self, *, from_: str | None = None, to: str | None = None, client: str | None = None, resource: str | None = None, namespace: str | None = None, name: str | None = None, verb: str | None = None, status: str | None = None, show_secrets: bool | None = None) -> StoryScenario:
+        """The requests of clients as a scenario, which fakeapi play repeats.
+
+        :param from_: from and to are positions of the story, both inclusive.
+        :param client: client is the name of a client in the story.
+        :param resource: resource is a resource, such as pods or deployments.apps.
+        :param name: name is a part of the names of objects.
+        :param verb: verb is a verb, such as update or apply.
+        :param status: status is a class of status codes, such as 2xx.
+        :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
+        """
+        answer: StoryScenario = self._send("GET", "/debug/fakeapi/scenario", {"from": from_, "to": to, "client": client, "resource": resource, "namespace": namespace, "name": name, "verb": verb, "status": status, "showSecrets": show_secrets}, None)
         return answer
 
     def snapshot(self, *, name: str | None = None) -> Revision:

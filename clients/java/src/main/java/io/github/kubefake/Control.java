@@ -106,6 +106,16 @@ public final class Control {
     return new Revisions(send("GET", "/debug/fakeapi/revisions", query("revision", revision, "showSecrets", showSecrets), null));
   }
 
+  /** The requests of clients as a scenario, which fakeapi play repeats. */
+  public StoryScenario scenario() {
+    return scenario(null, null, null, null, null, null, null, null, null);
+  }
+
+  /** The requests of clients as a scenario, which fakeapi play repeats. */
+  public StoryScenario scenario(String from, String to, String client, String resource, String namespace, String name, String verb, String status, Boolean showSecrets) {
+    return new StoryScenario(send("GET", "/debug/fakeapi/scenario", query("from", from, "to", to, "client", client, "resource", resource, "namespace", namespace, "name", name, "verb", verb, "status", status, "showSecrets", showSecrets), null));
+  }
+
   /** Keeps the state under a name. */
   public Revision snapshot() {
     return snapshot(new SnapshotName());
@@ -419,6 +429,12 @@ public final class Control {
 
     public List<StoryFold> folds() {
       return Json.list(StoryFold::new).apply(get("folds"));
+    }
+
+    /** objects are those that the story changes and does not create, as they are at its end. A story
+     * has them if Source.WithObjects is set. */
+    public List<StoryObject> objects() {
+      return Json.list(StoryObject::new).apply(get("objects"));
     }
   }
 
@@ -846,6 +862,30 @@ public final class Control {
     }
   }
 
+  /** An Object is an object at the end of a story, without managed fields. */
+  public static final class StoryObject extends JsonObject {
+    StoryObject(Object fields) {
+      super(fields);
+    }
+
+    /** "pods", "deployments.apps" */
+    public String resource() {
+      return Json.string(get("resource"));
+    }
+
+    public String namespace() {
+      return Json.string(get("namespace"));
+    }
+
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    public Map<String, Object> object() {
+      return Json.map(v -> v).apply(get("object"));
+    }
+  }
+
   /** A Request is a request that the server has responded to. */
   public static final class Request extends JsonObject {
     Request(Object fields) {
@@ -1208,6 +1248,28 @@ public final class Control {
 
     public List<StoryRevision> revisions() {
       return Json.list(StoryRevision::new).apply(get("revisions"));
+    }
+  }
+
+  /** A Scenario has requests as a scenario of package scenarios. */
+  public static final class StoryScenario extends JsonObject {
+    StoryScenario(Object fields) {
+      super(fields);
+    }
+
+    /** scenario is the file. */
+    public String scenario() {
+      return Json.string(get("scenario"));
+    }
+
+    public long steps() {
+      return Json.integer(get("steps"));
+    }
+
+    /** omitted is how many requests cannot be repeated: writes that were refused or changed nothing,
+     * whose bodies the server does not keep. */
+    public long omitted() {
+      return Json.integer(get("omitted"));
     }
   }
 

@@ -1,0 +1,26 @@
+package story
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMergePatch(t *testing.T) {
+	for _, tt := range []struct{ name, old, new, want string }{
+		{"equal", `{"a":1}`, `{"a":1}`, `{}`},
+		{"added", `{}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
+		{"changed below", `{"a":{"b":1,"c":1}}`, `{"a":{"b":2,"c":1}}`, `{"a":{"b":2}}`},
+		{"removed", `{"a":{"b":1,"c":1}}`, `{"a":{"c":1}}`, `{"a":{"b":null}}`},
+		{"list", `{"a":[1,2]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{"another type", `{"a":{"b":1}}`, `{"a":[]}`, `{"a":[]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := json.Marshal(mergePatch(decode([]byte(tt.old)), decode([]byte(tt.new))))
+			require.NoError(t, err)
+			assert.JSONEq(t, tt.want, string(got))
+		})
+	}
+}
