@@ -22,7 +22,7 @@ var Operations = []Operation{
 	{"GET", "object", "readObject", "an object at a revision, with its versions, owners, dependents and Events", "resource=namespaces&name=default", "", serve((*Control).readObject)},
 	{"GET", "revisions", "revisions", "writes field by field, as the story has them", "revision=1", "", serve((*Control).revisions)},
 
-	{"GET", "scenario", "scenario", "the requests of clients as a scenario, which fakeapi play repeats", "resource=namespaces", "", serve((*Control).scenario)},
+	{"GET", "scenario", "scenario", "the requests of clients as a scenario, which fakeapi play repeats", "from=1", "", serve((*Control).scenario)},
 
 	{"POST", "objects", "changeObjects", "stores and removes objects without admission", "", `{"store": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
 	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},

@@ -142,7 +142,7 @@ func (b *builder) stepOf(e *journal.Entry[journal.CompletedRequest], rt *route.R
 	}
 	withStatus := rt.Subresource != "" && rt.Subresource != "scale"
 	after := b.body(resource, change.Item.Value, withStatus)
-	path := at.Path
+	path := inVersion(at.Path, rt, object.String(after, "apiVersion"))
 	switch {
 	case rt.Subresource == "binding":
 		node := map[string]any{"apiVersion": "v1", "kind": "Node", "name": object.Value(after, "spec", "nodeName")}
@@ -162,6 +162,19 @@ func (b *builder) stepOf(e *journal.Entry[journal.CompletedRequest], rt *route.R
 		st.Do += "?fieldManager=" + url.QueryEscape(manager)
 	}
 	return st
+}
+
+// inVersion returns the path of a request in the API version of the stored object, which can be another
+// one than that of the request: Events of two groups are the same objects.
+func inVersion(path string, rt *route.Route, apiVersion string) string {
+	prefix := func(version string) string {
+		if strings.Contains(version, "/") {
+			return "/apis/" + version + "/"
+		}
+		return "/api/" + version + "/"
+	}
+	of := strings.TrimPrefix(rt.Group+"/"+rt.Version, "/")
+	return prefix(apiVersion) + strings.TrimPrefix(path, prefix(of))
 }
 
 // stored returns steps that store the objects of a write that was no request.

@@ -2,10 +2,13 @@ package story
 
 import (
 	"encoding/json"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/route"
 )
 
 func TestMergePatch(t *testing.T) {
@@ -22,5 +25,16 @@ func TestMergePatch(t *testing.T) {
 			require.NoError(t, err)
 			assert.JSONEq(t, tt.want, string(got))
 		})
+	}
+}
+
+func TestInVersion(t *testing.T) {
+	for _, tt := range []struct{ path, apiVersion, want string }{
+		{"/api/v1/namespaces/a/pods/b", "v1", "/api/v1/namespaces/a/pods/b"},
+		{"/apis/events.k8s.io/v1/namespaces/a/events", "v1", "/api/v1/namespaces/a/events"},
+		{"/apis/autoscaling/v1/namespaces/a/horizontalpodautoscalers/b/status", "autoscaling/v2", "/apis/autoscaling/v2/namespaces/a/horizontalpodautoscalers/b/status"},
+	} {
+		rt := route.Parse("PUT", &url.URL{Path: tt.path})
+		assert.Equal(t, tt.want, inVersion(tt.path, &rt, tt.apiVersion))
 	}
 }
