@@ -19,6 +19,7 @@ import (
 const (
 	conformanceDir = "conformance"
 	corpusDir      = "conformance/testdata/corpus"
+	corpusFile     = "conformance/testdata/corpus/smoke.yaml"
 	pendingFile    = "conformance/testdata/releases-pending.txt"
 )
 
@@ -29,7 +30,7 @@ func differencesFile(version string) string {
 
 // isOfCorpus reports whether the corpus is of the release.
 func (a *adder) isOfCorpus() (bool, error) {
-	version, err := firstMatch(filepath.Join(corpusDir, "smoke.yaml"), corpusVersion)
+	version, err := firstMatch(corpusFile, corpusVersion)
 	return version == a.version, err
 }
 

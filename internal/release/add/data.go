@@ -125,12 +125,18 @@ var defaultConstant = regexp.MustCompile(`(?m)^const Default = "(v[^"]+)"$`)
 
 // setDefault makes a release the default one, and its answers the corpus.
 func (a *adder) setDefault(ctx context.Context) error {
-	ofCorpus, err := a.isOfCorpus()
+	previous, err := firstMatch(corpusFile, corpusVersion)
 	if err != nil {
 		return err
 	}
-	if !ofCorpus {
+	if previous != a.version {
 		if err := command(ctx, conformanceDir, "go", "run", "./corpus/compare", "-default", a.version); err != nil {
+			return err
+		}
+		// The page of the corpus names its release.
+		if err := changeLines(filepath.Join(corpusDir, "README.md"), func(line string) (string, bool) {
+			return strings.ReplaceAll(line, previous, a.version), true
+		}); err != nil {
 			return err
 		}
 	}
@@ -141,7 +147,8 @@ func (a *adder) setDefault(ctx context.Context) error {
 }
 
 // drop removes a release. If it is the newest or the default one, the release before takes its
-// place. What is left is to delete the behaviors that all other releases have.
+// place. What is left is to delete the behaviors that all other releases have, or the rules that
+// ask for what only the newest one had.
 func (a *adder) drop(ctx context.Context) error {
 	newest, err := firstMatch(releaseFile, newestConstant)
 	if err != nil {
@@ -171,11 +178,16 @@ func (a *adder) drop(ctx context.Context) error {
 	if err := removeRecordings(a.version); err != nil {
 		return err
 	}
-	if err := dropLines("internal/release/flags/flags.txt", func(line string) (string, bool) { return withoutRelease(line, a.version) }); err != nil {
+	if err := changeLines("internal/release/flags/flags.txt", func(line string) (string, bool) { return withoutRelease(line, a.version) }); err != nil {
 		return err
 	}
-	if err := dropLines(pendingFile, func(line string) (string, bool) { return line, !strings.HasPrefix(line, a.version+"/") }); err != nil {
+	if err := changeLines(pendingFile, func(line string) (string, bool) { return line, !strings.HasPrefix(line, a.version+"/") }); err != nil {
 		return err
+	}
+	if a.version == newest {
+		// Rules ask for feature gates that only this release has. The program that is built before
+		// they are gone can generate.
+		return command(ctx, genDir, "go", "run", ".")
 	}
 	if err := generate(ctx); err != nil {
 		return err
@@ -183,8 +195,8 @@ func (a *adder) drop(ctx context.Context) error {
 	return a.writeTables(ctx)
 }
 
-// dropLines replaces each line of a file by what keep returns, or removes it.
-func dropLines(file string, keep func(line string) (string, bool)) error {
+// changeLines replaces each line of a file by what keep returns, or removes it.
+func changeLines(file string, keep func(line string) (string, bool)) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
