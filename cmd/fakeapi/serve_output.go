@@ -136,11 +136,11 @@ func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, repli
 		fmt.Fprintf(w, "replica %-4d%s\n", r.number, strings.TrimSpace(r.url+" "+r.kubeconfig))
 	}
 	if c.control {
-		fmt.Fprintf(w, "story       %s\n", log)
-		if c.tokens == "" { // a browser sends no token
-			fmt.Fprintf(w, "            %s/debug/fakeapi/story\n", url)
+		name := "page"
+		if c.tokens != "" { // a browser sends no token
+			name = "control"
 		}
-		fmt.Fprintf(w, "control     %s/debug/fakeapi/\n", url)
+		fmt.Fprintf(w, "%-11s %s/debug/fakeapi/\nstory       %s\n", name, url, log)
 	}
 	fmt.Fprint(w, "stop        Ctrl+C\n")
 	if len(c.controllers) == 0 {

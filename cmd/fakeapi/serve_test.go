@@ -317,18 +317,16 @@ func TestServeNextSteps(t *testing.T) {
 		{"default", nil, `
 kubeconfig  FILE
 kubectl     kubectl --kubeconfig FILE get namespaces
+page        URL/debug/fakeapi/
 story       fakeapi log --server URL
-            URL/debug/fakeapi/story
-control     URL/debug/fakeapi/
 stop        Ctrl+C
 controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, ""},
 		{"a kubeconfig", []string{"--kubeconfig", given}, `
 kubeconfig  FILE
 kubectl     kubectl --kubeconfig "FILE" get namespaces
+page        URL/debug/fakeapi/
 story       fakeapi log --kubeconfig "FILE"
-            URL/debug/fakeapi/story
-control     URL/debug/fakeapi/
 stop        Ctrl+C
 controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, given},
@@ -341,8 +339,8 @@ controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 		{"users", []string{"--tls", "--token-auth-file", "testdata/tokens.csv"}, `
 kubeconfig  FILE
 kubectl     kubectl --kubeconfig FILE get namespaces
-story       fakeapi log --server URL
 control     URL/debug/fakeapi/
+story       fakeapi log --server URL
 stop        Ctrl+C
 controllers: none (--controllers '*' runs Deployments, namespaces, ...)
 `, ""},
