@@ -70,10 +70,10 @@ type Strategy struct {
 	ToInternal func(obj map[string]any) error
 
 	// RoundTrip is Default for a version whose objects have other fields than those of the storage
-	// version. It sets obj to what its conversion to that and back gives, as kube-apiserver decodes a
-	// body, and returns it in the storage version. What Prepare, Validate and other conversions are given
-	// is obj, which may lack something that the object in the storage version has: a write continues
-	// with that.
+	// version. It sets obj to what its conversion to that version and back gives, from which
+	// kube-apiserver computes managed fields, and returns it in the storage version, which may have what
+	// obj cannot have. A version with a RoundTrip has no Prepare: the storage version prepares the latter,
+	// which is stored.
 	RoundTrip func(obj map[string]any) (stored map[string]any)
 
 	// ConversionAnnotations are the annotations that carry, in this version, the
@@ -231,7 +231,7 @@ type Strategy struct {
 // are those of Strategy.
 type SubresourceStrategy struct {
 	// Prepare copies from old what a write to the subresource cannot change. It
-	// must not be nil.
+	// must not be nil, except in a version with a RoundTrip.
 	Prepare func(obj, old map[string]any)
 
 	Validate        func(obj, old map[string]any) validation.List

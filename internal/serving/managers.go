@@ -63,7 +63,7 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 	}
 	kind.Finish = func(live, merged map[string]any) (map[string]any, error) {
 		obj, err := normalizeApplied(t.Codec, live, merged)
-		if err == nil && !t.Virtual() && t.Default != nil && t.RoundTrip == nil { // the registry calls that
+		if err == nil && !t.Virtual() && t.Default != nil && t.RoundTrip == nil { // the registry calls RoundTrip
 			t.Default(obj)
 		}
 		return obj, err
