@@ -136,7 +136,7 @@ class Objects {
   // changeOf returns who wrote a revision and what it changed.
   changeOf(revision) {
     const rev = model.revisions.get(revision);
-    if (!rev) return '<p class="facts">The ${server ? "server does not know any more" : "file does not say"} who wrote it.</p>';
+    if (!rev) return `<p class="facts">The ${server ? "server does not know any more" : "file does not say"} who wrote it.</p>`;
     if (rev.lean && server) {
       completeRevision(model.events.get(`r${revision}`)).then(() => this.read());
       return '<p class="facts">Reading what it changed…</p>';
