@@ -177,14 +177,7 @@ func (op *operation) prepareNew(obj map[string]any) {
 
 // prepared calls the Prepare of the type for a new object and returns it.
 func (op *operation) prepared(obj map[string]any) map[string]any {
-	if op.roundTrips() {
-		op.prepareStored(obj, nil, op.Type.Storage().Prepare)
-		return obj
-	}
-	if op.Type.Prepare != nil {
-		op.Type.Prepare(obj, nil)
-	}
-	op.stamp(obj, nil)
+	op.prepare(obj, nil, nil, func(t *resource.Type) func(obj, old map[string]any) { return t.Prepare })
 	return obj
 }
 

@@ -331,7 +331,7 @@ func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object)
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	object.Keep(meta, oldMeta, "generation")
 	raised := t.GenerationBeforePrepare && t.Generation(obj, old)
-	op.prepare(obj, old, was)
+	op.prepare(obj, old, was, op.prepareOf)
 	if op.target == targetStatus || op.target == targetFinalizers {
 		return
 	}
@@ -344,19 +344,18 @@ func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object)
 	}
 }
 
-// prepare has the strategy of the type prepare obj for the target of the request, and write into it what
-// it takes from the request. old is the object that obj replaces: was in the version of the request.
-func (op *operation) prepare(obj, old map[string]any, was *storage.Object) {
+// prepare has the strategy of the type prepare obj with the function that prepareOf returns for a
+// version, and write into it what it takes from the request. old is the object that obj replaces, was
+// in the version of the request; both are nil for a new one.
+func (op *operation) prepare(obj, old map[string]any, was *storage.Object, prepareOf func(t *resource.Type) func(obj, old map[string]any)) {
 	if op.roundTrips() {
-		op.prepareStored(obj, was, op.prepareOf(op.Type.Storage()))
+		op.prepareStored(obj, was, prepareOf(op.Type.Storage()))
 		return
 	}
-	if prepare := op.prepareOf(op.Type); prepare != nil {
+	if prepare := prepareOf(op.Type); prepare != nil {
 		prepare(obj, old)
 	}
-	if op.target != targetFinalizers {
-		op.stamp(obj, old)
-	}
+	op.stamp(obj, old)
 }
 
 // prepareOf returns the Prepare of a version for the target of the request, which may be nil.
