@@ -72,9 +72,13 @@ func record(ctx context.Context, e controlplane.Executables, run, out string) er
 		}
 		gated[gates] = append(gated[gates], i)
 	}
+	version, err := e.Version(ctx)
+	if err != nil {
+		return err
+	}
 	recorded := map[int]corpus.Recording{}
 	for _, gates := range order {
-		if err := recordWith(ctx, e, gates, all, gated[gates], recorded); err != nil {
+		if err := recordWith(ctx, e, version, gates, all, gated[gates], recorded); err != nil {
 			return err
 		}
 	}
@@ -98,11 +102,7 @@ func record(ctx context.Context, e controlplane.Executables, run, out string) er
 
 // recordWith adds the recordings of the scenarios with the given indexes, from a server with
 // feature gates. It prints what it cannot record.
-func recordWith(ctx context.Context, e controlplane.Executables, gates string, all []corpus.Recording, indexes []int, recorded map[int]corpus.Recording) error {
-	version, err := e.Version(ctx)
-	if err != nil {
-		return err
-	}
+func recordWith(ctx context.Context, e controlplane.Executables, version, gates string, all []corpus.Recording, indexes []int, recorded map[int]corpus.Recording) error {
 	var flags []string
 	for gate := range strings.SplitSeq(gates, ",") {
 		if gate != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/release/controlplane"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // A variant is a set of flags of a server that is recorded.
@@ -56,9 +57,9 @@ func (a *adder) recordVariant(ctx context.Context, programs controlplane.Executa
 // generate generates the data until nothing changes: the generator reads some of what it writes.
 func generate(ctx context.Context) error {
 	for range 5 {
-		out, err := output(ctx, genDir, "go", "run", ".")
-		fmt.Print(out)
-		if err != nil || out == "" {
+		out, err := modules.Go(ctx, genDir, "run", ".")
+		fmt.Printf("%s", out)
+		if err != nil || len(out) == 0 {
 			return err
 		}
 	}

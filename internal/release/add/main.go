@@ -23,7 +23,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -157,19 +156,4 @@ func command(ctx context.Context, dir, name string, arguments ...string) error {
 		return fmt.Errorf("%s in %s: %w", strings.Join(cmd.Args, " "), dir, err)
 	}
 	return nil
-}
-
-// output is command for what a command prints.
-func output(ctx context.Context, dir, name string, arguments ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, arguments...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		err = fmt.Errorf("%w\n%s", err, exit.Stderr)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s in %s: %w", strings.Join(cmd.Args, " "), dir, err)
-	}
-	return string(out), nil
 }

@@ -17,6 +17,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // watched are the folders whose changes change what a server answers, by their modules.
@@ -32,24 +34,32 @@ var watched = []struct {
 // generatedSource matches files that are generated from what the data has too.
 var generatedSource = regexp.MustCompile(`(^zz_generated\.(conversion|deepcopy|defaults|model_name|openapi|prerelease-lifecycle).*|\.pb|_swagger_doc_generated|_test)\.go$`)
 
-// moduleAt returns a module with the version that goes with a release.
-func moduleAt(module, version string) string {
-	if module != "k8s.io/kubernetes" {
-		version = stagingVersion(version)
+// sources returns the folders with a module as it goes with a release, and with the one that is added.
+func (a *adder) sources(ctx context.Context, module, previous string) (old, now string, err error) {
+	if old, err = sourcesAt(ctx, module, previous); err == nil {
+		now, err = sourcesAt(ctx, module, a.version)
 	}
-	return module + "@" + version
+	return old, now, err
+}
+
+func sourcesAt(ctx context.Context, module, version string) (string, error) {
+	if module != "k8s.io/kubernetes" {
+		version = modules.Staging(version)
+	}
+	dirs, err := modules.Dirs(ctx, module+"@"+version)
+	return dirs[module], err
 }
 
 // reportSources lists the files and functions that changed upstream.
 func (a *adder) reportSources(ctx context.Context, b *bytes.Buffer, previous string) error {
 	b.WriteString("\n## Sources\n\nThe functions, types and variables that changed: `+` new, `-` gone.\n")
 	for _, w := range watched {
-		dirs, err := moduleDirs(ctx, moduleAt(w.module, previous), moduleAt(w.module, a.version))
+		old, now, err := a.sources(ctx, w.module, previous)
 		if err != nil {
 			return err
 		}
 		for _, folder := range w.folders {
-			changed, err := changedDeclarations(dirs[moduleAt(w.module, previous)], dirs[moduleAt(w.module, a.version)], folder)
+			changed, err := changedDeclarations(old, now, folder)
 			if err != nil {
 				return err
 			}
@@ -224,15 +234,15 @@ func (a *adder) reportTests(ctx context.Context, b *bytes.Buffer, previous strin
 	b.WriteString("\n## New tests upstream\n\n`go -C conformance run ./upstream -packages EXPRESSION -run EXPRESSION` runs them, with this release as its `version`.\n\n")
 	var lines []string
 	for _, module := range testModules {
-		dirs, err := moduleDirs(ctx, moduleAt(module, previous), moduleAt(module, a.version))
+		before, after, err := a.sources(ctx, module, previous)
 		if err != nil {
 			return err
 		}
-		old, err := integrationTests(dirs[moduleAt(module, previous)])
+		old, err := integrationTests(before)
 		if err != nil {
 			return err
 		}
-		now, err := integrationTests(dirs[moduleAt(module, a.version)])
+		now, err := integrationTests(after)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // The folders and files that the steps change.
@@ -73,7 +75,7 @@ func setConstant(line *regexp.Regexp, name, value string) error {
 func requireModules(ctx context.Context, version string, flags ...string) error {
 	edit, tidy := []string{"mod", "edit"}, append([]string{"mod", "tidy"}, flags...)
 	for _, module := range stagingModules {
-		edit = append(edit, "-require="+module+"@"+stagingVersion(version))
+		edit = append(edit, "-require="+module+"@"+modules.Staging(version))
 	}
 	for _, f := range flags {
 		if file, ok := strings.CutPrefix(f, "-modfile="); ok {
@@ -155,24 +157,6 @@ func writeOverlay(dir, file string, content []byte) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o644)
 }
 
-// moduleDirs returns the folders of modules at versions, such as k8s.io/api@v0.36.3, by their paths
-// with versions. It downloads those that are not in the module cache.
-func moduleDirs(ctx context.Context, modules ...string) (map[string]string, error) {
-	out, err := output(ctx, "", "go", append([]string{"mod", "download", "-json"}, modules...)...)
-	if err != nil {
-		return nil, err
-	}
-	dirs := map[string]string{}
-	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
-		var module struct{ Path, Version, Dir string }
-		if err := d.Decode(&module); err != nil {
-			return nil, err
-		}
-		dirs[module.Path+"@"+module.Version] = module.Dir
-	}
-	return dirs, nil
-}
-
 // typePackages are the folders of modules with packages of Go types: GROUP/VERSION.
 var typePackages = map[string]string{
 	"k8s.io/api":                     ".",
@@ -185,17 +169,17 @@ var unknownPackages = []string{"k8s.io/api/apidiscovery/v2beta1"}
 
 // schemeText returns the file groupversions.go of a release.
 func schemeText(ctx context.Context, version string) ([]byte, error) {
-	var modules []string
+	var at []string
 	for module := range typePackages {
-		modules = append(modules, module+"@"+stagingVersion(version))
+		at = append(at, module+"@"+modules.Staging(version))
 	}
-	dirs, err := moduleDirs(ctx, modules...)
+	dirs, err := modules.Dirs(ctx, at...)
 	if err != nil {
 		return nil, err
 	}
 	paths := map[string]string{} // by the names of their imports
 	for module, folder := range typePackages {
-		dir := dirs[module+"@"+stagingVersion(version)]
+		dir := dirs[module]
 		files, err := filepath.Glob(filepath.Join(dir, folder, "*", "v*", "register.go"))
 		if err != nil {
 			return nil, err

@@ -22,9 +22,6 @@ func minorNumber(version string) int {
 	return n
 }
 
-// stagingVersion returns the version of k8s.io/api and its siblings that goes with a release.
-func stagingVersion(version string) string { return "v0" + strings.TrimPrefix(version, "v1") }
-
 // recordedVersions returns the releases that have data, the oldest minor release first.
 func recordedVersions() ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(surfacesDir, "*-all.txt"))

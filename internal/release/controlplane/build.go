@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // Sources of the programs. The modules of Kubernetes have no package that is only a program: each
@@ -64,7 +65,7 @@ func Build(ctx context.Context, dir, version string) (Executables, error) {
 	stamp := "-X k8s.io/component-base/version."
 	flags := "-s -w " + stamp + "gitVersion=" + version + " " + stamp + "gitMajor=1 " + stamp + "gitMinor=" + minor + " " + stamp + "gitTreeState=clean"
 	for name, path := range map[string]string{"apiserver": e.APIServer, "etcd": e.Etcd} {
-		if _, err := goCommand(ctx, module, "build", "-mod=mod", "-ldflags", flags, "-o", path, "./"+name); err != nil {
+		if _, err := modules.Go(ctx, module, "build", "-mod=mod", "-ldflags", flags, "-o", path, "./"+name); err != nil {
 			return e, err
 		}
 	}
@@ -74,7 +75,7 @@ func Build(ctx context.Context, dir, version string) (Executables, error) {
 // writeModule writes a module with the programs. Each module of Kubernetes' staging folder has the
 // version of the release.
 func writeModule(ctx context.Context, dir, version string) error {
-	out, err := goCommand(ctx, "", "mod", "download", "-json", "k8s.io/kubernetes@"+version)
+	out, err := modules.Go(ctx, "", "mod", "download", "-json", "k8s.io/kubernetes@"+version)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func writeModule(ctx context.Context, dir, version string) error {
 	if err := json.Unmarshal(out, &downloaded); err != nil {
 		return err
 	}
-	if out, err = goCommand(ctx, "", "mod", "edit", "-json", downloaded.GoMod); err != nil {
+	if out, err = modules.Go(ctx, "", "mod", "edit", "-json", downloaded.GoMod); err != nil {
 		return err
 	}
 	text, err := moduleText(out, version)
@@ -118,7 +119,7 @@ func moduleText(requirements []byte, version string) (string, error) {
 	if err := json.Unmarshal(requirements, &mod); err != nil {
 		return "", err
 	}
-	staging := "v0" + strings.TrimPrefix(version, "v1")
+	staging := modules.Staging(version)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "module controlplane\n\ngo %s\n\nrequire k8s.io/kubernetes %s\n", mod.Go, version)
 	fmt.Fprintf(&b, "require k8s.io/component-base %s\n", staging)
@@ -133,17 +134,4 @@ func moduleText(requirements []byte, version string) (string, error) {
 		}
 	}
 	return b.String(), nil
-}
-
-// goCommand runs the go command in a folder without a workspace, and returns what it prints.
-func goCommand(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", arguments...)
-	var message bytes.Buffer
-	cmd.Dir, cmd.Stderr = dir, &message
-	cmd.Env = append(os.Environ(), "GOWORK=off")
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, &message)
-	}
-	return out, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // gatesFile is the recording of the feature gates of a release. A line is a gate: its
@@ -70,8 +72,8 @@ func gatesText(recordings fs.FS) ([]byte, error) {
 // sourceGates returns the recording gates.txt of a release such as "v1.36.3", from the
 // source of its modules. It downloads modules that are not in the cache.
 func sourceGates(version string) ([]byte, error) {
-	staging := stagingVersion(version)
-	dirs, err := downloadModules(
+	staging := modules.Staging(version)
+	dirs, err := modules.Dirs(context.Background(),
 		"k8s.io/kubernetes@"+version,
 		"k8s.io/apiserver@"+staging,
 		"k8s.io/apiextensions-apiserver@"+staging,

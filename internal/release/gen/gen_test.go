@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // TestData checks that package data has the files that this program generates,
@@ -102,7 +104,7 @@ func TestGroupVersions(t *testing.T) {
 	text, err := os.ReadFile("scheme/groupversions.go")
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "from the modules of Kubernetes "+release.Newest+".")
-	dirs, err := downloadModules("k8s.io/api@" + stagingVersion(release.Newest))
+	dirs, err := modules.Dirs(context.Background(), "k8s.io/api@"+modules.Staging(release.Newest))
 	require.NoError(t, err)
 	files, err := fs.Glob(os.DirFS(dirs["k8s.io/api"]), "*/v*/register.go")
 	require.NoError(t, err)

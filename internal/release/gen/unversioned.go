@@ -3,21 +3,19 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/kubefake/kubefake/internal/release/modules"
 	kubeversion "k8s.io/apimachinery/pkg/version"
 )
 
@@ -39,8 +37,8 @@ import (
 // the name of the field in Go if it is not the first word in upper case. It begins with
 // the name of the type and a slash for a field of an embedded struct.
 func unversionedLines(version string) ([]byte, error) {
-	staging := stagingVersion(version)
-	dirs, err := downloadModules(
+	staging := modules.Staging(version)
+	dirs, err := modules.Dirs(context.Background(),
 		"k8s.io/kubernetes@"+version,
 		"k8s.io/api@"+staging,
 		"k8s.io/apiextensions-apiserver@"+staging,
@@ -54,28 +52,6 @@ func unversionedLines(version string) ([]byte, error) {
 		return nil, err
 	}
 	return describeUnversioned(packages)
-}
-
-// downloadModules returns the folders of the module cache that hold the source of
-// modules, such as k8s.io/api@v0.36.3, by the modules' paths. It downloads those that
-// are not in the cache.
-func downloadModules(modules ...string) (map[string]string, error) {
-	cmd := exec.Command("go", append([]string{"mod", "download", "-json"}, modules...)...)
-	var out, message bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &message
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, &message)
-	}
-	dirs := map[string]string{}
-	for d := json.NewDecoder(&out); ; {
-		var module struct{ Path, Dir string }
-		if err := d.Decode(&module); errors.Is(err, io.EOF) {
-			return dirs, nil
-		} else if err != nil {
-			return nil, err
-		}
-		dirs[module.Path] = module.Dir
-	}
 }
 
 // A goPackage is a package of internal types, and the packages of versioned types whose
