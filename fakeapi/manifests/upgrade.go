@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/backdoor"
+	generic "github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -101,7 +102,7 @@ func (o *object) asNew() *object {
 		return o // the server says what is wrong
 	}
 	delete(body, "status")
-	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"} {
+	for _, name := range generic.ServerMetadata {
 		delete(meta, name)
 	}
 	text, err := json.Marshal(meta)

@@ -43,6 +43,11 @@ func convertNumbers(v any) any {
 	return v
 }
 
+// ServerMetadata are the fields of metadata that the server sets.
+var ServerMetadata = []string{
+	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid",
+}
+
 // Meta returns the object's metadata. It sets empty metadata if there is none.
 func Meta(obj map[string]any) map[string]any {
 	if m, ok := obj["metadata"].(map[string]any); ok {

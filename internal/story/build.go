@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/journal"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -163,10 +163,7 @@ func (b *builder) addObjects() {
 			if c.object == nil {
 				continue
 			}
-			obj := object.ShallowCopy(c.object)
-			meta := object.ShallowCopy(object.Map(obj, "metadata"))
-			delete(meta, "managedFields")
-			obj["metadata"] = meta
+			obj := fieldmanager.WithoutManagedFields(c.object)
 			if left -= len(encode(obj)); left < 0 || len(b.story.Objects) == maxObjects {
 				return
 			}

@@ -190,15 +190,12 @@ func (b *builder) stored(e *journal.Entry[journal.Transaction], of Selection) (o
 	return out
 }
 
-// serverFields are the fields of metadata that the server sets.
-var serverFields = []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"}
-
 // body returns an object as a client sends it: without the metadata that the server sets and, unless
 // withStatus is set, without its status.
 func (b *builder) body(resource string, o *storage.Object, withStatus bool) map[string]any {
 	obj := b.decode(resource, o)
 	if m, ok := obj["metadata"].(map[string]any); ok {
-		for _, name := range serverFields {
+		for _, name := range object.ServerMetadata {
 			delete(m, name)
 		}
 	}
