@@ -440,11 +440,13 @@ class Chart {
   // drawOverview draws the number of events along the whole axis, and the view.
   drawOverview() {
     const w = this.width, h = 26;
-    if (this.countBins(w)) this.drawBins(sized(this.picture, w, h), h);
+    const all = this.scale.max - this.scale.min, at = (place) => Math.round(2 * ((place - this.scale.min) / all) * w) / 2;
+    const a = at(this.view.lo), b = at(this.view.hi), said = [w, a, b, window.devicePixelRatio].join(" "), others = this.countBins(w);
+    if (others) this.drawBins(sized(this.picture, w, h), h);
+    if (!others && said === this.overviewSaid) return;
+    this.overviewSaid = said;
     const g = sized(this.overview, w, h);
     g.drawImage(this.picture, 0, 0, w, h);
-    const all = this.scale.max - this.scale.min, at = (place) => ((place - this.scale.min) / all) * w;
-    const a = at(this.view.lo), b = at(this.view.hi);
     g.fillStyle = colors["--glow"];
     g.globalAlpha = 0.12;
     g.fillRect(a, 0, b - a, h);
@@ -467,14 +469,15 @@ class Chart {
     });
   }
 
-  // countBins counts the events for the overview, at most twice a second while they come. It reports
-  // whether the counts are others than before.
+  // countBins counts the events for the overview, at most twice a second while they come, and less often
+  // if there are many. It reports whether the counts are others than before.
   countBins(width) {
     const now = performance.now(), n = Math.ceil(width / 3);
     if (this.bins && this.bins.length === n) {
       if (this.counted === this.lines.length) return false;
-      if (now - this.countedAt < 500) {
-        later(500);
+      const pause = 500 + this.lines.length / 50;
+      if (now - this.countedAt < pause) {
+        later(pause);
         return false;
       }
     }

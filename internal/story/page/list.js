@@ -1,6 +1,6 @@
 // The list of events. Only the rows in view are in the document.
 
-const rowHeight = 25;
+const rowHeight = 25, batch = 4;
 
 class List {
   constructor(chart) {
@@ -9,15 +9,22 @@ class List {
     this.rows = byId("rows");
     this.followed = 0; // when follow has drawn
     this.again = 0; // the timer of follow
+    this.first = 0; // the index of the first row
     this.of = new Map(); // the elements of the rows, by the ids of their events
-    this.box.addEventListener("scroll", () => this.draw());
+    this.box.addEventListener("scroll", () => this.firstRow() === this.first || this.draw());
     new ResizeObserver(() => (this.chart.following ? this.toEnd() : this.draw())).observe(this.box);
+  }
+
+  // firstRow returns the index of the first row to draw. Rows come and go a few at a time.
+  firstRow(top = this.box.scrollTop) {
+    return Math.max(0, Math.floor(top / rowHeight / batch) - 1) * batch;
   }
 
   // draw draws the rows in view. A row that was in view before keeps its element.
   draw(top = this.box.scrollTop) {
-    const { lines, model } = this.chart, n = lines.length, height = this.box.clientHeight || 400, first = Math.max(0, Math.floor(top / rowHeight) - 4);
-    const shown = lines.slice(first, first + Math.ceil(height / rowHeight) + 12), ids = new Set(shown.map((e) => e.id));
+    const { lines, model } = this.chart, n = lines.length, height = this.box.clientHeight || 400, first = this.firstRow(top);
+    const shown = lines.slice(first, first + Math.ceil(height / rowHeight) + 3 * batch), ids = new Set(shown.map((e) => e.id));
+    this.first = first;
     for (const [id, row] of this.of) {
       if (ids.has(id)) continue;
       row.remove();
@@ -25,10 +32,8 @@ class List {
     }
     let after = null;
     shown.forEach((e, i) => {
-      const row = this.row(e);
-      row.ariaPosInSet = first + i + 1;
-      row.ariaSetSize = n;
-      row.ariaSelected = e.id === this.chart.chosen;
+      const row = this.row(e), where = `${first + i + 1} ${n} ${e.id === this.chart.chosen}`;
+      if (row.where !== where) Object.assign(row, { where, ariaPosInSet: first + i + 1, ariaSetSize: n, ariaSelected: e.id === this.chart.chosen });
       if (after ? after.nextSibling !== row : this.rows.firstChild !== row) this.rows.insertBefore(row, after ? after.nextSibling : this.rows.firstChild);
       after = row;
     });
@@ -38,8 +43,9 @@ class List {
     if (model.earlier) omitted.push(`${model.earlier} earlier revisions are not shown.`);
     if (model.gaps) omitted.push("Some events were omitted, because there were too many.");
     if (!n) omitted.push(model.log.length ? "No events match the filter." : "Nothing has happened yet.");
-    byId("omitted").textContent = omitted.join(" ");
-    byId("omitted").hidden = !omitted.length;
+    const said = omitted.join(" ");
+    if (byId("omitted").textContent !== said) byId("omitted").textContent = said;
+    byId("omitted").hidden = !said;
     if (this.of.has(this.chart.chosen)) this.box.setAttribute("aria-activedescendant", `e-${this.chart.chosen}`);
     else this.box.removeAttribute("aria-activedescendant");
   }

@@ -101,12 +101,18 @@ function refilter() {
   keepLink();
 }
 
-let frame = 0;
+let frame = 0, drawn = 0;
 
-// redraw draws the chart before the next frame, and goes on while it follows the end.
+// redraw draws the chart before the next frame, and goes on while it follows the end: then it draws at
+// most forty times a second, and leaves the other frames to what scrolls.
 function redraw() {
-  frame ||= requestAnimationFrame(() => {
+  frame ||= requestAnimationFrame((now) => {
     frame = 0;
+    if (chart.following && now - drawn < 25) {
+      redraw();
+      return;
+    }
+    drawn = now;
     const moves = chart.following && chart.follow();
     chart.draw();
     if (moves) redraw();

@@ -43,10 +43,42 @@ function readColors() {
     if (name.startsWith("--")) colors[name] = style.getPropertyValue(name).trim();
   }
   colors.font = getComputedStyle(document.body).fontFamily;
+  pictures.clear();
+}
+
+// pictures has marks as bitmaps, for the colours of the theme. To draw one costs a tenth of its paths.
+const pictures = new Map();
+
+const markRadius = 12; // of the bitmap of a mark
+
+// pictureOf returns the bitmap of a mark for a screen with a number of pixels for each of CSS.
+function pictureOf(tone, glyph, ratio) {
+  const key = `${tone} ${glyph} ${ratio}`;
+  let picture = pictures.get(key);
+  if (!picture) {
+    const size = Math.ceil(2 * markRadius * ratio), canvas = new OffscreenCanvas(size, size), g = canvas.getContext("2d");
+    g.setTransform(ratio, 0, 0, ratio, markRadius * ratio, markRadius * ratio);
+    paintMark(g, tone, glyph);
+    picture = canvas.transferToImageBitmap();
+    pictures.set(key, picture);
+  }
+  return picture;
+}
+
+// paintMark draws a mark at the origin.
+function paintMark(g, tone, glyph) {
+  paths ||= Object.fromEntries(Object.entries(glyphs).map(([name, parts]) => [name, parts.map(([how, d]) => [how, new Path2D(d)])]));
+  const color = colors[tones[tone]];
+  for (const [how, path] of paths[glyph]) {
+    g.lineWidth = how === "body" ? 1 : how === "cross" ? 1.6 : 2;
+    g.fillStyle = how === "body" ? color : colors["--card"];
+    g.strokeStyle = how === "stroke" ? color : colors["--card"];
+    if (how !== "cross") g.fill(path);
+    g.stroke(path);
+  }
 }
 
 function paint(g, shapes) {
-  paths ||= Object.fromEntries(Object.entries(glyphs).map(([name, parts]) => [name, parts.map(([how, d]) => [how, new Path2D(d)])]));
   for (const s of shapes) {
     const look = looks[s.look] || looks[(s.look || "").split(" ")[0]] || {};
     g.globalAlpha = look.alpha ?? 1;
@@ -93,24 +125,14 @@ const painters = {
     if (s.width > 26) painters.text(g, { text: String(s.count), x: s.x + s.width / 2, y: s.y + 3.5 }, looks.count);
   },
   mark(g, s) {
-    g.save();
-    g.translate(s.x, s.y);
-    const color = colors[tones[s.tone]];
-    for (const [how, path] of paths[s.glyph]) {
-      g.lineWidth = how === "body" ? 1 : how === "cross" ? 1.6 : 2;
-      g.fillStyle = how === "body" ? color : colors["--card"];
-      g.strokeStyle = how === "stroke" ? color : colors["--card"];
-      if (how !== "cross") g.fill(path);
-      g.stroke(path);
-    }
-    if (s.chosen) {
-      g.strokeStyle = colors["--glow"];
-      g.lineWidth = 2.5;
-      g.beginPath();
-      g.arc(0, 0, 10, 0, 7);
-      g.stroke();
-    }
-    g.restore();
+    const ratio = window.devicePixelRatio || 1, picture = pictureOf(s.tone, s.glyph, ratio), whole = (x) => Math.round((x - markRadius) * ratio) / ratio;
+    g.drawImage(picture, whole(s.x), whole(s.y), picture.width / ratio, picture.height / ratio);
+    if (!s.chosen) return;
+    g.strokeStyle = colors["--glow"];
+    g.lineWidth = 2.5;
+    g.beginPath();
+    g.arc(s.x, s.y, 10, 0, 7);
+    g.stroke();
   },
   dot(g, s) {
     g.fillStyle = colors[s.late ? "--late" : "--glow"];
