@@ -47,6 +47,10 @@ func TestLive(t *testing.T) {
 	require.NoError(t, w.SetLag("namespaces", fakeapi.Lag{Frozen: true}))
 	_, err := w.Inject(faults.ConflictOnce("namespaces"))
 	require.NoError(t, err)
+	busy, err := w.Inject(faults.Fault{ID: "busy", Verb: "delete", Code: 503})
+	require.NoError(t, err)
+	_, err = w.Inject(faults.Fault{ID: "short", Verb: "delete", Code: 429, Lifetime: time.Second})
+	require.NoError(t, err)
 	for range 2 {
 		w.as("kubectl/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"2"}}}`)
 	}
@@ -66,6 +70,22 @@ func TestLive(t *testing.T) {
 	for _, cut := range []string{"fork", "clock", "compaction"} {
 		assert.Equal(t, 1, p.shapes("cut "+cut), cut)
 	}
+	assert.Equal(t, 3, p.shapes("injected"), "the faults")
+	ends := func() []bool {
+		return eval[[]bool](p, `chart.shapes.filter((s) => s.look === "injected").map((s) => s.x + s.width < chart.x(chart.scale.end) - 1)`)
+	}
+	assert.Equal(t, []bool{true, false, true}, ends(), "one is used up, one can still hit, and one has reached its lifetime")
+	p.clickShape(`s.look === "injected"`)
+	assert.Contains(t, p.texts("#details")[0], "update,patch of namespaces: 409, once")
+	assert.Contains(t, p.texts("#details")[0], "later: heal")
+	p.click("#details [data-go]")
+	assert.Contains(t, p.texts("#details .message")[0], "used up: ")
+	busy.Remove()
+	w.as("kubectl/v1", "PATCH", "/api/v1/namespaces/shop", `{"metadata":{"labels":{"a":"3"}}}`)
+	p.await(`chart.lines.some((e) => e.text.includes("2 → 3"))`)
+	p.press("f")
+	p.await(`chart.scale.max - chart.view.hi < 0.5`)
+	assert.Equal(t, []bool{true, true, true}, ends())
 	p.clickLine(p.find("the server has settled"))
 	assert.Contains(t, p.texts("#details .message")[0], "the server has settled")
 }

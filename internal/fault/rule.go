@@ -109,11 +109,17 @@ func (r *Rule) countHit(h Hit) {
 	r.mu.Lock()
 	r.hits++
 	r.mu.Unlock()
-	if f := &r.fault; f.Do != nil && f.Actions == nil && f.Delay == 0 && !f.Responds() && f.Watch == "" {
+	if r.onlyDoes() {
 		return
 	}
 	h.Fault = r.fault
 	r.report(h)
+}
+
+// onlyDoes reports whether all that the fault does is to call Do.
+func (r *Rule) onlyDoes() bool {
+	f := &r.fault
+	return f.Do != nil && f.Actions == nil && f.Delay == 0 && !f.Responds() && f.Watch == ""
 }
 
 // report reports a hit to Options.OnHit.

@@ -29,6 +29,12 @@ type Options struct {
 	Context context.Context
 	// OnHit, if not nil, is called for every hit. It must not call the Set.
 	OnHit func(Hit)
+	// OnInject, if not nil, is called when a fault can hit from now on, and OnEnd when it can no more,
+	// with why: it was removed, or has hit as often as it may. until is the end of the Lifetime, zero without
+	// one; a fault that has reached it has no OnEnd. Faults of which nobody sees more than what Do does
+	// have neither. They must not call the Set.
+	OnInject func(f faults.Fault, until time.Time)
+	OnEnd    func(f faults.Fault, why string)
 	// OnDo, if not nil, is called before Fault.Do for a watch, and what it returns
 	// after it. The requests of which the caller of Serve knows do not need it.
 	OnDo func(*http.Request) (done func())
@@ -196,6 +202,9 @@ func (s *Set) addLocked(r *Rule) {
 	s.rules = append(s.rules, r)
 	if r.fault.Watches != faults.OpenWatches {
 		s.activateLocked(append(slices.Clone(s.activeRules()), r))
+		if s.options.OnInject != nil && !r.onlyDoes() {
+			s.options.OnInject(r.fault, r.until)
+		}
 	}
 }
 
@@ -247,7 +256,7 @@ func (s *Set) removeLocked(r *Rule) {
 	}
 	r.cancel(errRemoved)
 	s.rules = without(s.rules, r)
-	s.activateLocked(without(s.activeRules(), r))
+	s.deactivateLocked(r, "removed")
 	for st := range s.streams {
 		st.detach(r)
 	}
@@ -260,7 +269,19 @@ func (s *Set) retire(r *Rule) {
 	s.retireLocked(r)
 }
 
-func (s *Set) retireLocked(r *Rule) { s.activateLocked(without(s.activeRules(), r)) }
+func (s *Set) retireLocked(r *Rule) { s.deactivateLocked(r, "used up") }
+
+// deactivateLocked removes a rule from the active ones, if it is one of them.
+func (s *Set) deactivateLocked(r *Rule, why string) {
+	active := s.activeRules()
+	if !slices.Contains(active, r) {
+		return
+	}
+	s.activateLocked(without(active, r))
+	if s.options.OnEnd != nil && !r.onlyDoes() && !r.expired() {
+		s.options.OnEnd(r.fault, why)
+	}
+}
 
 func (s *Set) activateLocked(rules []*Rule) {
 	if len(rules) == 0 {

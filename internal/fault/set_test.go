@@ -171,6 +171,35 @@ func TestActive(t *testing.T) {
 	assert.Empty(t, s.Rules())
 }
 
+// TestOnInjectAndOnEnd checks that the life of a fault is reported.
+func TestOnInjectAndOnEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		s := NewSet(Options{
+			Clock: clock.New(),
+			OnInject: func(f faults.Fault, until time.Time) {
+				line := f.ID + " begins"
+				if !until.IsZero() {
+					line += " for " + time.Until(until).String()
+				}
+				got = append(got, line)
+			},
+			OnEnd: func(f faults.Fault, why string) { got = append(got, f.ID+" "+why) },
+		})
+		inject(t, s, faults.Fault{ID: "once", Code: 500, Times: 1})
+		always := inject(t, s, faults.Fault{ID: "always", Verb: "delete", Code: 500})
+		inject(t, s, faults.Fault{ID: "short", Code: 500, Lifetime: time.Minute})
+		inject(t, s, faults.Fault{ID: "open", Watch: faults.ExpireWatch, Watches: faults.OpenWatches})
+		inject(t, s, faults.Fault{ID: "hook", Do: func(*faults.Point) {}})
+		s.hits(requestOf("GET", pods))
+		always.Remove()
+		time.Sleep(time.Minute)
+		s.hits(requestOf("GET", pods))
+		s.Clear()
+		assert.Equal(t, []string{"once begins", "always begins", "short begins for 1m0s", "once used up", "always removed"}, got)
+	})
+}
+
 func TestInject(t *testing.T) {
 	s := newTestSet()
 	rules, err := s.Inject(faults.Fault{Code: 500}, faults.Fault{ID: "named", Code: 500}, faults.Fault{ID: "3", Code: 500}, faults.Fault{Code: 500}, faults.Fault{Code: 500})

@@ -113,7 +113,7 @@ type Note struct {
 	// Text describes it in a few words: "3s behind".
 	Text string
 	// Resource is the resource concerned: "pods", "deployments.apps"; "" is all
-	// resources.
+	// resources. Of an Injection and a Removal it is the Resource of the fault, with patterns.
 	Resource string
 	// UserAgent is the User-Agent of the client concerned; "" if there is none.
 	UserAgent string
@@ -123,6 +123,10 @@ type Note struct {
 	// Came is the position of the newest entry when what took time began: a wait until the
 	// server had settled.
 	Came int64
+	// Fault is the ID of the fault of an Injection or a Removal, and Until when it ends by itself;
+	// zero if it does not.
+	Fault string
+	Until time.Time
 }
 
 // A NoteKind is the kind of a Note.
@@ -130,6 +134,8 @@ type NoteKind string
 
 const (
 	Fault      NoteKind = "fault"      // a fault hit a client
+	Injection  NoteKind = "injection"  // a fault can hit clients from now on
+	Removal    NoteKind = "removal"    // it was removed, or has hit as often as it may
 	Lag        NoteKind = "lag"        // a watch cache began to lag
 	Thaw       NoteKind = "thaw"       // a watch cache stopped lagging
 	Compaction NoteKind = "compaction" // history was compacted up to a revision
@@ -153,7 +159,7 @@ func (r *CompletedRequest) size() int64 {
 }
 
 func (n *Note) size() int64 {
-	return entryBytes + int64(len(n.Text)+len(n.Resource)+len(n.UserAgent))
+	return entryBytes + int64(len(n.Text)+len(n.Resource)+len(n.UserAgent)+len(n.Fault))
 }
 
 func (w *Watch) size() int64 {

@@ -235,7 +235,7 @@ func (s *Server) setImpersonations(r *release.Release) {
 // newFaults returns the faults of a server, which end with its context.
 func (s *Server) newFaults() *fault.Set {
 	return fault.NewSet(fault.Options{
-		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnDo: s.trackDo,
+		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnInject: s.noteInjection, OnEnd: s.noteRemoval, OnDo: s.trackDo,
 		Act:         func(ctx context.Context, a faults.Action) error { return s.control.Act(ctx, a) },
 		CheckAction: control.CheckAction, FindResource: s.findResource,
 	})
@@ -290,6 +290,15 @@ func (s *Server) trackDo(hr *http.Request) (done func()) {
 func (s *Server) noteFault(h fault.Hit) {
 	resource := status.GroupResource{Group: h.Route.Group, Resource: h.Route.Resource}
 	s.cluster.Journal().RecordNote(journal.Note{Kind: journal.Fault, Text: h.String(), Resource: resource.String(), UserAgent: h.UserAgent})
+}
+
+// noteInjection records that a fault can hit from now on, and noteRemoval that it can no more.
+func (s *Server) noteInjection(f faults.Fault, until time.Time) {
+	s.cluster.Journal().RecordNote(journal.Note{Kind: journal.Injection, Text: f.String(), Resource: f.Resource, Fault: f.ID, Until: until})
+}
+
+func (s *Server) noteRemoval(f faults.Fault, why string) {
+	s.cluster.Journal().RecordNote(journal.Note{Kind: journal.Removal, Text: why + ": " + f.String(), Resource: f.Resource, Fault: f.ID})
 }
 
 // Fork returns a server of the same state, history and configuration. The two

@@ -248,6 +248,9 @@ func (b *builder) note(e journal.Entry[journal.Note]) {
 		return
 	}
 	note := Note{Moment: m, Kind: n.Kind, Text: b.Scrubber.Text(n.Text), Resource: n.Resource, Revision: int64(n.Revision), Came: n.Came}
+	if note.Fault = n.Fault; !n.Until.IsZero() {
+		note.Until = b.at(n.Until)
+	}
 	if n.UserAgent != "" {
 		c := b.client("", n.UserAgent)
 		note.Client = &c

@@ -234,8 +234,18 @@ type Note struct {
 	Revision int64            `json:"revision,omitempty"`
 	// Came is the position in the journal at which it began, if it took time.
 	Came int64 `json:"came,omitempty"`
+	// Fault identifies the fault of an injection and its removal among those that there are at the time.
+	// Until is the Moment.At at which it ends by itself; 0 if it does not.
+	Fault string `json:"fault,omitempty"`
+	Until int64  `json:"until,omitempty"`
 }
 
 // changes reports whether the note is about something that was done to the server or to a client.
-// Forks and waits change neither.
-func (n *Note) changes() bool { return n.Kind != journal.Fork && n.Kind != journal.Settle }
+// Forks and waits change neither, and of faults their hits do.
+func (n *Note) changes() bool {
+	switch n.Kind {
+	case journal.Fork, journal.Settle, journal.Injection, journal.Removal:
+		return false
+	}
+	return true
+}

@@ -154,6 +154,10 @@ export interface StoryNote {
   revision?: number;
   /** came is the position in the journal at which it began, if it took time. */
   came?: number;
+  /** fault identifies the fault of an injection and its removal among those that there are at the
+   * time. until is the Moment.At at which it ends by itself; 0 if it does not. */
+  fault?: string;
+  until?: number;
 }
 
 /** A Loop is a client that writes the same values to an object again and again: at least five times,

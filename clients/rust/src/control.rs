@@ -469,6 +469,12 @@ pub struct StoryNote {
     /// came is the position in the journal at which it began, if it took time.
     #[serde(skip_serializing_if = "is_default")]
     pub came: i64,
+    /// fault identifies the fault of an injection and its removal among those that there are at the
+    /// time. until is the Moment.At at which it ends by itself; 0 if it does not.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fault: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub until: i64,
 }
 
 /// A Loop is a client that writes the same values to an object again and again: at least five

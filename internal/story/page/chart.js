@@ -328,7 +328,11 @@ class Chart {
   }
 
   notes(lane, out) {
-    const y = this.rail(lane, out);
+    const y = this.rail(lane, out), { ended } = this.model;
+    for (const span of lane.spans) {
+      const end = span.until && span.until <= ended.at ? this.scale.placeOfTime(span.until) : this.scale.end;
+      this.bar("injected", span, span.to ?? end, y, out);
+    }
     this.row(lane.items, y, out);
     const marks = this.visible(lane.items).map((item) => ({ item, x: this.x(item.place) })).filter(({ x }) => x >= 0 && x <= this.width);
     marks.forEach(({ item, x }, i) => {
@@ -349,12 +353,16 @@ class Chart {
   lag(lane, out) {
     const y = this.rail(lane, out);
     lane.items.forEach((item, i) => {
-      if (item.kind !== "lag") return;
-      const a = Math.max(-5, this.x(item.place)), b = Math.min(this.width + 5, this.x(lane.items[i + 1]?.place ?? this.scale.end));
-      if (b < 0 || a > this.width) return;
-      out.push({ shape: "rect", look: "span", id: item.id, x: a, y: y - 8, width: Math.max(3, b - a), height: 16, round: 4 });
-      if (b - a > 60) out.push({ shape: "text", look: "word", x: Math.max(a, 0) + 6, y: y + 4, text: printable(item.text).slice(0, (b - a) / 6.2) });
+      if (item.kind === "lag") this.bar("span", item, lane.items[i + 1]?.place ?? this.scale.end, y, out);
     });
+  }
+
+  // bar draws an item that lasts until a place, with its text if it has one.
+  bar(look, item, to, y, out) {
+    const a = Math.max(-5, this.x(item.place)), b = Math.min(this.width + 5, this.x(to));
+    if (b < 0 || a > this.width) return;
+    out.push({ shape: "rect", look, id: item.id, x: a, y: y - 8, width: Math.max(3, b - a), height: 16, round: 4 });
+    if (item.text && b - a > 60) out.push({ shape: "text", look: "word", x: Math.max(a, 0) + 6, y: y + 4, text: printable(item.text).slice(0, (b - a) / 6.2) });
   }
 
   // drawBands draws bands and lines through all lanes at what concerns all of them.

@@ -79,7 +79,17 @@ function showRequest(e) {
 
 function showNote(e) {
   const n = e.note, facts = [moment(n.at), n.resource, n.revision && `revision ${n.revision}`].filter(Boolean);
-  details.innerHTML = `<h2>${escape(n.kind)}</h2><p class="facts">${facts.map(escape).join(" · ")}${n.client ? `<br>${clientFacts(n.client)}` : ""}</p><p class="message">${escape(n.text)}</p>`;
+  details.innerHTML = `<h2>${escape(n.kind)}</h2><p class="facts">${facts.map(escape).join(" · ")}${n.client ? `<br>${clientFacts(n.client)}` : ""}</p><p class="message">${escape(n.text)}</p>`
+    + (n.fault ? `<p class="facts">${lifeOf(e)}</p>` : "");
+}
+
+// lifeOf says how long a fault was there: e is its injection or its removal.
+function lifeOf(e) {
+  const { kind, fault, until } = e.note, same = model.lines.filter((l) => l.note && l.note.fault === fault), i = same.indexOf(e);
+  const other = kind === "injection" ? same.slice(i + 1).find((l) => l.note.kind === "removal") : same.slice(0, i).findLast((l) => l.note.kind === "injection");
+  if (other) return `${kind === "injection" ? "It ended" : "It was injected"} ${span(Math.abs(other.at - e.at))} ${kind === "injection" ? "later" : "earlier"}: ${link(other.id, other.no)}`;
+  if (until) return `It ends by itself ${span(until - e.at)} later.`;
+  return kind === "injection" ? "It can still hit." : "";
 }
 
 function showLoop(e) {
@@ -119,7 +129,7 @@ const legend = [
   ["ADDED", "ADDED", "an object was added"], ["MODIFIED", "MODIFIED", "changed"], ["DELETED", "DELETED", "deleted"],
   ["refused", "refused", "a request was refused, or the server ended a watch"], ["idle", "idle", "a write changed nothing, or the object of a get did not exist"],
   ["MODIFIED", "list", "a list"], ["MODIFIED", "watch", "a watch began"], ["late", "late", "a read of a state older than the newest"],
-  ["note", "note", "a fault, a compaction, a restore, an advance of the clock, a fork, or the end of a wait"],
+  ["note", "note", "the hit of a fault, a compaction, a restore, an advance of the clock, a fork, or the end of a wait"], ["note", "injection", "a fault can hit from now on"],
 ];
 
 // showOverview shows the summary and the legend.
@@ -144,5 +154,5 @@ function showOverview() {
   for (const [kind, names] of Object.entries(notes)) tally(...names, (e) => e.note && e.note.kind === kind);
   details.innerHTML = `<h2>Summary</h2>${parts.length ? `<table><tbody>${parts.join("")}</tbody></table>` : '<p class="facts">Every watcher has seen every revision, and no request was refused.</p>'}`
     + `<h3>Marks</h3><div class="legend">${legend.map(([tone, glyph, text]) => `${glyphPicture(tone, glyph)}<span>${text}</span>`).join("")}</div>`
-    + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. A green band is a wait until the server had settled. Select a revision to see what it changed and who saw it when.</p>';
+    + '<p class="facts explained">For a watcher, the grey line counts the revisions of its objects and the blue line those that it has seen. Where the blue line is lower, the watcher is behind. A green band is a wait until the server had settled, a violet bar a fault from its injection to its end. Select a revision to see what it changed and who saw it when.</p>';
 }

@@ -12,6 +12,9 @@ const noteLanes = { fault: "faults", compaction: "history and clock", clock: "hi
 // cutKinds are the kinds of notes that concern all lanes.
 const cutKinds = ["compaction", "clock", "state", "upgrade", "fork"];
 
+// maxInjections is how many lanes faults have that can hit at the same time.
+const maxInjections = 4;
+
 // readerShown reports whether a reader passes the filter.
 function readerShown(r) {
   return concerns(r) && asked(r.client, filter.verb === r.kind ? filter.verb : r.kind === "watch" ? "watch" : r.kind, 200);
@@ -39,6 +42,7 @@ class Lanes {
     this.watching = new Map(); // the lanes of watchers, by resource
     this.cuts = []; // moments that concern all lanes
     this.bands = []; // spans that do: waits until the server had settled
+    this.injected = new Map(); // the faults that can hit, by their IDs
     this.count = 0; // of lanes
     this.groups.Store.set("", { kind: "store", title: "revisions", sub: () => `newest r${model.revision}`, items: [] });
   }
@@ -131,12 +135,40 @@ class Lanes {
 
   takeNote(e, item, from) {
     const { kind, resource } = e.note;
+    if (kind === "injection" || kind === "removal") {
+      this.takeInjection(e, item);
+      return;
+    }
     if (cutKinds.includes(kind)) this.cuts.push({ place: item.place, kind });
     if (kind === "settle") this.bands.push({ place: item.place, from });
     const lag = kind === "lag" || kind === "thaw", about = resource || "all resources";
     const title = lag ? "lag" : noteLanes[kind] || "other actions";
-    const lane = this.lane("Server actions", lag ? `lag ${about}` : title, () => ({ kind: lag ? "lag" : "notes", title, items: [], sub: lag ? () => about : (l) => `${l.items.length}` }));
+    const lane = lag ? this.lane("Server actions", `lag ${about}`, () => ({ kind: "lag", title, items: [], sub: () => about })) : this.notes(title);
     pushItem(lane.items, { ...item, tone: "note", glyph: "note", kind, text: e.text });
+  }
+
+  // notes returns the lane of notes with a title. spans are those that last.
+  notes(title, key = title) {
+    return this.lane("Server actions", key, () => ({ kind: "notes", title, items: [], spans: [], sub: (l) => `${l.items.length - l.spans.length}` }));
+  }
+
+  // takeInjection adds a fault, from its injection to its removal. The hits are in the first lane of faults.
+  takeInjection(e, item) {
+    const { kind, fault, until } = e.note;
+    if (kind === "removal") {
+      const span = this.injected.get(fault);
+      if (span) span.to = item.place;
+      this.injected.delete(fault);
+      return;
+    }
+    const over = (span) => !span || span.to !== undefined || (span.until && span.until <= e.at);
+    let n = 1, lane;
+    do lane = this.notes("faults", n === 1 ? "faults" : `faults ${n}`);
+    while (++n <= maxInjections && !over(lane.spans.at(-1)));
+    const span = { ...item, until };
+    lane.spans.push(span);
+    this.injected.set(fault, span);
+    pushItem(lane.items, { ...item, tone: "note", glyph: "injection", text: e.text });
   }
 
   // arrange returns the lanes with their headings from top to bottom, each with its y and its height.

@@ -10,6 +10,9 @@ const maxThings = 250_000;
 
 const verbs = ["create", "update", "patch", "apply", "delete", "get", "list", "watch"];
 
+// noteNames are short names of kinds of notes.
+const noteNames = { compaction: "compact", injection: "inject", removal: "heal" };
+
 // toneOf returns the style of a revision: the type of its changes if they have the
 // same type.
 function toneOf(rev) {
@@ -151,7 +154,7 @@ class Model {
 
   ofNote(n) {
     return {
-      id: `n${n.order}`, order: n.order, at: n.at, tone: "note", no: n.kind === "compaction" ? "compact" : n.kind, who: "", text: noteOf(n), targets: [], note: n,
+      id: `n${n.order}`, order: n.order, at: n.at, tone: "note", no: noteNames[n.kind] || n.kind, who: "", text: noteOf(n), targets: [], note: n,
     };
   }
 
@@ -290,8 +293,16 @@ function asked(client, verb, code, fault) {
     && (!filter.status || (filter.status === "fault" ? fault : `${Math.floor(code / 100)}xx` === filter.status));
 }
 
+// hits reports whether the resource that passes the filter is one that a fault hits.
+function hits(patterns) {
+  const names = [filter.resource, filter.resource.split(".")[0]];
+  const matches = (pattern) => new RegExp(`^${pattern.split("*").map((s) => s.replace(/[^\w-]/g, "\\$&")).join(".*")}$`);
+  return !filter.resource || patterns.split(",").some((p) => names.some((name) => matches(p.trim().split("/")[0]).test(name)));
+}
+
 // shown reports whether an event passes the filter. A note without an object and a client does.
 function shown(e) {
+  if (e.note && e.note.fault) return hits(e.note.resource || "*");
   if (e.note) return (!e.note.resource || concerns(e.note)) && (!e.note.client || !filter.client || e.note.client.name === filter.client);
   if (!asked(e.client, e.verb, e.code, e.request && e.request.fault)) return false;
   return e.mark && e.mark.kind !== "get" ? concerns(e.targets[0]) : e.targets.some(matches);

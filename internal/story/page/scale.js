@@ -60,6 +60,14 @@ class Scale {
     if (this.orders[i] >= order) return this.places[i];
     return (this.places[i] ?? 0) + Math.min(0.12, ((this.places[i + 1] ?? Infinity) - this.places[i]) / 4 || 0);
   }
+
+  // placeOfTime is place for a time.
+  placeOfTime(at) {
+    const { times, places } = this, i = before(times, at);
+    if (i < 0) return places[0] ?? 0;
+    if (this.mode === "time" || i === times.length - 1) return this.mode === "time" ? Math.max(places[i], at / 1000) : places[i];
+    return places[i] + ((at - times[i]) / Math.max(1, times[i + 1] - times[i])) * (places[i + 1] - places[i]);
+  }
 }
 
 // A View is the visible part of a scale.

@@ -205,6 +205,10 @@ class StoryNote(_StoryNote, total=False):
     revision: int
     # came is the position in the journal at which it began, if it took time.
     came: int
+    # fault identifies the fault of an injection and its removal among those that there are at the
+    # time. until is the Moment.At at which it ends by itself; 0 if it does not.
+    fault: str
+    until: int
 
 
 class _StoryLoop(TypedDict):

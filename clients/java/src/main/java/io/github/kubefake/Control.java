@@ -773,6 +773,16 @@ public final class Control {
     public long came() {
       return Json.integer(get("came"));
     }
+
+    /** fault identifies the fault of an injection and its removal among those that there are at the
+     * time. until is the Moment.At at which it ends by itself; 0 if it does not. */
+    public String fault() {
+      return Json.string(get("fault"));
+    }
+
+    public long until() {
+      return Json.integer(get("until"));
+    }
   }
 
   /** A Loop is a client that writes the same values to an object again and again: at least five
