@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/server"
 )
 
@@ -27,7 +28,17 @@ func (c Clock) Advance(d time.Duration) error { return c.api.Control().Advance(d
 // Sleep waits until d has passed on the clock, or until ctx is done. Then it
 // returns the error of ctx.
 func (c Clock) Sleep(ctx context.Context, d time.Duration) error {
-	t := c.api.Cluster().Clock().After(d)
+	return wait(ctx, c.api.Cluster().Clock().After(d))
+}
+
+// SleepUntil waits until the clock is at a time or past it, or until ctx is done. Then it
+// returns the error of ctx.
+func (c Clock) SleepUntil(ctx context.Context, at time.Time) error {
+	return wait(ctx, c.api.Cluster().Clock().Until(at))
+}
+
+// wait waits until t fires or ctx is done, and releases t.
+func wait(ctx context.Context, t *clock.Timer) error {
 	defer t.Stop()
 	select {
 	case <-t.C:

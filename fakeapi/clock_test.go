@@ -4,6 +4,7 @@ package fakeapi_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -68,6 +69,18 @@ func TestAdvanceRunsControllersInSteps(t *testing.T) {
 			assert.Equal(t, tt.want, created)
 		})
 	}
+}
+
+// SleepUntil of a time that an Advance has passed meanwhile returns; Sleep would wait for as
+// long again.
+func TestSleepUntil(t *testing.T) {
+	clock := fakeapi.Start(t, fakeapi.WithManualClock(time.Unix(0, 0))).Clock()
+	at := clock.Now().Add(time.Minute)
+	require.NoError(t, clock.Advance(time.Minute))
+	require.NoError(t, clock.SleepUntil(t.Context(), at))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.ErrorIs(t, clock.SleepUntil(ctx, at.Add(1)), context.Canceled)
 }
 
 func TestRunningClockAdvances(t *testing.T) {

@@ -130,7 +130,7 @@ func (r *Reenactment) Run(ctx context.Context) error {
 			return nil
 		}
 		due := time.Duration(float64(at) / r.speed)
-		if err := r.srv.Clock().Sleep(ctx, due-r.srv.Clock().Now().Sub(r.started)); err != nil {
+		if err := r.srv.Clock().SleepUntil(ctx, r.started.Add(due)); err != nil {
 			return err
 		}
 		if err := r.apply(at); err != nil {

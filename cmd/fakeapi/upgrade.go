@@ -37,12 +37,13 @@ func (c *serveCommand) setUpgrade(value string) error {
 // upgrades to stderr. The function that it returns ends that.
 func (c *serveCommand) upgradeLater(ctx context.Context, srv *fakeapi.Server, stderr io.Writer) (wait func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	started := srv.Clock().Now()
 	var running sync.WaitGroup
 	for _, u := range c.upgrades {
 		running.Add(1)
 		go func() {
 			defer running.Done()
-			if srv.Clock().Sleep(ctx, u.after) != nil {
+			if srv.Clock().SleepUntil(ctx, started.Add(u.after)) != nil {
 				return
 			}
 			if err := srv.Upgrade(u.release); err != nil {

@@ -153,6 +153,14 @@ func (c *Clock) After(d time.Duration) *Timer {
 	return t
 }
 
+// Until returns a Timer that fires when the clock is at a time or past it. Stop releases it.
+func (c *Clock) Until(at time.Time) *Timer {
+	ch := make(chan struct{})
+	t := &Timer{C: ch, clock: c, do: func() { close(ch) }}
+	t.startAt(at)
+	return t
+}
+
 // AfterFunc calls f when d has passed on the clock: in the goroutine of the Advance
 // that makes it due, otherwise in its own goroutine. Stop releases the Timer.
 func (c *Clock) AfterFunc(d time.Duration, f func()) *Timer {

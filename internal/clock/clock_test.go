@@ -134,6 +134,17 @@ func TestAt(t *testing.T) {
 	assert.Equal(t, 1, n)
 }
 
+func TestUntil(t *testing.T) {
+	c := clock.NewManual(start)
+	<-c.Until(start).C
+	timer := c.Until(start.Add(time.Second))
+	defer timer.Stop()
+	c.Advance(time.Second - 1)
+	assert.Equal(t, 1, c.Waiting())
+	c.Advance(1)
+	<-timer.C
+}
+
 func TestEvery(t *testing.T) {
 	c := clock.NewManual(start)
 	calls := 0

@@ -169,7 +169,7 @@ func (v *version) scale() *resource.Scale {
 			return object.String(obj, fieldPath(path).names()...)
 		},
 		CustomPath: string(replicas),
-		Codec:      resource.BuiltinCodecIn(v.release.minor, scaleKind),
+		Codec:      resource.VersionedCodecIn(v.release.minor, scaleKind),
 		Layout:     scaleLayout,
 	}
 }

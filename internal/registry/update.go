@@ -336,12 +336,21 @@ func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object)
 		return
 	}
 	if t.Generation != nil && !t.GenerationBeforePrepare {
-		raised = t.Generation(obj, old)
+		raised = op.changesGeneration(obj, old, was)
 	}
 	if raised {
 		generation, _ := object.Int(oldMeta, "generation")
 		meta["generation"] = generation + 1
 	}
+}
+
+// changesGeneration reports whether the strategy raises the generation for a prepared object.
+func (op *operation) changesGeneration(obj, old map[string]any, was *storage.Object) bool {
+	if op.roundTrips() {
+		to := op.Type.Storage()
+		return to.Generation(op.stored, was.Decoded(to).Map())
+	}
+	return op.Type.Generation(obj, old)
 }
 
 // prepare has the strategy of the type prepare obj with the function that prepareOf returns for a

@@ -23,8 +23,18 @@ func BuiltinCodec(k Kind) Codec { return BuiltinCodecIn(0, k) }
 
 // BuiltinCodecIn is BuiltinCodec for a release, by its minor number; 0 is the newest
 // one.
-func BuiltinCodecIn(minor int, k Kind) Codec {
-	return &builtinCodec{minor, k, sync.OnceValue(func() *wire.Type {
+func BuiltinCodecIn(minor int, k Kind) Codec { return newBuiltinCodec(minor, k) }
+
+// VersionedCodecIn is BuiltinCodecIn for what kube-apiserver has in one version only, and not in
+// an internal one, as it has the Scales of custom resources.
+func VersionedCodecIn(minor int, k Kind) Codec {
+	c := newBuiltinCodec(minor, k)
+	c.versioned = true
+	return c
+}
+
+func newBuiltinCodec(minor int, k Kind) *builtinCodec {
+	return &builtinCodec{minor: minor, kind: k, wire: sync.OnceValue(func() *wire.Type {
 		t, ok := wire.ForKindIn(minor, k.Group, k.Version, k.Kind)
 		if !ok {
 			panic("resource: no Go type is known for " + k.GroupVersion.String() + " " + k.Kind) // unreachable: a test reads every kind of every release
@@ -34,9 +44,10 @@ func BuiltinCodecIn(minor int, k Kind) Codec {
 }
 
 type builtinCodec struct {
-	minor int // of the release, 0 for the newest one
-	kind  Kind
-	wire  func() *wire.Type
+	minor     int // of the release, 0 for the newest one
+	kind      Kind
+	wire      func() *wire.Type
+	versioned bool // see VersionedCodecIn
 }
 
 func (c *builtinCodec) Kind() Kind { return c.kind }
@@ -102,7 +113,7 @@ func (c *builtinCodec) other(got Kind) Codec {
 // converts reports whether kube-apiserver decodes an object of another kind into the Go type
 // in which it keeps those of the codec's, whether or not it serves the version of that kind.
 func (c *builtinCodec) converts(got Kind) bool {
-	return sharesInternalType(got, c.kind) && registered(c.minor, c.kind.Group, got)
+	return !c.versioned && sharesInternalType(got, c.kind) && registered(c.minor, c.kind.Group, got)
 }
 
 // conversionError is the error of converting an object of another kind to the
@@ -111,7 +122,11 @@ func (c *builtinCodec) conversionError(got Kind) error {
 	if !registered(c.minor, c.kind.Group, got) {
 		return NotRegistered(c.minor, got)
 	}
-	return unknownConversion(fmt.Sprintf("converting (%s) to (%s.%s): unknown conversion", goType(got), InternalPackage(c.kind.Group), c.kind.Kind))
+	to := InternalPackage(c.kind.Group) + "." + c.kind.Kind
+	if c.versioned {
+		to = goType(c.kind)
+	}
+	return unknownConversion(fmt.Sprintf("converting (%s) to (%s): unknown conversion", goType(got), to))
 }
 
 // An unknownConversion is the error of a conversion between kinds that have nothing in common.
@@ -124,7 +139,7 @@ func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map
 	if err != nil {
 		return nil, nil, err
 	}
-	if apiVersion == "" {
+	if apiVersion == "" && !c.versioned {
 		return c.decodeInternal(doc, kind, strict)
 	}
 	return c.decodeNamed(doc, apiVersion, kind, strict)

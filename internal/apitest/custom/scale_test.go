@@ -59,6 +59,9 @@ func TestScaleWrites(t *testing.T) {
 		{"unknown field for a custom resource", "PUT", foo + "a/scale?fieldValidation=Strict", "application/json", `{` + scale + `,"metadata":{"name":"a"},"spec":{"replicas":5},"x":1}`, 400, noType, ""},
 		{"unknown field for a Deployment", "PUT", dep + "?fieldValidation=Strict", "application/json", `{` + scale + `,"metadata":{"name":"d"},"spec":{"replicas":5},"x":1}`,
 			400, `Scale in version \"v1\" cannot be handled as a Scale: strict decoding error: unknown field \"x\"`, ""},
+		{"patched without a version, custom resource", "PATCH", foo + "a/scale", merge, `{"apiVersion":null,"spec":{"replicas":7}}`, 200, `"replicas":7`, ""},
+		{"patched without a version, Deployment", "PATCH", dep, merge, `{"apiVersion":null,"spec":{"replicas":7}}`, 400, `was undeterminable: name must be provided`, `299 - "unknown field \"metadata\""`},
+		{"patched to another version, custom resource", "PATCH", foo + "a/scale", merge, `{"apiVersion":"extensions/v1beta1"}`, 422, `converting (v1beta1.Scale) to (v1.Scale): unknown conversion`, ""},
 		{"negative", "PATCH", dep, merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":-1}}`, 422, `spec.replicas: Invalid value: -1`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -29,13 +29,14 @@ func TestAutoscalerWrittenInV1(t *testing.T) {
 		name, path, format, patch string
 		metrics                   []any // the names of those in the spec
 		value                     any   // averageValue of the one in the status
+		generation                any
 	}{
-		{"status", path + "/status", merge, `{"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0"},
-		{"metadata", path, merge, `{"metadata":{"labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil},
-		{"nothing", path, merge, `{}`, []any{"memory", "cpu"}, nil},
-		{"nothing applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a"}}`, []any{"cpu", "memory"}, nil},
-		{"metadata applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a","labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil},
-		{"status applied", path + "/status?fieldManager=n&force=true", apply, `{` + head + `,"metadata":{"name":"a"},"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0"},
+		{"status", path + "/status", merge, `{"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0", 1.0},
+		{"metadata", path, merge, `{"metadata":{"labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil, 2.0},
+		{"nothing", path, merge, `{}`, []any{"memory", "cpu"}, nil, 2.0},
+		{"nothing applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a"}}`, []any{"cpu", "memory"}, nil, 1.0},
+		{"metadata applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a","labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil, 2.0},
+		{"status applied", path + "/status?fieldManager=n&force=true", apply, `{` + head + `,"metadata":{"name":"a"},"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0", 1.0},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			srv := fakeapi.Start(t)
@@ -52,6 +53,7 @@ func TestAutoscalerWrittenInV1(t *testing.T) {
 				names = append(names, object.Value(m, "resource", "name"))
 			}
 			assert.Equal(t, r.metrics, names)
+			assert.Equal(t, r.generation, object.Value(answer, "metadata", "generation"))
 			for m := range object.Each(object.Value(answer, "status", "currentMetrics")) {
 				assert.Equal(t, r.value, object.Value(m, "resource", "current", "averageValue"))
 			}

@@ -176,7 +176,7 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 	devices := allocation.Field("devices")
 	checkItems(devices, "results", maxDeviceRequests, func(result validation.View) {
 		result.AddList(requests.check(result.String("request"), result.At("request")))
-		volumes.CheckCSIDriverName(result, "driver")
+		volumes.CheckDeclaredDriverName(result, "driver")
 		checkPoolName(result, "pool")
 		result.Format("device", validation.DNS1123Label)
 		checkBindingConditions(result)

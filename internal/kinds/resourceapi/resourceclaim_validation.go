@@ -271,7 +271,7 @@ func checkOpaqueConfig(config validation.View) {
 		config.Required("opaque", "")
 		return
 	}
-	volumes.CheckCSIDriverName(opaque, "driver")
+	volumes.CheckDeclaredDriverName(opaque, "driver")
 	checkRawObject(opaque, "parameters")
 }
 

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"math"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/release/behavior"
@@ -20,11 +19,7 @@ func validateVolumeAttachment(obj, old map[string]any) validation.List {
 func checkVolumeAttachment(p validation.View) {
 	spec := p.Field("spec")
 	if spec.Require("attacher") {
-		for _, e := range volumes.DriverName(spec.String("attacher"), spec.At("attacher")) {
-			was := e.Detail
-			e.Detail = caselessName.Replace(was)
-			spec.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(was)))
-		}
+		volumes.CheckDeclaredDriverName(spec, "attacher")
 	}
 	source := spec.Field("source")
 	switch inline, isInline := source.Lookup("inlineVolumeSpec"); {
@@ -56,10 +51,6 @@ func checkVolumeAttachment(p validation.View) {
 		spec.AddList(validation.Collect(spec.Obj, spec.Path, func(p validation.View) { volumes.CheckCSIDriverName(p, "attacher") }).Until(behavior.EmptyAttachers))
 	}
 }
-
-// caselessName replaces the words about lower case in the error of an attacher's name, which
-// may have upper case letters.
-var caselessName = strings.NewReplacer("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric", "an RFC 1123 subdomain must consist of alphanumeric", "(e.g. 'example.com'", "(e.g. 'Example.com'")
 
 // checkVolumeError checks an error of attaching or detaching.
 func checkVolumeError(p validation.View) {

@@ -2,9 +2,11 @@ package volumes
 
 import (
 	"cmp"
+	"fmt"
 	"net"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -267,6 +269,29 @@ func CheckCSIDriverName(p validation.View, name string) {
 	p.AddList(errs)
 }
 
+// CheckDeclaredDriverName is CheckCSIDriverName for a field whose declaration has the rules too:
+// it counts characters, and is about a name in any case of letters.
+func CheckDeclaredDriverName(p validation.View, name string) {
+	driver := p.String(name)
+	if driver == "" {
+		CheckCSIDriverName(p, name)
+		return
+	}
+	for _, e := range DriverName(driver, p.At(name)) {
+		before := e.Detail
+		e.Detail = caselessName.Replace(before)
+		if e.Reason == validation.ReasonTooLong && utf8.RuneCountInString(driver) > maxCSIDriver {
+			e.Detail = fmt.Sprintf("may not be more than %d characters", maxCSIDriver)
+		}
+		p.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(before)))
+	}
+}
+
+// caselessName replaces the words about lower case in the error of a name that may have upper
+// case letters.
+var caselessName = strings.NewReplacer("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric", "an RFC 1123 subdomain must consist of alphanumeric", "(e.g. 'example.com'", "(e.g. 'Example.com'")
+
+// DriverName checks the name of a CSI driver.
 func DriverName(driver string, path *validation.Path) validation.List {
 	var list validation.List
 	if len(driver) > maxCSIDriver {
