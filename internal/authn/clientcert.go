@@ -32,8 +32,8 @@ func NewCAs(pool *x509.CertPool) *CAs {
 // Replace replaces the CAs by those of a pool, which must not change.
 func (c *CAs) Replace(pool *x509.CertPool) { c.pool.Store(pool) }
 
-// maxVerified is the number of chains that are not verified again while they are valid. When
-// there are more, all are forgotten.
+// maxVerified is the number of chains that are not verified again while they are valid, and of
+// tokens of users. When there are more, all are forgotten.
 const maxVerified = 64
 
 // A verifiedChain is a chain of certificates that leads to a CA. The requests of a connection

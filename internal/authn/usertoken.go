@@ -7,12 +7,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"sync"
 )
 
 // UserTokens issues bearer tokens of users and verifies them. A token holds its user
-// and a signature, so nothing is stored. It is safe for concurrent use.
+// and a signature, so none has to be stored. It is safe for concurrent use.
 type UserTokens struct {
 	key []byte
+
+	mu       sync.RWMutex
+	verified map[string]*User // by their tokens, at most maxVerified
 }
 
 // NewUserTokens returns UserTokens with a random key.
@@ -33,10 +37,33 @@ func (u *UserTokens) Issue(user User) string {
 }
 
 // userOf returns the user of a token; nil if Issue does not return it for a user with
-// a name.
+// a name. The user is shared: the caller must not change it.
 func (u *UserTokens) userOf(token string) *User {
+	if u == nil {
+		return nil
+	}
+	u.mu.RLock()
+	user := u.verified[token]
+	u.mu.RUnlock()
+	if user != nil {
+		return user
+	}
+	if user = u.verify(token); user == nil {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.verified == nil || len(u.verified) >= maxVerified {
+		u.verified = map[string]*User{}
+	}
+	u.verified[strings.Clone(token)] = user
+	return user
+}
+
+// verify is userOf without a memory.
+func (u *UserTokens) verify(token string) *User {
 	payload, signature, ok := strings.Cut(token, ".")
-	if u == nil || !ok || !hmac.Equal([]byte(signature), []byte(u.sign(payload))) {
+	if !ok || !hmac.Equal([]byte(signature), []byte(u.sign(payload))) {
 		return nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(payload)

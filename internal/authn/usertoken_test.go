@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ func TestUserTokens(t *testing.T) {
 	alice := User{Name: "alice", UID: "1", Groups: []string{"devs"}, Extra: map[string][]string{"a": {"b"}, "c": nil}}
 	token := tokens.Issue(alice)
 	assert.Equal(t, &alice, tokens.userOf(token))
+	assert.Same(t, tokens.userOf(token), tokens.userOf(token))
 	assert.Equal(t, token, tokens.Issue(alice), "the same each time")
 
 	payload, signature, _ := strings.Cut(token, ".")
@@ -31,4 +33,13 @@ func TestUserTokens(t *testing.T) {
 		assert.Nil(t, tokens.userOf(token), name)
 	}
 	assert.Nil(t, (*UserTokens)(nil).userOf(token))
+}
+
+func TestUserTokensForget(t *testing.T) {
+	tokens := NewUserTokens()
+	for i := range maxVerified + 1 {
+		name := strconv.Itoa(i)
+		assert.Equal(t, name, tokens.userOf(tokens.Issue(User{Name: name})).Name)
+	}
+	assert.Len(t, tokens.verified, 1)
 }

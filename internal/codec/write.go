@@ -85,6 +85,8 @@ type List struct {
 
 	// Items are the objects as JSON. Each is valid until the next is requested.
 	Items iter.Seq[[]byte]
+	// Messages are the objects as protobuf messages. If it is not nil, protobuf does not read Items.
+	Messages iter.Seq[[]byte]
 	// Item is the type of the items, nil for a custom resource.
 	Item *wire.Type
 	// Typed is set if items have their kind and apiVersion.
@@ -122,14 +124,15 @@ func (f Format) WriteList(w io.Writer, l List) error {
 // protobuf encodes the items of a list and returns the bytes before and after
 // them. All list messages have the same fields: metadata is 1, items is 2.
 func (l *List) protobuf(items *blocks) (head, tail []byte) {
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
-	for doc := range l.Items {
-		*buf = l.Item.AppendProto((*buf)[:0], decode(doc, l.Item))
-		items.grow(len(*buf) + 1 + binary.MaxVarintLen64)
+	messages := l.Messages
+	if messages == nil {
+		messages = l.encodeItems
+	}
+	for m := range messages {
+		items.grow(len(m) + 1 + binary.MaxVarintLen64)
 		items.last = append(items.last, 2<<3|2)
-		items.last = binary.AppendUvarint(items.last, uint64(len(*buf)))
-		items.last = append(items.last, *buf...)
+		items.last = binary.AppendUvarint(items.last, uint64(len(m)))
+		items.last = append(items.last, m...)
 	}
 	listMeta, ok := wire.ForKind("meta.k8s.io", "v1", "ListMeta")
 	if !ok {
@@ -145,6 +148,17 @@ func (l *List) protobuf(items *blocks) (head, tail []byte) {
 	at := len(empty) - tailSize
 	head = binary.AppendUvarint(empty[:at-1:at-1], uint64(len(raw)+items.size()))
 	return append(head, raw...), empty[at:]
+}
+
+// encodeItems yields the items as messages. Each is valid until the next is requested.
+func (l *List) encodeItems(yield func([]byte) bool) {
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	for doc := range l.Items {
+		if *buf = l.Item.AppendProto((*buf)[:0], decode(doc, l.Item)); !yield(*buf) {
+			return
+		}
+	}
 }
 
 // cbor encodes the items of a list and returns the bytes before and after them.

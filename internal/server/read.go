@@ -166,6 +166,13 @@ func (r *request) listOf(page *storage.Page) codec.List {
 				}
 			}
 		},
+		Messages: func(yield func([]byte) bool) {
+			for o := range page.Items {
+				if !yield(o.Message(r.typ.Codec.Wire())) {
+					return
+				}
+			}
+		},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // create serves POST. The order of the checks is kube-apiserver's, here and in
@@ -118,13 +119,23 @@ func (r *request) answerObject(code int, t *resource.Type, o *storage.Object) er
 	if err != nil {
 		return err
 	}
+	_, whole := shape.(whole)
+	if whole && r.out.Format == codec.Protobuf {
+		r.write(code, r.out.ContentType(), message(t, o))
+		return nil
+	}
 	if r.out.Format != codec.JSON {
 		o = o.Verbatim()
 	}
-	if _, whole := shape.(whole); whole {
+	if whole {
 		return o.ReadJSON(func(json []byte) error { return r.answerJSON(code, json, t.Codec.Wire()) })
 	}
 	return r.answerJSON(code, document(func(w *bufio.Writer) error { return shape.object(w, o) }), shape.wire())
+}
+
+// message returns an object of a type in protobuf.
+func message(t *resource.Type, o *storage.Object) []byte {
+	return wire.Envelope{APIVersion: t.GroupVersion.String(), Kind: t.Kind, Raw: o.Message(t.Codec.Wire())}.Append(nil)
 }
 
 // answerResult writes the result of a write.

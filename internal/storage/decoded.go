@@ -86,7 +86,7 @@ func (o *Object) KeepDraft(t *resource.Type, before *Decoded, draft map[string]a
 		d.texts = before.texts + body
 	}
 	if before != nil {
-		before.Stored.dropDecoded()
+		before.Stored.dropReplaced()
 	}
 	d.keep()
 }

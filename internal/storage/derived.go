@@ -8,7 +8,7 @@ import (
 // A derived is what was made of an object when it was first needed. It is kept with the object, and
 // needs no invalidation, because an object never changes.
 type derived struct {
-	value any // *conversions, a *Decoded, or what Parse returned
+	value any // *conversions, a *Decoded, a *message, or what Parse returned
 	next  atomic.Pointer[derived]
 
 	of           *Object
@@ -101,12 +101,13 @@ func (c *derivedCache) drop(d *derived) {
 	at.Store(d.next.Load())
 }
 
-// dropDecoded drops what a newer version of the object takes the place of.
-func (o *Object) dropDecoded() {
+// dropReplaced drops what a newer version of the object takes the place of.
+func (o *Object) dropReplaced() {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
 	for d := o.derived.Load(); d != nil; d = d.next.Load() {
-		if _, ok := d.value.(*Decoded); ok {
+		switch d.value.(type) {
+		case *Decoded, *message:
 			kept.drop(d)
 		}
 	}
