@@ -82,6 +82,8 @@ type mergedJSON struct {
 	Findings   []mergedFinding  `json:"findings"`
 	Unrepeated []mergedFinding  `json:"unrepeated"`
 	Coverage   []mergedCoverage `json:"coverage"`
+
+	Permissions []explore.Permission `json:"permissions"`
 }
 
 type mergedFinding struct {
@@ -116,7 +118,7 @@ func mergeJSON(out io.Writer, merged []*explore.Merged) error {
 	systems := []mergedJSON{}
 	for _, m := range merged {
 		s := mergedJSON{m.Name, m.Searches, m.Plans, m.Points.Writes, m.Points.Deliveries, m.Points.Lists,
-			findings(m.Findings), findings(m.Unrepeated), []mergedCoverage{}}
+			findings(m.Findings), findings(m.Unrepeated), []mergedCoverage{}, m.Permissions}
 		for _, c := range m.Coverage {
 			s.Coverage = append(s.Coverage, mergedCoverage{c.Sort, c.Action, c.Points, c.Done, c.Equal})
 		}
@@ -179,6 +181,14 @@ func mergeHTML(out io.Writer, merged []*explore.Merged) error {
 		b.WriteString("<table>\n<tr><th>Action</th><th>Point</th><th>Points</th><th>Done</th><th>In the same state</th></tr>\n")
 		for _, c := range m.Coverage {
 			text("<tr><td>%v</td><td>%v</td><td>%v</td><td>%v</td><td>%v</td></tr>\n", c.Action, c.Sort, c.Points, c.Done, c.Equal)
+		}
+		b.WriteString("</table>\n<table>\n<tr><th>Verb</th><th>Resource</th><th>Asked for</th></tr>\n")
+		for _, p := range m.Permissions {
+			asked := "only with faults"
+			if p.Reference {
+				asked = "without faults too"
+			}
+			text("<tr><td>%v</td><td>%v</td><td>%v</td></tr>\n", p.Verb, p.Resource, asked)
 		}
 		b.WriteString("</table>\n")
 	}

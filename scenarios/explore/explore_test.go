@@ -228,6 +228,21 @@ func TestNoBug(t *testing.T) {
 	}, done)
 }
 
+// A controller that finds its own object after a crash updates it, which it may do in no other run.
+func TestPermissions(t *testing.T) {
+	needsBubble(t)
+	s := systemOf(t, copier{})
+	s.Workload = explore.Steps(5*time.Second, paint("red"))
+	r := explore.Find(t, s)
+	assert.Equal(t, []explore.Permission{
+		{Verb: "list", Resource: "configmaps", Reference: true},
+		{Verb: "watch", Resource: "configmaps", Reference: true},
+		{Verb: "create", Resource: "secrets", Reference: true},
+		{Verb: "update", Resource: "secrets"},
+	}, r.Permissions)
+	assert.Contains(t, r.String(), "permissions: 3 in the reference run; only with faults: update secrets")
+}
+
 func TestBugs(t *testing.T) {
 	needsBubble(t)
 	for name, row := range map[string]struct {

@@ -63,6 +63,9 @@ func merge(name string, records []*record) *Merged {
 		for _, c := range r.Coverage {
 			m.coverage(c.Sort, c.Action).add(c)
 		}
+		for _, p := range r.Permissions {
+			m.permission(p)
+		}
 		for _, f := range r.Findings {
 			m.Findings = append(m.Findings, r.finding(f))
 		}

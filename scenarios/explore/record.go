@@ -35,9 +35,10 @@ type record struct {
 	Lively digests `json:"lively"`
 	States digests `json:"states"`
 
-	Coverage   []*recordedCoverage `json:"coverage"`
-	Findings   []*recordedFinding  `json:"findings"`
-	Unrepeated []*recordedFinding  `json:"unrepeated"`
+	Coverage    []*recordedCoverage `json:"coverage"`
+	Permissions []Permission        `json:"permissions"`
+	Findings    []*recordedFinding  `json:"findings"`
+	Unrepeated  []*recordedFinding  `json:"unrepeated"`
 
 	dir string // of the file
 }
@@ -126,6 +127,7 @@ func (s *search) record() *record {
 	for _, c := range s.report.Coverage {
 		r.Coverage = append(r.Coverage, &recordedCoverage{c.Sort, c.Action, c.Points, c.Equal, c.done})
 	}
+	r.Permissions = s.report.Permissions
 	for _, f := range s.report.Findings {
 		if f.Saved { // the search that has saved it has a record too
 			continue

@@ -24,6 +24,8 @@ type Report struct {
 	Points Points
 	// Coverage has what was decided, for each sort of point and action.
 	Coverage []*Coverage
+	// Permissions are what the system asked for in all runs, sorted.
+	Permissions []Permission
 	// Elapsed is the real time of the search.
 	Elapsed time.Duration
 }
@@ -116,6 +118,9 @@ func (r *Report) coverageText() string {
 	fmt.Fprintf(&b, "; the reference run has %d writes, %d deliveries and %d lists", r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
 	for _, c := range r.Coverage {
 		fmt.Fprintf(&b, "\n\t%s", c)
+	}
+	if line := r.permissionsText(); line != "" {
+		fmt.Fprintf(&b, "\n\t%s", line)
 	}
 	for _, f := range r.Unrepeated {
 		fmt.Fprintf(&b, "\nonce, and not again: %s", f)

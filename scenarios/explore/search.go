@@ -84,6 +84,7 @@ func (s *search) reference() (usable bool, err error) {
 		}
 	}
 	s.report.Points = countPoints(s.ref.points)
+	s.report.asked(s.ref, true)
 	violations := s.system.judge(s.ref, nil, s.pace)
 	for _, v := range violations {
 		if err := s.found(&Finding{Violation: v}, nil); err != nil {
@@ -456,6 +457,7 @@ func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
 func (s *search) examine(o *outcome, number int) error {
 	s.report.Plans++
 	s.ran[digestOf(o.plan)] = true
+	s.report.asked(o, false)
 	fresh := false
 	for state := range o.states {
 		fresh = fresh || !s.states[state] && !s.ref.states[state]
