@@ -22,7 +22,7 @@
 //	                characters.
 //	text help=NAME  is the output of "fakeapi NAME --help". The flag -update rewrites it.
 //	javascript, python  are test files, which conformance/packages runs.
-//	java, rust      are test files, which clients/check runs.
+//	java, rust, xml are test files and parts of a pom.xml, which clients/check runs.
 //	text            is not run.
 //
 // Other words fail the test.

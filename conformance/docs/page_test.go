@@ -94,7 +94,7 @@ func TestBlocksAreRun(t *testing.T) {
 		for i, b := range p.blocks {
 			at := fmt.Sprintf("%s:%d", p.name, b.line)
 			switch b.language {
-			case "go", "sh", "text", "diff", "java", "javascript", "python", "rust":
+			case "go", "sh", "text", "diff", "java", "javascript", "python", "rust", "xml":
 			case "yaml":
 				name, ok := b.args["file"]
 				if !ok {

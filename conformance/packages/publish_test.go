@@ -236,7 +236,7 @@ func TestTagModules(t *testing.T) {
 // without those that exist, and a pre-release under a tag of its own.
 func TestPublishNPM(t *testing.T) {
 	needNode(t)
-	const npm = `#!/bin/sh
+	const npm = `
 case "$1 $2" in
 "view @kubefake/darwin-x64@"*) echo exists ;;
 publish*) echo "$@" >>"$LOG" ;;
@@ -245,8 +245,8 @@ esac
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	for version, tag := range map[string]string{"1.2.3": "latest", "1.2.3-rc.1": "next"} {
-		bin, packages, log := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "log")
-		require.NoError(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(npm), 0o755))
+		packages := t.TempDir()
+		env, log := fakeCommands(t, map[string]string{"npm": npm})
 		tarball := func(name string) string { return filepath.Join(packages, name+"-"+version+".tgz") }
 		for file, name := range map[string]string{"kubefake": "kubefake", "kubefake-darwin-x64": "@kubefake/darwin-x64", "kubefake-linux-x64": "@kubefake/linux-x64"} {
 			dir := t.TempDir()
@@ -254,11 +254,96 @@ esac
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "package/package.json"), []byte(`{"name":"`+name+`","version":"`+version+`"}`), 0o644))
 			run(t, dir, os.Environ(), "tar", "-czf", tarball(file), "package")
 		}
-		env := append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "LOG="+log)
 		run(t, packages, env, filepath.Join(root, ".github/publish-npm"), "v"+version, packages)
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		publish := "publish --access public --provenance --tag " + tag + " "
 		assert.Equal(t, publish+tarball("kubefake-linux-x64")+"\n"+publish+tarball("kubefake")+"\n", string(text))
 	}
+}
+
+// fakeCommands writes scripts that stand for commands, and returns an environment in which
+// they are found. Each adds its arguments to the file that LOG names.
+func fakeCommands(t *testing.T, scripts map[string]string) (env []string, log string) {
+	t.Helper()
+	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	for name, script := range scripts {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script), 0o755))
+	}
+	return append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"), "LOG="+log), log
+}
+
+// cargo publishes the crates that the crate kubefake depends on before it, without those
+// that exist.
+func TestPublishCrates(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	env, log := fakeCommands(t, map[string]string{"cargo": `
+case "$*" in
+"info "*kubefake-linux-x86_64-1@1.2.3) ;;
+info*) exit 101 ;;
+publish*) shift 2; grep -q "^name" "$1" && echo "${1#"$TMPDIR"/*/} $2" >>"$LOG" ;;
+esac
+`})
+	packages, temporary := t.TempDir(), t.TempDir()
+	for _, name := range []string{"kubefake", "kubefake-linux-x86_64-1", "kubefake-linux-x86_64-2", "kubefake-macros"} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name+"-1.2.3"), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+"-1.2.3/Cargo.toml"), []byte("[package]\nname = \""+name+"\"\n"), 0o644))
+		run(t, dir, os.Environ(), "tar", "-czf", filepath.Join(packages, name+"-1.2.3.crate"), name+"-1.2.3")
+	}
+	run(t, packages, append(env, "TMPDIR="+temporary), filepath.Join(root, ".github/publish-crates"), "v1.2.3", packages)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "kubefake-linux-x86_64-2-1.2.3/Cargo.toml --no-verify\nkubefake-macros-1.2.3/Cargo.toml --no-verify\nkubefake-1.2.3/Cargo.toml --no-verify\n", string(text))
+}
+
+// What Maven Central gets is a bundle with both artifacts, and with a signature and two
+// sums of each file. A version that exists is not uploaded.
+func TestPublishMaven(t *testing.T) {
+	for _, command := range []string{"unzip", "zip"} {
+		if _, err := exec.LookPath(command); err != nil {
+			t.Skipf("%s is not in PATH", command)
+		}
+	}
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	env, log := fakeCommands(t, map[string]string{
+		"curl": `
+case "$*" in
+*"--head "*/1.2.2/*) ;;
+*"--head "*) exit 22 ;;
+*) echo "$*" >>"$LOG"; unzip -Z1 bundle.zip | grep -v /$ >>"$LOG" ;;
+esac
+`,
+		"gpg": `for file; do :; done; echo signature >"$file.asc"`,
+		// mvn has compiled the library.
+		"mvn": `
+while [ "$1" != --file ]; do shift; done
+dir=$(dirname "$2")
+grep -q "<version>1.2.3</version>" "$2" && test -d "$dir/src/main/java" && mkdir "$dir/target" && cd "$dir/target"
+touch kubefake-1.2.3.jar kubefake-1.2.3-sources.jar kubefake-1.2.3-javadoc.jar
+`,
+	})
+	packages := t.TempDir()
+	for _, name := range []string{"fakeapi-1.2.3-linux-x86_64.jar", "fakeapi-1.2.3.pom", "kubefake-1.2.3.pom"} {
+		require.NoError(t, os.WriteFile(filepath.Join(packages, name), nil, 0o644))
+	}
+	env = append(env, "MAVEN_CENTRAL_TOKEN=user:password")
+	publish := filepath.Join(root, ".github/publish-maven")
+	run(t, packages, env, publish, "v1.2.2", packages)
+	run(t, packages, env, publish, "v1.2.3", packages)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	assert.Contains(t, lines[0], "Bearer dXNlcjpwYXNzd29yZA== ")
+	assert.Contains(t, lines[0], "name=kubefake-1.2.3&publishingType=AUTOMATIC")
+	var want []string
+	for _, name := range []string{"fakeapi-1.2.3-linux-x86_64.jar", "fakeapi-1.2.3.pom", "kubefake-1.2.3-javadoc.jar", "kubefake-1.2.3-sources.jar", "kubefake-1.2.3.jar", "kubefake-1.2.3.pom"} {
+		artifact, _, _ := strings.Cut(name, "-")
+		for _, extension := range []string{"", ".asc", ".md5", ".sha1"} {
+			want = append(want, "io/github/kubefake/"+artifact+"/1.2.3/"+name+extension)
+		}
+	}
+	assert.ElementsMatch(t, want, lines[1:])
 }

@@ -1,9 +1,9 @@
 // Dist builds what a release consists of, from a checkout and without a network if the
 // module cache is filled: for each platform an archive of fakeapi, an archive for
-// setup-envtest, a software bill of materials, a Python wheel and an npm package with the
-// executable, and for all of them the index of setup-envtest, an OCI image, the npm
-// package of the client and checksums. The same commit and the same Go version give the
-// same bytes.
+// setup-envtest, a software bill of materials, a Python wheel, and an npm package, a jar and
+// crates with the executable, and for all of them the index of setup-envtest, an OCI image,
+// the npm package and the crates of the clients, Maven projects and checksums. The same
+// commit and the same Go version give the same bytes.
 //
 //	go run ./internal/dist -out dist
 //	go run ./internal/dist -platforms linux/amd64 -version v0.0.1 -url http://127.0.0.1:8000
@@ -120,9 +120,15 @@ func (d *dist) build(selected string) error {
 			return err
 		}
 		d.addNodeExecutable(p, program)
+		d.addExecutableJar(p, program)
+		if err := d.addCrateExecutables(p, program); err != nil {
+			return err
+		}
 	}
-	if err := d.addNodeLibrary(); err != nil {
-		return err
+	for _, add := range []func() error{d.addNodeLibrary, d.addProjects, d.addCrateLibraries} {
+		if err := add(); err != nil {
+			return err
+		}
 	}
 	if err := d.addIndex(targets); err != nil {
 		return err
@@ -163,6 +169,9 @@ func (d *dist) compile(p platform) ([]byte, error) {
 	}
 	return os.ReadFile(name)
 }
+
+// number returns the version without its first letter.
+func (d *dist) number() string { return strings.TrimPrefix(d.version, "v") }
 
 // name returns the name of the files of a platform, without an extension.
 func (p platform) name() string { return "fakeapi_" + p.os + "_" + p.arch }

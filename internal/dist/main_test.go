@@ -10,9 +10,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path"
 	"regexp"
@@ -36,8 +38,12 @@ func testDist(t *testing.T) *dist {
 		d.addArchives(p, built[p], []byte("license"), []byte("readme"))
 		require.NoError(t, d.addWheel(p, built[p]))
 		d.addNodeExecutable(p, built[p])
+		d.addExecutableJar(p, built[p])
+		require.NoError(t, d.addCrateExecutables(p, built[p]))
 	}
 	require.NoError(t, d.addNodeLibrary())
+	require.NoError(t, d.addCrateLibraries())
+	require.NoError(t, d.addProjects())
 	require.NoError(t, d.addIndex([]platform{{"linux", "amd64"}, {"windows", "amd64"}}))
 	require.NoError(t, d.addImage(built))
 	return d
@@ -159,6 +165,73 @@ func TestNodePackages(t *testing.T) {
 	assert.Len(t, manifest.OptionalDependencies, len(platforms))
 	assert.Equal(t, "1.2.3", manifest.OptionalDependencies[platform])
 	assert.Empty(t, manifest.Scripts)
+}
+
+// A crate of a platform has a part of the executable, and the crate kubefake the crates of
+// all platforms as optional dependencies.
+func TestCrates(t *testing.T) {
+	d := testDist(t)
+	var program []byte
+	for _, part := range []string{"1", "2"} {
+		root := "kubefake-windows-x86_64-" + part + "-1.2.3"
+		_, files := untar(t, gunzip(t, d.files[root+".crate"]))
+		assert.Contains(t, string(files[root+"/Cargo.toml"]), "name = \"kubefake-windows-x86_64-"+part+"\"\nversion = \"1.2.3\"\n")
+		program = append(program, files[root+"/src/part"]...)
+	}
+	assert.Equal(t, "program", string(program))
+
+	_, files := untar(t, gunzip(t, d.files["kubefake-1.2.3.crate"]))
+	manifest := string(files["kubefake-1.2.3/Cargo.toml"])
+	assert.Contains(t, manifest, "\nversion = \"1.2.3\"\n")
+	assert.Contains(t, manifest, "\nkubefake-macros = \"=1.2.3\"\n")
+	assert.Contains(t, manifest, "[target.'cfg(all(target_os = \"windows\", target_arch = \"x86_64\"))'.dependencies]\nkubefake-windows-x86_64-1 = { version = \"=1.2.3\", optional = true }\n")
+	assert.NotRegexp(t, `path = |\[workspace\]|\[\[test\]\]|dev-dependencies`, manifest)
+	assert.Equal(t, crateParts*len(platforms), strings.Count(manifest, `"dep:kubefake-`))
+	assert.Contains(t, string(files["kubefake-1.2.3/src/embedded.rs"]), "[kubefake_windows_x86_64_1::PART, kubefake_windows_x86_64_2::PART]")
+	_, files = untar(t, gunzip(t, d.files["kubefake-macros-1.2.3.crate"]))
+	assert.Contains(t, files, "kubefake-macros-1.2.3/src/lib.rs")
+
+	random := make([]byte, crateParts*(crateLimit+1))
+	_, err := rand.NewChaCha8([32]byte{}).Read(random)
+	require.NoError(t, err)
+	assert.ErrorContains(t, d.addCrateExecutables(platform{"linux", "amd64"}, random), "crates.io takes 10485760")
+}
+
+// A jar has the executable of a platform, and Maven takes that of the machine.
+func TestMavenArtifacts(t *testing.T) {
+	d := testDist(t)
+	files := unzip(t, d.files["fakeapi-1.2.3-windows-x86_64.jar"])
+	const folder = "io/github/kubefake/bin/windows-x86_64/"
+	assert.Equal(t, "program", string(files[folder+"fakeapi.exe"]))
+	assert.Equal(t, fmt.Sprintf("%x\n", sha256.Sum256([]byte("program"))), string(files[folder+"sha256"]))
+
+	type project struct {
+		ArtifactID string `xml:"artifactId"`
+		Version    string `xml:"version"`
+		Packaging  string `xml:"packaging"`
+		License    string `xml:"licenses>license>name"`
+		Profiles   []struct {
+			OS struct {
+				Name, Family string
+				Arch         string `xml:"arch"`
+			} `xml:"activation>os"`
+			Dependency struct {
+				Version    string `xml:"version"`
+				Classifier string `xml:"classifier"`
+			} `xml:"dependencies>dependency"`
+		} `xml:"profiles>profile"`
+	}
+	var library, executables project
+	require.NoError(t, xml.Unmarshal(d.files["kubefake-1.2.3.pom"], &library))
+	require.NoError(t, xml.Unmarshal(d.files["fakeapi-1.2.3.pom"], &executables))
+	assert.Equal(t, "kubefake 1.2.3", library.ArtifactID+" "+library.Version)
+	require.Len(t, library.Profiles, len(platforms))
+	for i, profile := range library.Profiles {
+		assert.Equal(t, platforms[i].classifier(), profile.Dependency.Classifier)
+		assert.Equal(t, "1.2.3", profile.Dependency.Version)
+		assert.NotEmpty(t, profile.OS.Arch)
+	}
+	assert.Equal(t, project{ArtifactID: "fakeapi", Version: "1.2.3", Packaging: "pom", License: "Apache-2.0"}, executables)
 }
 
 // The bill of materials has the modules of an executable.

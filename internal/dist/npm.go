@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"io/fs"
-	"strings"
 )
 
 // nodeOS and nodeCPU are the names that Node.js has for operating systems and
@@ -29,7 +28,7 @@ func (p platform) node() (os, cpu string) {
 // executable. npm installs it only on that platform.
 func (d *dist) addNodeExecutable(p platform, program []byte) {
 	os, cpu := p.node()
-	version := strings.TrimPrefix(d.version, "v")
+	version := d.number()
 	d.addNodePackage("kubefake-"+os+"-"+cpu+"-"+version, map[string]any{
 		"name": "@kubefake/" + os + "-" + cpu, "version": version, "license": "Apache-2.0",
 		"description": "The executable of kubefake for " + p.String(),
@@ -58,7 +57,7 @@ func (d *dist) addNodeLibrary() error {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		return err
 	}
-	version := strings.TrimPrefix(d.version, "v")
+	version := d.number()
 	executables := map[string]string{}
 	for _, p := range platforms {
 		os, cpu := p.node()

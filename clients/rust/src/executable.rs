@@ -13,7 +13,7 @@ pub fn find_binary() -> Result<PathBuf> {
         return Ok(named.into());
     }
     #[cfg(feature = "embed")]
-    return embedded::extract();
+    return carried::extract();
     #[cfg(not(feature = "embed"))]
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(NAME)).find(|file| file.is_file()).ok_or_else(|| {
         Error::new(
@@ -24,31 +24,33 @@ pub fn find_binary() -> Result<PathBuf> {
 }
 
 #[cfg(feature = "embed")]
-mod embedded {
+mod carried {
     use std::{
         collections::hash_map::DefaultHasher,
-        fs,
+        fs::{self, File},
         hash::{Hash, Hasher},
+        io::Write,
         process,
     };
 
     use super::*;
-
-    static EXECUTABLE: &[u8] = include_bytes!(env!("FAKEAPI_BINARY", "the feature embed needs FAKEAPI_BINARY when the crate is built"));
+    use crate::embedded::PARTS;
 
     /// Writes the executable to the user's cache directory, once.
     pub fn extract() -> Result<PathBuf> {
         // The first page of an executable of Go has the ID of its build.
         let mut hash = DefaultHasher::new();
-        (EXECUTABLE.len(), &EXECUTABLE[..4096.min(EXECUTABLE.len())]).hash(&mut hash);
+        (PARTS.map(<[u8]>::len), &PARTS[0][..4096.min(PARTS[0].len())]).hash(&mut hash);
         let dir = cache().join("kubefake").join(format!("{:016x}", hash.finish()));
         let file = dir.join(NAME);
         if !file.exists() {
             fs::create_dir_all(&dir)?;
             let part = dir.join(format!("part-{}", process::id()));
-            fs::write(&part, EXECUTABLE)?;
+            let mut out = File::create(&part)?;
+            PARTS.iter().try_for_each(|part| out.write_all(part))?;
             #[cfg(unix)]
-            fs::set_permissions(&part, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+            out.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+            drop(out); // an executable that is open for writing does not start
             fs::rename(&part, &file)?;
         }
         Ok(file)

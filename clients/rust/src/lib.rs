@@ -7,6 +7,8 @@ mod connection;
 #[rustfmt::skip]
 #[allow(missing_docs)] // the control endpoint describes most fields
 pub mod control;
+#[cfg(feature = "embed")]
+mod embedded;
 mod executable;
 mod options;
 mod server;
