@@ -75,6 +75,7 @@ func ExampleKubeconfig() {
 	//   context:
 	//     cluster: fakeapi
 	//     user: fakeapi
+	//     namespace: "default"
 	// current-context: fakeapi
 }
 

@@ -1,6 +1,7 @@
 package httptest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
@@ -18,7 +19,8 @@ type Kubeconfig struct {
 	Token string
 	// ClientCertificate and ClientKey are PEM, as [IssueClient] returns them.
 	ClientCertificate, ClientKey []byte
-	// Namespace is the default namespace of the client. Empty means "default".
+	// Namespace is the default namespace of the client. Empty means "default", which the
+	// file has too: clients for Java have no namespace without it.
 	Namespace string
 }
 
@@ -56,7 +58,7 @@ func (k Kubeconfig) YAML() []byte {
 		field("    ", "client-key-data", data(k.ClientKey))
 	}
 	b.WriteString("contexts:\n- name: fakeapi\n  context:\n    cluster: fakeapi\n    user: fakeapi\n")
-	field("    ", "namespace", k.Namespace)
+	field("    ", "namespace", cmp.Or(k.Namespace, "default"))
 	b.WriteString("current-context: fakeapi\n")
 	return []byte(b.String())
 }

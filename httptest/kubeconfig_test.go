@@ -31,6 +31,7 @@ contexts:
   context:
     cluster: fakeapi
     user: fakeapi
+    namespace: "default"
 current-context: fakeapi
 `},
 		{"everything", httptest.Kubeconfig{
