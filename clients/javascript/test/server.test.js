@@ -157,23 +157,37 @@ test('a server ends', async () => {
   assert.ok(!fs.existsSync(server.kubeconfig));
 });
 
+test('two hundred forks at once leave nothing', async () => {
+  const server = await start();
+  const forks = await Promise.all(Array.from({ length: 200 }, () => server.fork()));
+  await Promise.all(forks.map((fork, n) => fork.store(configMap(`own-${n}`))));
+  assert.deepEqual(await Promise.all(forks.map((fork) => names(fork))), forks.map((_, n) => [`own-${n}`]));
+  await Promise.all(forks.map((fork) => fork.close()));
+  assert.deepEqual(await Promise.all(forks.map((fork) => alive(fork.url))), forks.map(() => false));
+  assert.deepEqual((await server.control.listForks()).forks, []);
+  await server.close();
+  assert.ok(!(await alive(server.url)));
+  assert.ok(!fs.existsSync(path.dirname(server.kubeconfig)));
+});
+
 for (const [name, end] of [['ends', 'undefined'], ['is killed', 'setInterval(() => {}, 1000)']]) {
   test(`a server ends if its process ${name}`, { skip: process.platform === 'win32' }, async () => {
     const index = fileURLToPath(new URL('../src/index.js', import.meta.url));
-    const code = `const { start } = await import('${index}'); console.log((await start()).url); ${end}`;
+    const code = `const { start } = await import('${index}'); const { url, kubeconfig } = await start(); console.log(url, kubeconfig); ${end}`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
       stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, FAKEAPI_BINARY: findBinary() },
     });
-    let url = '';
+    let line = '';
     for await (const chunk of child.stdout) {
-      url += chunk;
-      if (url.endsWith('\n')) break;
+      line += chunk;
+      if (line.endsWith('\n')) break;
     }
+    const [url, kubeconfig] = line.trim().split(' ');
     if (name === 'is killed') child.kill('SIGKILL');
     for (let i = 0; i < 200; i++) {
-      if (!(await alive(url.trim()))) return;
+      if (!(await alive(url)) && !fs.existsSync(path.dirname(kubeconfig))) return;
       await sleep(50);
     }
-    assert.fail('the server runs without its process');
+    assert.fail('the server runs without its process, or has left files');
   });
 }

@@ -1,5 +1,6 @@
 """Tests of the package that need no Kubernetes client."""
 
+import concurrent.futures
 import datetime
 import http.server
 import json
@@ -200,17 +201,39 @@ def test_server_close():
     server.close()
 
 
+def test_two_hundred_forks_at_once_leave_nothing():
+    server = kubefake.Server()
+    started = threading.Barrier(200)
+
+    def use(n):
+        with server.fork() as fork:
+            started.wait()
+            fork.store(config_map(f"own-{n}"))
+            assert names(fork) == [f"own-{n}"]
+            return fork.url
+
+    with concurrent.futures.ThreadPoolExecutor(200) as threads:
+        urls = list(threads.map(use, range(200)))
+    assert len(set(urls)) == 200
+    assert not any(alive(url) for url in urls)
+    assert server.control.list_forks()["forks"] == []
+    server.close()
+    assert server._process.poll() is not None
+    assert not os.path.exists(os.path.dirname(server.kubeconfig))
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the signal is one of Unix")
 def test_server_ends_with_a_killed_parent():
-    code = "import kubefake, signal; s = kubefake.Server(); print(s.url, flush=True); signal.pause()"
+    code = "import kubefake, signal; s = kubefake.Server(); print(s.url, s.kubeconfig, flush=True); signal.pause()"
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    url = parent.stdout.readline().decode().strip()
-    assert alive(url)
+    url, kubeconfig = parent.stdout.readline().decode().split()
+    directory = os.path.dirname(kubeconfig)
+    assert alive(url) and os.path.exists(directory)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
     for _ in range(200):
-        if not alive(url):
+        if not alive(url) and not os.path.exists(directory):
             return
         time.sleep(0.05)
-    pytest.fail("the server runs without its parent")
+    pytest.fail("the server runs without its parent, or has left files")
