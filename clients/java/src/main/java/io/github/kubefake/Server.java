@@ -6,9 +6,12 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,7 +29,7 @@ final class Server extends Kube {
 
   static Server start(Path executable, List<String> flags) {
     try {
-      Path directory = Files.createTempDirectory("fakeapi");
+      Path directory = createDirectory();
       try {
         return start(executable, flags, directory);
       } catch (IOException | RuntimeException e) {
@@ -57,6 +60,19 @@ final class Server extends Kube {
       throw new KubeException(message.isEmpty() ? "fakeapi serve has ended" : message, 0);
     }
     return new Server(process, url, Files.readString(kubeconfig), directory);
+  }
+
+  /**
+   * Creates a directory that only the user can read. {@code Files.createTempDirectory} takes 40 ms the first
+   * time, because it needs a {@code SecureRandom}. Here the name need not be secret: a directory that exists
+   * is an error.
+   */
+  private static Path createDirectory() throws IOException {
+    Path directory = Paths.get(System.getProperty("java.io.tmpdir"), "fakeapi" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
+    if (!directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      return Files.createDirectory(directory); // the directory for temporary files is the user's own
+    }
+    return Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
   }
 
   private static void delete(Path directory) throws IOException {
