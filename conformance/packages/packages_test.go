@@ -37,7 +37,7 @@ func build(t *testing.T) (root string, env []string) {
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	binary := filepath.Join(t.TempDir(), "fakeapi")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-o", binary, "./cmd/fakeapi").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-C", root, "-ldflags=-s -w", "-o", binary, "./cmd/fakeapi").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return root, append(os.Environ(), "FAKEAPI_BINARY="+binary)
 }

@@ -17,7 +17,7 @@ pub fn find_binary() -> Result<PathBuf> {
     #[cfg(not(feature = "embed"))]
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).map(|dir| dir.join(NAME)).find(|file| file.is_file()).ok_or_else(|| {
         Error::new(
-            "there is no command fakeapi: set FAKEAPI_BINARY, or install it with \
+            "there is no command fakeapi: set FAKEAPI_BINARY, use the feature embed, or install it with \
              go install github.com/kubefake/kubefake/cmd/fakeapi@latest and put it in PATH",
         )
     })
