@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/backdoor"
+	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -43,5 +44,7 @@ func (b back) Validator(group, version, resource string) func(obj map[string]any
 		return errs
 	}
 }
+
+func (b back) ShowSearches(from any) { b.api.Control().ShowSearches(from.(control.Searches)) }
 
 func (b back) HistoryBytes() int64 { return b.api.Cluster().Store().HistoryBytes() }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/apitest"
+	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // index returns the index of the control endpoint in a media type.
@@ -80,6 +81,7 @@ func TestControlIndex(t *testing.T) {
 // Each example of the index succeeds.
 func TestControlIndexExamples(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithProcess("manager", func(os.Signal) error { return nil }))
+	backdoor.Of(srv).ShowSearches(oneSearch{})
 	_, body := index(t, srv, "/debug/fakeapi/", "*/*")
 	example := regexp.MustCompile(`curl --insecure (?:-X (\w+) )?'?` + regexp.QuoteMeta(srv.URL) + `([^' \n]*)'?(?: --json '(.*)')?\n`)
 	examples := example.FindAllStringSubmatch(body, -1)

@@ -19,6 +19,10 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/apitest"
+	"github.com/kubefake/kubefake/internal/backdoor"
+	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/story"
+	_ "github.com/kubefake/kubefake/scenarios" // plays scenarios
 )
 
 // openAPI returns the OpenAPI document of the control endpoint.
@@ -92,10 +96,26 @@ func conforms(document map[string]any, schema map[string]any, v any, path string
 	return errs
 }
 
+// oneSearch has one of everything that a search leaves.
+type oneSearch struct{}
+
+func (oneSearch) Explored() (control.Explored, error) {
+	found := []control.ExploredFinding{{Oracle: "end-state", Subject: "pods", Plan: []json.RawMessage{json.RawMessage("{}")}, Decisions: []string{"crash"}}}
+	return control.Explored{Directory: "plans", Systems: []control.ExploredSystem{{
+		Running: []control.RunningSearch{{Summary: "1 of 2"}}, Findings: found, Unrepeated: found, Coverage: []control.ExploredCoverage{{Sort: "write", Action: "crash"}},
+		Permissions: []control.ExploredPermission{{Verb: "get", Resource: "pods"}},
+	}}}, nil
+}
+
+func (oneSearch) Story(string) (*story.Story, error) {
+	return &story.Story{Format: story.Format, Revisions: []story.Revision{}, Readers: []story.Reader{}, Requests: []story.Request{}, Notes: []story.Note{}}, nil
+}
+
 // Every request of the OpenAPI document works, and its answer is as described.
 func TestControlOpenAPI(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithTLS(), fakeapi.WithManualClock(apitest.Epoch), fakeapi.WithObjects(apitest.ConfigMap("a", "1")),
 		fakeapi.WithProcess("manager", func(os.Signal) error { return nil }))
+	backdoor.Of(srv).ShowSearches(oneSearch{})
 	document := openAPI(t, srv)
 	call := func(method, path, query, body string) (int, any) {
 		t.Helper()

@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -156,6 +157,18 @@ func (h *host) Kubeconfig(user authn.User) (control.Kubeconfig, error) {
 		}
 	}
 	return control.Kubeconfig{Kubeconfig: string(file), Token: c.BearerToken}, nil
+}
+
+func (h *host) Play(ctx context.Context, text string) (control.Played, error) {
+	if control.PlayScenarios == nil {
+		return control.Played{}, status.Failure(http.StatusNotImplemented, status.ReasonInternalError,
+			"the program of the server does not have package scenarios, which plays scenarios; fakeapi serve does, and fakeapi play plays them against any server", nil)
+	}
+	token := ""
+	if c, err := h.Kubeconfig(*authn.Administrator()); err == nil {
+		token = c.Token
+	}
+	return control.PlayScenarios(ctx, h.server.URL, h.server.Transport(), token, text)
 }
 
 func (h *host) InstallWebhooks(in control.Webhooks) (control.WebhookListener, error) {

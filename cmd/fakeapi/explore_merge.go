@@ -72,62 +72,11 @@ func mergeText(out io.Writer, merged []*explore.Merged) error {
 	return nil
 }
 
-type mergedJSON struct {
-	Name       string           `json:"name"`
-	Searches   int              `json:"searches"`
-	Plans      int              `json:"plans"`
-	Writes     int              `json:"writePoints"`
-	Deliveries int              `json:"deliveryPoints"`
-	Lists      int              `json:"listPoints"`
-	Findings   []mergedFinding  `json:"findings"`
-	Unrepeated []mergedFinding  `json:"unrepeated"`
-	Coverage   []mergedCoverage `json:"coverage"`
-
-	Permissions []explore.Permission `json:"permissions"`
-}
-
-type mergedFinding struct {
-	Oracle   explore.Oracle `json:"oracle"`
-	Subject  string         `json:"subject"`
-	Detail   string         `json:"detail"`
-	Plan     explore.Plan   `json:"plan"`
-	Plans    int            `json:"plans"`
-	Tried    int            `json:"tried"`
-	Repeated int            `json:"repeated"`
-	File     string         `json:"file,omitempty"`
-	Story    string         `json:"story,omitempty"`
-	Command  string         `json:"command,omitempty"`
-}
-
-type mergedCoverage struct {
-	Sort   string         `json:"sort"`
-	Action explore.Action `json:"action"`
-	Points int            `json:"points"`
-	Done   int            `json:"done"`
-	Equal  int            `json:"equal"`
-}
-
 func mergeJSON(out io.Writer, merged []*explore.Merged) error {
-	findings := func(from []*explore.Finding) []mergedFinding {
-		to := []mergedFinding{}
-		for _, f := range from {
-			to = append(to, mergedFinding{f.Oracle, f.Subject, f.Detail, f.Plan, f.Plans, f.Tried, f.Repeated, f.File, f.Story, f.Command})
-		}
-		return to
-	}
-	systems := []mergedJSON{}
-	for _, m := range merged {
-		s := mergedJSON{m.Name, m.Searches, m.Plans, m.Points.Writes, m.Points.Deliveries, m.Points.Lists,
-			findings(m.Findings), findings(m.Unrepeated), []mergedCoverage{}, m.Permissions}
-		for _, c := range m.Coverage {
-			s.Coverage = append(s.Coverage, mergedCoverage{c.Sort, c.Action, c.Points, c.Done, c.Equal})
-		}
-		systems = append(systems, s)
-	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"systems": systems})
+	return e.Encode(map[string]any{"systems": merged})
 }
 
 // mergeJUnit prints JUnit XML: a suite for each system, with a case that fails for each finding.

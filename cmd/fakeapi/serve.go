@@ -22,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/scenarios"
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 // A serveCommand holds the flags of serve. Flags that kube-apiserver has too have
@@ -70,6 +71,7 @@ type serveCommand struct {
 	withParent       bool
 	deleteAtEnd      string // a directory
 	usage            string
+	explore          string // a directory
 
 	inputs  inputFS
 	watched apiserver.Files
@@ -187,6 +189,9 @@ func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakea
 	if c.usage != "" {
 		usage.Start(srv)
 	}
+	if c.explore != "" {
+		explore.Show(srv, c.explore)
+	}
 	for _, l := range c.lags {
 		if err := l.set(srv); err != nil {
 			srv.Close()
@@ -240,6 +245,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
 			fs.BoolVar(&c.quiet, "quiet", false, "print only the URL")
 			fs.StringVar(&c.usage, "usage", "", "write what clients have asked to `FILE` at the end, for fakeapi usage")
+			fs.StringVar(&c.explore, "explore", "", "show on the page of the server what searches of fakeapi explore, and of tests with -explore.dir, leave in `DIRECTORY`")
 			fs.BoolVar(&c.withParent, "with-parent", false, "end when the process that started this one has ended")
 			fs.StringVar(&c.deleteAtEnd, "delete-at-end", "", "delete `DIR` with all that it has when the server has ended")
 			fs.BoolVar(&c.control, "control", true, "serve the control endpoint /debug/fakeapi/")

@@ -68,6 +68,7 @@ func TestObjects(t *testing.T) {
 	assert.NotContains(t, text, "size: big")
 	assert.NotContains(t, p.texts("#resources button"), "pods 2")
 	assert.Equal(t, 1, p.shapes("moment"), "the chart shows the revision")
+	assert.Regexp(t, `managersees nothing of it1 version behindits view is at r\d+ of r\d+`, text, "what the manager saw then")
 	link, first := eval[string](p, `location.hash`), eval[int](p, `at.revision`)
 	p.click("#newer")
 	p.await(fmt.Sprintf(`at.revision > %d`, first))
@@ -155,12 +156,50 @@ func TestActions(t *testing.T) {
 	assert.Contains(t, p.submit("settle", nil), "done: settled at r")
 	assert.Contains(t, p.submit("compact", map[string]string{"watches": "on"}), "done: history begins at r")
 
-	assert.Equal(t, []string{"fakeapi play scenario.yaml --server " + w.URL}, p.texts(`[aria-label="Play a scenario"] .curl`))
 	assert.Equal(t, "done: the page of fork 1", p.submit("fork", nil))
 	fork := eval[string](p, `document.querySelector("[data-action=fork] .result a").href`)
 	f := openTab(t, fork, strings.TrimSuffix(fork, "debug/fakeapi/"))
 	f.await(`instance`)
 	assert.Equal(t, "live", f.texts("#state")[0])
+}
+
+// TestPlay checks that the page plays a scenario, from a text and from a file.
+func TestPlay(t *testing.T) {
+	w := serve(t)
+	p := openLive(w, "#pane=actions")
+	assert.Equal(t, []string{"jq -Rs '{scenarios: .}' scenario.yaml | curl " + w.URL + "/debug/fakeapi/play --json @-\nfakeapi play scenario.yaml --server " + w.URL}, p.texts("[data-action=play] .curl"))
+	assert.Equal(t, []string{`scenarios.Play(t, srv, "scenario.yaml")`}, p.texts("[data-action=play] .go"))
+	const scenario = `name: create one
+steps:
+- do: POST /api/v1/namespaces/default/configmaps
+  body: {metadata: {name: played}}
+  only: [metadata.name]
+  want: {status: 201, body: {metadata.name: played}}
+- pause: 1ms
+`
+	said := p.submit("play", map[string]string{"scenarios": scenario})
+	require.Equal(t, "done: passed create one, 2 of 2 steps", said)
+	_, err := w.Get("configmaps", "default", "played")
+	assert.NoError(t, err)
+	p.await(`model.lines.some((e) => e.text.includes("create configmaps default/played"))`)
+
+	file := filepath.Join(t.TempDir(), "again.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(scenario), 0o600))
+	var doc struct{ Root struct{ NodeID int } }
+	p.call("DOM.getDocument", nil, &doc)
+	var found struct{ NodeID int }
+	p.call("DOM.querySelector", object{"nodeId": doc.Root.NodeID, "selector": "[data-action=play] [type=file]"}, &found)
+	p.call("DOM.setFileInputFiles", object{"files": []string{file}, "nodeId": found.NodeID}, nil)
+	p.await(`document.querySelector("[data-action=play] textarea").value.includes("create one")`)
+	said = p.submit("play", nil)
+	assert.Contains(t, said, "differs create one, ")
+	assert.Contains(t, said, "409")
+
+	said = p.submit("play", map[string]string{"scenarios": "name: files\nfiles: [/etc/passwd]\nsteps:\n- pause: 1ms\n"})
+	assert.Contains(t, said, "the server reads no files for it")
+	p.forgive("400 (Bad Request)")
+	assert.Contains(t, p.submit("play", map[string]string{"scenarios": "steps: 3"}), "steps")
+	p.forgive("400 (Bad Request)")
 }
 
 func TestDownloads(t *testing.T) {

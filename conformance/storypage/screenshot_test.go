@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/faults"
+	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 // picture writes a picture of the page into the directory that SCREENSHOTS names.
@@ -34,7 +36,8 @@ func (p *tab) picture(name string, width, height int) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(os.Getenv("SCREENSHOTS"), name+".png"), data, 0o600))
 }
 
-// small returns a picture with the 200 colours that it has most of.
+// small returns a picture with at most 256 colours: those that it has most of, without those that look
+// like others.
 func small(in []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(in))
 	if err != nil {
@@ -52,7 +55,13 @@ func small(in []byte) ([]byte, error) {
 		all = append(all, c)
 	}
 	slices.SortFunc(all, func(a, b color.Color) int { return counts[b] - counts[a] })
-	out := image.NewPaletted(b, all[:min(200, len(all))])
+	var palette color.Palette
+	for _, c := range all {
+		if len(palette) < 256 && (len(palette) == 0 || differ(c, palette.Convert(c))) {
+			palette = append(palette, c)
+		}
+	}
+	out := image.NewPaletted(b, palette)
 	nearest := map[color.Color]uint8{}
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
@@ -69,6 +78,14 @@ func small(in []byte) ([]byte, error) {
 	e := png.Encoder{CompressionLevel: png.BestCompression}
 	err = e.Encode(&w, out)
 	return w.Bytes(), err
+}
+
+// differ reports whether two colours look different.
+func differ(a, b color.Color) bool {
+	ar, ag, ab, _ := a.RGBA()
+	br, bg, bb, _ := b.RGBA()
+	far := func(x, y uint32) bool { return max(x, y)-min(x, y) > 5<<8 }
+	return far(ar, br) || far(ag, bg) || far(ab, bb)
 }
 
 // both writes a picture for a wide window and one for a narrow one.
@@ -129,6 +146,10 @@ func TestPictures(t *testing.T) {
 		w.as("poller/v1", "GET", deployments+"/shop", "")
 	}
 	w.as("kubectl/v1", "DELETE", "/api/v1/namespaces/default/secrets/none", "")
+	_, err := w.Inject(faults.Fault{Verb: "delete", Resource: "deployments.apps", Code: 409, Times: 1})
+	require.NoError(t, err)
+	w.as("kubectl/v1", "GET", deployments+"/shop", "")
+	w.as("kubectl/v1", "DELETE", deployments+"/shop", "")
 	p = openLive(w, "")
 	p.both("timeline")
 	p.clickLine(p.find("spec.replicas 1 → 2"))
@@ -149,6 +170,15 @@ func TestPictures(t *testing.T) {
 	p.click("#tab-findings")
 	p.await(`byId("findings").querySelector("[data-rule]")`)
 	p.both("findings")
+	t.Chdir(t.TempDir()) // the page shows the name of the directory
+	shown := make(chan struct{})
+	close(shown)
+	_, err = explore.Search(t.Context(), forgetful("plans", shown))
+	require.NoError(t, err)
+	explore.Show(w.Server, "plans")
+	p.click("#tab-explore")
+	p.await(`byId("explore").querySelector(".finding")`)
+	p.both("explore")
 	p.click("#theme")
 	p.click("#tab-events")
 	p.both("dark")

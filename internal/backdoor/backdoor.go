@@ -52,4 +52,8 @@ type Server interface {
 	// HistoryBytes returns the bytes of memory that only the history occupies: old versions of
 	// objects, and what the log of writes itself needs.
 	HistoryBytes() int64
+
+	// ShowSearches makes the control endpoint show searches of package scenarios/explore, a
+	// control.Searches.
+	ShowSearches(from any)
 }

@@ -75,6 +75,8 @@ func operationOf(a faults.Action) (*Operation, error) {
 		case op.ID != a.Operation:
 		case op.Method == http.MethodGet:
 			return nil, errors.New("the operation only reads")
+		case op.ID == "play":
+			return nil, errors.New("a fault cannot play a scenario, because the scenario waits for the fault")
 		case op.ID == "settle":
 			return nil, errors.New("a fault cannot wait until the server has settled, because the server waits for the fault")
 		default:

@@ -51,7 +51,8 @@ type Control struct {
 	activity  *activity.Tracker
 	snapshots sync.Map // of names to *storage.Snapshot
 	host      atomic.Pointer[Host]
-	started   time.Time // on the wall clock
+	searches  atomic.Pointer[Searches] // nil if there are none
+	started   time.Time                // on the wall clock
 	// showSecrets makes stories and requests show secrets.
 	showSecrets bool
 }

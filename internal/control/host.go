@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -33,6 +34,8 @@ type Host interface {
 	Release() string
 	// Kubeconfig returns a kubeconfig file with a token of a user.
 	Kubeconfig(user authn.User) (Kubeconfig, error)
+	// Play plays the scenarios of a text against the server, until they have ended or ctx does.
+	Play(ctx context.Context, text string) (Played, error)
 	// InstallWebhooks lets the client serve webhooks.
 	InstallWebhooks(Webhooks) (WebhookListener, error)
 }
@@ -43,12 +46,21 @@ func (c *Control) SetHost(h Host) { c.host.Store(&h) }
 // onHost returns an endpoint that calls f with the host of the server.
 func onHost[In, Out any](f func(Host, In) (Out, error)) endpoint {
 	return serve(func(c *Control, _ *Request, in In) (out Out, err error) {
-		h := c.host.Load()
-		if h == nil {
-			return out, status.Failure(http.StatusServiceUnavailable, status.ReasonServiceUnavailable, "the server has no listener of its own", nil)
+		h, err := c.theHost()
+		if err != nil {
+			return out, err
 		}
-		return f(*h, in)
+		return f(h, in)
 	})
+}
+
+// theHost returns the host of the server.
+func (c *Control) theHost() (Host, error) {
+	h := c.host.Load()
+	if h == nil {
+		return nil, status.Failure(http.StatusServiceUnavailable, status.ReasonServiceUnavailable, "the server has no listener of its own", nil)
+	}
+	return *h, nil
 }
 
 // A Fork is a server that began with the state, history, lags and faults of another

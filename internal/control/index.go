@@ -23,6 +23,10 @@ var Operations = []Operation{
 	{"GET", "revisions", "revisions", "writes field by field, as the story has them", "revision=1", "", serve((*Control).revisions)},
 
 	{"GET", "scenario", "scenario", "the requests of clients as a scenario, which fakeapi play repeats", "from=1", "", serve((*Control).scenario)},
+	{"POST", "play", "play", "plays scenarios and compares the answers", "", `{"scenarios": "name: read\nsteps:\n- do: GET /api/v1/namespaces/default\n  only: [metadata.name]\n  want: {body: {metadata.name: default}}\n"}`, serve((*Control).play)},
+
+	{"GET", "explore", "explored", "what searches of explore have tried and found so far", "", "", serve((*Control).explored)},
+	{"GET", "explore/story", "findingStory", "the story of a finding; a page in a browser", "name=NAME", "", serve((*Control).findingStory)},
 
 	{"POST", "objects", "changeObjects", "stores and removes objects without admission", "", `{"store": [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}]}`, serve((*Control).objects)},
 	{"POST", "snapshot", "snapshot", "keeps the state under a name", "", `{"name": "before"}`, serve((*Control).snapshot)},

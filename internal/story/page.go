@@ -1,9 +1,12 @@
 package story
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"html"
 	"io"
 	"io/fs"
@@ -21,7 +24,7 @@ var page embed.FS
 
 // scripts are the scripts of the page, in the order in which they run.
 var scripts = []string{
-	"text.js", "server.js", "file.js", "model.js", "scale.js", "lanes.js", "paint.js", "chart.js", "list.js", "details.js", "main.js", "objects.js", "actions.js", "findings.js", "start.js",
+	"text.js", "server.js", "file.js", "model.js", "scale.js", "lanes.js", "paint.js", "chart.js", "list.js", "details.js", "main.js", "objects.js", "actions.js", "findings.js", "explore.js", "start.js",
 }
 
 // template is the page without the title, the policy and the story.
@@ -67,6 +70,26 @@ func (s *Story) WritePage(w io.Writer) error {
 	_, err = fill(cmp.Or(s.Title, "fakeapi"), pagePolicy(), string(data)).WriteString(w, template())
 	return err
 }
+
+// ReadPage returns the story of a page that WritePage has written. Nothing else of the page is used.
+func ReadPage(html []byte) (*Story, error) {
+	_, data, _ := bytes.Cut(html, []byte(storyElement))
+	data, _, found := bytes.Cut(data, []byte("</script>"))
+	if !found {
+		return nil, errors.New("the page has no story")
+	}
+	s := &Story{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("the story of the page: %w", err)
+	}
+	if s.Format != Format {
+		return nil, fmt.Errorf("the story of the page has the format %d, not %d", s.Format, Format)
+	}
+	return s, nil
+}
+
+// storyElement begins the element that has the story.
+const storyElement = `<script type="application/json" id="story">`
 
 // LivePage returns the page of a server. It is the page of a story that has no story: it reads
 // the parts of a [Follower] from the control endpoint, and what it shows besides.

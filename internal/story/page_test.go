@@ -35,6 +35,24 @@ func TestPageStory(t *testing.T) {
 	assert.Equal(t, string(want), data)
 }
 
+// A page can be read again.
+func TestReadPage(t *testing.T) {
+	s := exampleStory()
+	s.Title = `</script><b>`
+	html := pageOf(t, s)
+	again, err := ReadPage([]byte(html))
+	require.NoError(t, err)
+	assert.Equal(t, html, pageOf(t, again))
+	for text, want := range map[string]string{
+		"<p>": "the page has no story",
+		`<script type="application/json" id="story">null</script>`: "the story of the page has the format 0, not 1",
+		`<script type="application/json" id="story">[</script>`:    "the story of the page: unexpected end of JSON input",
+	} {
+		_, err := ReadPage([]byte(text))
+		assert.EqualError(t, err, want)
+	}
+}
+
 // The page loads nothing else and contains every script.
 func TestPageIsSelfContained(t *testing.T) {
 	html := pageOf(t, &Story{})

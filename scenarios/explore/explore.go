@@ -179,9 +179,14 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	x.base = base
 	x.began = time.Now()
 	x.deadline = x.began.Add(limit)
+	x.running = x.runningFileOf()
+	defer x.running.end()
+	if x.records() {
+		s.logf("fakeapi serve --explore %s shows the search on the page of a server, while it runs and afterwards", files.dir)
+	}
 	err = x.run(ctx)
 	x.report.Elapsed = time.Since(x.began)
-	if err == nil && s.Record && s.PlanFile == "" {
+	if err == nil && x.records() {
 		err = x.record().write()
 	}
 	return x.report, err

@@ -3,7 +3,9 @@ package explore
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,6 +42,9 @@ type record struct {
 	Findings    []*recordedFinding  `json:"findings"`
 	Unrepeated  []*recordedFinding  `json:"unrepeated"`
 
+	// Running is what the search says of itself while it goes on.
+	Running *Running `json:"running,omitempty"`
+
 	dir string // of the file
 }
 
@@ -68,18 +73,25 @@ type recordedFinding struct {
 	Story    string `json:"story,omitempty"`
 }
 
-// readRecords returns the records of a directory, by the names of their files.
-func readRecords(dir string) ([]*record, error) {
+// recordFiles matches the names of the files of records.
+const recordFiles = "search-*.json"
+
+// readRecords returns the records of a directory whose names match a pattern, by the names of their
+// files.
+func readRecords(dir, pattern string) ([]*record, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "search-*.json"))
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
 	if err != nil {
 		return nil, err
 	}
 	var out []*record
 	for _, name := range names {
 		text, err := inputfile.Read(name)
+		if errors.Is(err, fs.ErrNotExist) { // the search has ended meanwhile
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -95,16 +107,29 @@ func readRecords(dir string) ([]*record, error) {
 	return out, nil
 }
 
-// write writes the record to its directory.
+// write writes the record to its directory, under the name of its content.
 func (r *record) write() error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
+	return r.writeText(filepath.Join(r.dir, fmt.Sprintf("search-%.8x.json", sha256.Sum256(text))), text)
+}
+
+// writeTo writes the record to a file.
+func (r *record) writeTo(name string) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return r.writeText(name, text)
+}
+
+func (r *record) writeText(name string, text []byte) error {
 	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return err
 	}
-	return outputfile.WriteText(filepath.Join(r.dir, fmt.Sprintf("search-%.8x.json", sha256.Sum256(text))), text, 0o666)
+	return outputfile.WriteText(name, text, 0o666)
 }
 
 // record returns the record of the search.
@@ -182,7 +207,7 @@ func (s *search) remember() error {
 	if !s.system.Resume && !s.system.NewOnly {
 		return nil
 	}
-	records, err := readRecords(s.files.dir)
+	records, err := readRecords(s.files.dir, recordFiles)
 	if err != nil {
 		return err
 	}

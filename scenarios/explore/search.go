@@ -37,6 +37,8 @@ type search struct {
 	earlier *earlier // what is not tried again
 	number  int      // of plans, with those of other shards
 	ran     digests  // plans
+
+	running runningFile
 }
 
 // maxDecisions is the number of decisions of a random plan.
@@ -54,10 +56,13 @@ func (s *search) run(ctx context.Context) error {
 	if failed, err := s.saved(files); err != nil || failed && !s.system.Resume || s.files.only != "" {
 		return err
 	}
-	for _, next := range []func() []Plan{s.singles, s.pairs} {
-		plans := next()
+	for _, stage := range []struct {
+		name  string
+		plans func() []Plan
+	}{{singlesStage, s.singles}, {pairsStage, s.pairs}} {
+		plans := stage.plans()
 		s.system.logf("%d plans are next, after %d", len(plans), s.report.Plans)
-		if more, err := s.all(ctx, plans); err != nil || !more {
+		if more, err := s.all(ctx, stage.name, plans); err != nil || !more {
 			return err
 		}
 	}
@@ -378,7 +383,7 @@ func (s *search) random(ctx context.Context) error {
 		}
 		misses = 0
 		s.done[text] = true
-		if more, err := s.all(ctx, []Plan{plan}); err != nil || !more {
+		if more, err := s.all(ctx, randomStage, []Plan{plan}); err != nil || !more {
 			return err
 		}
 	}
@@ -413,10 +418,11 @@ func (s *search) own(plans []Plan) (own []numbered, more bool) {
 	return own, true
 }
 
-// all runs plans. It returns false when the search is over.
-func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
+// all runs plans of a stage. It returns false when the search is over.
+func (s *search) all(ctx context.Context, stage string, plans []Plan) (more bool, err error) {
 	n := max(1, s.system.Parallel)
 	own, more := s.own(plans)
+	s.running.begin(stage, len(own))
 	for batch := range slices.Chunk(own, n) {
 		if ctx.Err() != nil || time.Now().After(s.deadline) {
 			return false, nil
@@ -444,6 +450,8 @@ func (s *search) all(ctx context.Context, plans []Plan) (more bool, err error) {
 			if err := s.examine(o, batch[i].number); err != nil {
 				return false, err
 			}
+			s.running.Done++
+			s.say()
 			if len(s.report.Findings) > 0 && !s.system.All {
 				return false, nil
 			}

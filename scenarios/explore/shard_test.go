@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -55,6 +57,7 @@ func sharded(t *testing.T, dir string, shard explore.Shard) explore.System {
 	s := systemOf(t, copier{generate: true, once: true})
 	s.Workload = explore.Steps(time.Minute, paint("red"), paint("green"))
 	s.Dir, s.Shard, s.Record, s.All, s.Plans = dir, shard, true, true, 120
+	s.For = 10 * time.Minute // on a busy machine, too
 	return s
 }
 
@@ -95,6 +98,39 @@ func TestShards(t *testing.T) {
 	}
 	assert.Equal(t, whole.Plans, plans)
 	assert.Equal(t, text(t, one), text(t, union))
+}
+
+// Merge shows a search that has not ended.
+func TestMergeWhileRunning(t *testing.T) {
+	needsBubble(t)
+	dir := t.TempDir()
+	var during []*explore.Merged
+	s := sharded(t, dir, explore.Shard{Index: 1, Count: 2})
+	start := s.Start
+	s.Start = func(ctx context.Context, srv *fakeapi.Server) error {
+		if during == nil {
+			during, _ = explore.Merge(dir) // fails until the first plan was run
+		}
+		return start(ctx, srv)
+	}
+	report := explore.Find(t, s)
+	require.Len(t, during, 1)
+	assert.Equal(t, 0, during[0].Searches)
+	assert.Positive(t, during[0].States)
+	assert.Positive(t, during[0].Plans)
+	require.Len(t, during[0].Running, 1)
+	running := during[0].Running[0]
+	assert.Equal(t, "1/2", running.Shard)
+	assert.Equal(t, during[0].Plans, running.Done)
+	assert.Contains(t, during[0].String(), fmt.Sprintf("running: shard 1/2: %d of %d plans with one decision, after ", running.Done, running.Plans))
+
+	after, err := explore.Merge(dir)
+	require.NoError(t, err)
+	assert.Empty(t, after[0].Running)
+	assert.Equal(t, []int{1, report.Plans}, []int{after[0].Searches, after[0].Plans})
+	files, err := filepath.Glob(filepath.Join(dir, "running*"))
+	require.NoError(t, err)
+	assert.Empty(t, files)
 }
 
 // A search that continues an earlier one tries other plans.

@@ -358,6 +358,114 @@ export interface StoryScenario {
   omitted: number;
 }
 
+/** Scenarios are the scenarios of a file. */
+export interface Scenarios {
+  /** scenarios is the text of the file. It names no other files. */
+  scenarios: string;
+}
+
+/** Played are the results of scenarios, in their order. */
+export interface Played {
+  scenarios: PlayedScenario[];
+}
+
+/** A PlayedScenario is the result of a scenario. */
+export interface PlayedScenario {
+  name: string;
+  /** passed reports that all answers were as the scenario has them. */
+  passed: boolean;
+  /** steps is the number of steps that were run, and of the number of those of the scenario. */
+  steps: number;
+  of: number;
+  /** report says which answers differ; empty if none does. */
+  report?: string;
+}
+
+/** Explored is what searches have left in a directory. */
+export interface Explored {
+  /** directory is that of the searches; empty if the server shows none. */
+  directory?: string;
+  /** systems are what was explored, by name. */
+  systems: ExploredSystem[];
+}
+
+/** An ExploredSystem is a system under test with what all of its searches have tried and found. */
+export interface ExploredSystem {
+  /** name is that of the test; empty for searches that are no test's. */
+  name: string;
+  /** searches is the number of searches that have ended, and running are those that have not. */
+  searches: number;
+  running?: RunningSearch[];
+  /** plans is the number of plans that were run, and states that of the states that they reached. */
+  plans: number;
+  states: number;
+  /** writePoints, deliveryPoints and listPoints are the numbers of points of the reference run. */
+  writePoints: number;
+  deliveryPoints: number;
+  listPoints: number;
+  /** findings are what is wrong. unrepeated are violations that did not happen again. */
+  findings: ExploredFinding[];
+  unrepeated: ExploredFinding[];
+  coverage: ExploredCoverage[];
+  /** permissions are what the system asked for. */
+  permissions: ExploredPermission[];
+}
+
+/** A RunningSearch is a search that goes on. */
+export interface RunningSearch {
+  /** summary describes its progress on one line. */
+  summary: string;
+  /** done is the part of its time that has passed, from 0 to 1. */
+  done: number;
+  /** silent is the number of seconds since it has said something. More than a few mean that its
+   * process was killed. */
+  silent: number;
+}
+
+/** An ExploredFinding is a plan with which a system misbehaves. */
+export interface ExploredFinding {
+  /** oracle says what requires otherwise, of which object, and detail what is wrong. */
+  oracle: string;
+  subject: string;
+  detail: string;
+  /** plan has the decisions that are needed, and decisions has them in words. */
+  plan: Record<string, any>[];
+  decisions: string[];
+  /** plans is the number of plans with this violation. Its plan was tried so often, and repeated so
+   * often. */
+  plans: number;
+  tried: number;
+  repeated: number;
+  /** file is the file of the plan and story that of its story. storyName is the name by which the
+   * server knows the story. */
+  file?: string;
+  story?: string;
+  storyName?: string;
+  /** command runs the plan again. */
+  command?: string;
+}
+
+/** An ExploredCoverage says at how many points of a sort an action was done. */
+export interface ExploredCoverage {
+  /** sort is write, delivery or list. */
+  sort: string;
+  action: string;
+  /** points is the number of points, done at how many of them the action was done, and equal how
+   * many were skipped, because the server has the same state at another point. */
+  points: number;
+  done: number;
+  equal: number;
+}
+
+/** An ExploredPermission is a verb and a resource that a system asked for. */
+export interface ExploredPermission {
+  verb: string;
+  /** resource has its group and its subresource, as in deployments.apps/status. */
+  resource: string;
+  /** reference reports whether the system asked for it without faults too. */
+  reference?: boolean;
+}
+
 /** Objects are objects to store and to remove, in this order. Each is a write of its own. The first
  * error ends the request, and earlier writes stay. */
 export interface Objects {
@@ -975,6 +1083,15 @@ export class Control {
 
   /** The requests of clients as a scenario, which fakeapi play repeats. */
   scenario(query?: { from?: string; to?: string; client?: string; resource?: string; namespace?: string; name?: string; verb?: string; status?: string; showSecrets?: boolean }): Promise<StoryScenario>;
+
+  /** Plays scenarios and compares the answers. */
+  play(request: Scenarios): Promise<Played>;
+
+  /** What searches of explore have tried and found so far. */
+  explored(): Promise<Explored>;
+
+  /** The story of a finding; a page in a browser. */
+  findingStory(query?: { name?: string }): Promise<Story>;
 
   /** Keeps the state under a name. */
   snapshot(request?: SnapshotName): Promise<Revision>;

@@ -40,6 +40,18 @@ export class Control {
     return this.#send('GET', '/debug/fakeapi/scenario', query, undefined);
   }
 
+  play(request = {}) {
+    return this.#send('POST', '/debug/fakeapi/play', {}, request);
+  }
+
+  explored() {
+    return this.#send('GET', '/debug/fakeapi/explore', {}, undefined);
+  }
+
+  findingStory(query = {}) {
+    return this.#send('GET', '/debug/fakeapi/explore/story', query, undefined);
+  }
+
   snapshot(request = {}) {
     return this.#send('POST', '/debug/fakeapi/snapshot', {}, request);
   }

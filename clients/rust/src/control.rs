@@ -62,6 +62,21 @@ impl Control {
         self.connection.send("GET", "/debug/fakeapi/scenario", &[("from", from.iter().map(ToString::to_string).collect()), ("to", to.iter().map(ToString::to_string).collect()), ("client", client.iter().map(ToString::to_string).collect()), ("resource", resource.iter().map(ToString::to_string).collect()), ("namespace", namespace.iter().map(ToString::to_string).collect()), ("name", name.iter().map(ToString::to_string).collect()), ("verb", verb.iter().map(ToString::to_string).collect()), ("status", status.iter().map(ToString::to_string).collect()), ("showSecrets", show_secrets.iter().map(ToString::to_string).collect())], None::<&()>).await
     }
 
+    /// Plays scenarios and compares the answers.
+    pub async fn play(&self, request: &Scenarios) -> Result<Played> {
+        self.connection.send("POST", "/debug/fakeapi/play", &[], Some(request)).await
+    }
+
+    /// What searches of explore have tried and found so far.
+    pub async fn explored(&self) -> Result<Explored> {
+        self.connection.send("GET", "/debug/fakeapi/explore", &[], None::<&()>).await
+    }
+
+    /// The story of a finding; a page in a browser.
+    pub async fn finding_story(&self, name: Option<&str>) -> Result<Story> {
+        self.connection.send("GET", "/debug/fakeapi/explore/story", &[("name", name.iter().map(ToString::to_string).collect())], None::<&()>).await
+    }
+
     /// Keeps the state under a name.
     pub async fn snapshot(&self, request: &SnapshotName) -> Result<Revision> {
         self.connection.send("POST", "/debug/fakeapi/snapshot", &[], Some(request)).await
@@ -732,6 +747,143 @@ pub struct StoryScenario {
     /// omitted is how many requests cannot be repeated: writes that were refused or changed
     /// nothing, whose bodies the server does not keep.
     pub omitted: i64,
+}
+
+/// Scenarios are the scenarios of a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Scenarios {
+    /// scenarios is the text of the file. It names no other files.
+    pub scenarios: String,
+}
+
+/// Played are the results of scenarios, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Played {
+    pub scenarios: Vec<PlayedScenario>,
+}
+
+/// A PlayedScenario is the result of a scenario.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlayedScenario {
+    pub name: String,
+    /// passed reports that all answers were as the scenario has them.
+    pub passed: bool,
+    /// steps is the number of steps that were run, and of the number of those of the scenario.
+    pub steps: i64,
+    pub of: i64,
+    /// report says which answers differ; empty if none does.
+    #[serde(skip_serializing_if = "is_default")]
+    pub report: String,
+}
+
+/// Explored is what searches have left in a directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Explored {
+    /// directory is that of the searches; empty if the server shows none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub directory: String,
+    /// systems are what was explored, by name.
+    pub systems: Vec<ExploredSystem>,
+}
+
+/// An ExploredSystem is a system under test with what all of its searches have tried and found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExploredSystem {
+    /// name is that of the test; empty for searches that are no test's.
+    pub name: String,
+    /// searches is the number of searches that have ended, and running are those that have not.
+    pub searches: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub running: Vec<RunningSearch>,
+    /// plans is the number of plans that were run, and states that of the states that they reached.
+    pub plans: i64,
+    pub states: i64,
+    /// writePoints, deliveryPoints and listPoints are the numbers of points of the reference run.
+    #[serde(rename = "writePoints")]
+    pub write_points: i64,
+    #[serde(rename = "deliveryPoints")]
+    pub delivery_points: i64,
+    #[serde(rename = "listPoints")]
+    pub list_points: i64,
+    /// findings are what is wrong. unrepeated are violations that did not happen again.
+    pub findings: Vec<ExploredFinding>,
+    pub unrepeated: Vec<ExploredFinding>,
+    pub coverage: Vec<ExploredCoverage>,
+    /// permissions are what the system asked for.
+    pub permissions: Vec<ExploredPermission>,
+}
+
+/// A RunningSearch is a search that goes on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunningSearch {
+    /// summary describes its progress on one line.
+    pub summary: String,
+    /// done is the part of its time that has passed, from 0 to 1.
+    pub done: f64,
+    /// silent is the number of seconds since it has said something. More than a few mean that its
+    /// process was killed.
+    pub silent: i64,
+}
+
+/// An ExploredFinding is a plan with which a system misbehaves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExploredFinding {
+    /// oracle says what requires otherwise, of which object, and detail what is wrong.
+    pub oracle: String,
+    pub subject: String,
+    pub detail: String,
+    /// plan has the decisions that are needed, and decisions has them in words.
+    pub plan: Vec<Value>,
+    pub decisions: Vec<String>,
+    /// plans is the number of plans with this violation. Its plan was tried so often, and repeated
+    /// so often.
+    pub plans: i64,
+    pub tried: i64,
+    pub repeated: i64,
+    /// file is the file of the plan and story that of its story. storyName is the name by which the
+    /// server knows the story.
+    #[serde(skip_serializing_if = "is_default")]
+    pub file: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub story: String,
+    #[serde(rename = "storyName", skip_serializing_if = "is_default")]
+    pub story_name: String,
+    /// command runs the plan again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub command: String,
+}
+
+/// An ExploredCoverage says at how many points of a sort an action was done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExploredCoverage {
+    /// sort is write, delivery or list.
+    pub sort: String,
+    pub action: String,
+    /// points is the number of points, done at how many of them the action was done, and equal how
+    /// many were skipped, because the server has the same state at another point.
+    pub points: i64,
+    pub done: i64,
+    pub equal: i64,
+}
+
+/// An ExploredPermission is a verb and a resource that a system asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExploredPermission {
+    pub verb: String,
+    /// resource has its group and its subresource, as in deployments.apps/status.
+    pub resource: String,
+    /// reference reports whether the system asked for it without faults too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reference: bool,
 }
 
 /// Objects are objects to store and to remove, in this order. Each is a write of its own. The first

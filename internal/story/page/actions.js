@@ -80,6 +80,13 @@ const actions = [
     go: (v) => (v.ahead ? `srv.Settle(ctx, fakeapi.SettleOptions{Ahead: ${goDuration(v.ahead)}})` : "srv.Settle(ctx)"),
   },
   {
+    name: "play", title: "Play a scenario", about: "sends the requests of a file to this server and compares its answers",
+    fields: [{ name: "file", label: "File", type: "file" }, { name: "scenarios", label: "or its text", type: "textarea", placeholder: "steps:\n- do: GET /api/v1/namespaces/default" }],
+    requests: (v) => [["POST", "play", {}, { scenarios: v.scenarios }]], go: () => `scenarios.Play(t, srv, "scenario.yaml")`,
+    line: () => `jq -Rs '{scenarios: .}' scenario.yaml | ${server.commandLine("POST", "play", {}, null).replace(/'null'$/, "@-")}\nfakeapi play scenario.yaml --server ${location.origin}`,
+    done: (a) => `<ul class="played">${a.scenarios.map((s) => `<li><span class="${s.passed ? "" : "never"}">${s.passed ? "passed" : "differs"}</span> ${escape(s.name)}, ${s.steps} of ${plural(s.of, "step")}${s.report ? `<pre class="yaml">${escape(s.report)}</pre>` : ""}</li>`).join("")}</ul>`,
+  },
+  {
     name: "scenario", title: "These requests as a scenario", about: "a file that repeats the requests that pass the filter",
     fields: [{ name: "which", label: "Requests", value: "in view", options: ["in view", "all"] }],
     requests: (v) => [["GET", "scenario", { ...filter, ...(v.which === "all" ? {} : { from: chart.orderAt(chart.view.lo), to: chart.orderAt(chart.view.hi) }) }]],
@@ -100,10 +107,6 @@ function save(name, blob) {
   URL.revokeObjectURL(link.href);
 }
 
-// play is the one action that the server does not do itself: the command sends the requests.
-const play = `<section class="card" aria-label="Play a scenario"><h3>Play a scenario</h3><p class="facts">sends the requests of a file to this server and compares its answers</p>
-<code class="curl">fakeapi play scenario.yaml --server ${escape(location.origin)}</code><code class="go">scenarios.Play(t, srv, "scenario.yaml")</code></section>`;
-
 // Downloads are files that the server makes.
 const downloads = [
   { name: "story.html", title: "Story", about: "this page as a file", go: "srv.WriteStory(file)", read: async () => (await fetch(server.path("story"), { headers: { Accept: "text/html" } })).blob(), command: () => `${server.commandLine("GET", "story")} -H 'Accept: text/html' > story.html` },
@@ -116,9 +119,12 @@ let running = []; // the controllers that run, as they were selected
 class Actions {
   constructor() {
     this.box = byId("actions");
-    this.box.innerHTML = actions.map((a) => this.card(a)).join("") + play
+    this.box.innerHTML = actions.map((a) => this.card(a)).join("")
       + `<section class="card" aria-label="Downloads"><h3>Downloads</h3>${downloads.map((d) => `<p><button type="button" data-download="${d.name}">${d.title}</button> <span class="facts">${d.about}</span></p>`).join("")}<code id="download-line" class="curl"></code><code id="download-go" class="go"></code></section>`;
     for (const a of actions) this.form(a.name).addEventListener("submit", (e) => this.run(e, a));
+    this.box.addEventListener("change", async (e) => {
+      if (e.target.type === "file" && e.target.files[0]) e.target.form.elements.scenarios.value = await e.target.files[0].text();
+    });
     this.box.addEventListener("input", (e) => this.describe(actions.find((a) => a.name === e.target.form?.dataset.action)));
     this.box.addEventListener("click", (e) => e.target.dataset.download && this.download(downloads.find((d) => d.name === e.target.dataset.download)));
   }
@@ -135,6 +141,8 @@ class Actions {
 
   field(f) {
     if (f.options) return `<select name="${f.name}">${f.options.map((o) => `<option ${o === f.value ? "selected" : ""}>${o}</option>`).join("")}</select>`;
+    if (f.type === "file") return `<input type="file" name="${f.name}" accept=".yaml,.yml,.json">`;
+    if (f.type === "textarea") return `<textarea name="${f.name}" rows="6" placeholder="${f.placeholder}" autocomplete="off" spellcheck="false"></textarea>`;
     if (f.type === "checkbox") return `<input type="checkbox" name="${f.name}">`;
     return `<input name="${f.name}" type="${f.type || "text"}" value="${f.value}" placeholder="${f.placeholder || ""}" ${f.list ? `list="${f.list}"` : ""} size="12" autocomplete="off" spellcheck="false">`;
   }

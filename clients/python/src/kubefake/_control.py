@@ -442,6 +442,134 @@ class StoryScenario(TypedDict):
     omitted: int
 
 
+class Scenarios(TypedDict):
+    """Scenarios are the scenarios of a file."""
+    # scenarios is the text of the file. It names no other files.
+    scenarios: str
+
+
+class Played(TypedDict):
+    """Played are the results of scenarios, in their order."""
+    scenarios: List[PlayedScenario]
+
+
+class _PlayedScenario(TypedDict):
+    """A PlayedScenario is the result of a scenario."""
+    name: str
+    # passed reports that all answers were as the scenario has them.
+    passed: bool
+    # steps is the number of steps that were run, and of the number of those of the scenario.
+    steps: int
+    of: int
+
+
+class PlayedScenario(_PlayedScenario, total=False):
+    """A PlayedScenario is the result of a scenario."""
+    # report says which answers differ; empty if none does.
+    report: str
+
+
+class _Explored(TypedDict):
+    """Explored is what searches have left in a directory."""
+    # systems are what was explored, by name.
+    systems: List[ExploredSystem]
+
+
+class Explored(_Explored, total=False):
+    """Explored is what searches have left in a directory."""
+    # directory is that of the searches; empty if the server shows none.
+    directory: str
+
+
+class _ExploredSystem(TypedDict):
+    """An ExploredSystem is a system under test with what all of its searches have tried and found."""
+    # name is that of the test; empty for searches that are no test's.
+    name: str
+    # searches is the number of searches that have ended, and running are those that have not.
+    searches: int
+    # plans is the number of plans that were run, and states that of the states that they reached.
+    plans: int
+    states: int
+    # writePoints, deliveryPoints and listPoints are the numbers of points of the reference run.
+    writePoints: int
+    deliveryPoints: int
+    listPoints: int
+    # findings are what is wrong. unrepeated are violations that did not happen again.
+    findings: List[ExploredFinding]
+    unrepeated: List[ExploredFinding]
+    coverage: List[ExploredCoverage]
+    # permissions are what the system asked for.
+    permissions: List[ExploredPermission]
+
+
+class ExploredSystem(_ExploredSystem, total=False):
+    """An ExploredSystem is a system under test with what all of its searches have tried and found."""
+    running: List[RunningSearch]
+
+
+class RunningSearch(TypedDict):
+    """A RunningSearch is a search that goes on."""
+    # summary describes its progress on one line.
+    summary: str
+    # done is the part of its time that has passed, from 0 to 1.
+    done: float
+    # silent is the number of seconds since it has said something. More than a few mean that its
+    # process was killed.
+    silent: int
+
+
+class _ExploredFinding(TypedDict):
+    """An ExploredFinding is a plan with which a system misbehaves."""
+    # oracle says what requires otherwise, of which object, and detail what is wrong.
+    oracle: str
+    subject: str
+    detail: str
+    # plan has the decisions that are needed, and decisions has them in words.
+    plan: List[Dict[str, Any]]
+    decisions: List[str]
+    # plans is the number of plans with this violation. Its plan was tried so often, and repeated so
+    # often.
+    plans: int
+    tried: int
+    repeated: int
+
+
+class ExploredFinding(_ExploredFinding, total=False):
+    """An ExploredFinding is a plan with which a system misbehaves."""
+    # file is the file of the plan and story that of its story. storyName is the name by which the
+    # server knows the story.
+    file: str
+    story: str
+    storyName: str
+    # command runs the plan again.
+    command: str
+
+
+class ExploredCoverage(TypedDict):
+    """An ExploredCoverage says at how many points of a sort an action was done."""
+    # sort is write, delivery or list.
+    sort: str
+    action: str
+    # points is the number of points, done at how many of them the action was done, and equal how
+    # many were skipped, because the server has the same state at another point.
+    points: int
+    done: int
+    equal: int
+
+
+class _ExploredPermission(TypedDict):
+    """An ExploredPermission is a verb and a resource that a system asked for."""
+    verb: str
+    # resource has its group and its subresource, as in deployments.apps/status.
+    resource: str
+
+
+class ExploredPermission(_ExploredPermission, total=False):
+    """An ExploredPermission is a verb and a resource that a system asked for."""
+    # reference reports whether the system asked for it without faults too.
+    reference: bool
+
+
 class Objects(TypedDict, total=False):
     """Objects are objects to store and to remove, in this order. Each is a write of its own. The first
     error ends the request, and earlier writes stay."""
@@ -1186,6 +1314,27 @@ class Control:
         :param show_secrets: showSecrets shows secrets, such as the data of Secrets.
         """
         answer: StoryScenario = self._send("GET", "/debug/fakeapi/scenario", {"from": from_, "to": to, "client": client, "resource": resource, "namespace": namespace, "name": name, "verb": verb, "status": status, "showSecrets": show_secrets}, None)
+        return answer
+
+    def play(self, *, scenarios: str) -> Played:
+        """Plays scenarios and compares the answers.
+
+        :param scenarios: scenarios is the text of the file. It names no other files.
+        """
+        answer: Played = self._send("POST", "/debug/fakeapi/play", {}, _given({"scenarios": scenarios}))
+        return answer
+
+    def explored(self) -> Explored:
+        """What searches of explore have tried and found so far."""
+        answer: Explored = self._send("GET", "/debug/fakeapi/explore", {}, None)
+        return answer
+
+    def finding_story(self, *, name: str | None = None) -> Story:
+        """The story of a finding; a page in a browser.
+
+        :param name: name is the storyName of the finding.
+        """
+        answer: Story = self._send("GET", "/debug/fakeapi/explore/story", {"name": name}, None)
         return answer
 
     def snapshot(self, *, name: str | None = None) -> Revision:

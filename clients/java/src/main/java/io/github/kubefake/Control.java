@@ -116,6 +116,26 @@ public final class Control {
     return new StoryScenario(send("GET", "/debug/fakeapi/scenario", query("from", from, "to", to, "client", client, "resource", resource, "namespace", namespace, "name", name, "verb", verb, "status", status, "showSecrets", showSecrets), null));
   }
 
+  /** Plays scenarios and compares the answers. */
+  public Played play(Scenarios request) {
+    return new Played(send("POST", "/debug/fakeapi/play", query(), request));
+  }
+
+  /** What searches of explore have tried and found so far. */
+  public Explored explored() {
+    return new Explored(send("GET", "/debug/fakeapi/explore", query(), null));
+  }
+
+  /** The story of a finding; a page in a browser. */
+  public Story findingStory() {
+    return findingStory(null);
+  }
+
+  /** The story of a finding; a page in a browser. */
+  public Story findingStory(String name) {
+    return new Story(send("GET", "/debug/fakeapi/explore/story", query("name", name), null));
+  }
+
   /** Keeps the state under a name. */
   public Revision snapshot() {
     return snapshot(new SnapshotName());
@@ -1280,6 +1300,272 @@ public final class Control {
      * whose bodies the server does not keep. */
     public long omitted() {
       return Json.integer(get("omitted"));
+    }
+  }
+
+  /** Scenarios are the scenarios of a file. */
+  public static final class Scenarios extends JsonObject {
+    public Scenarios() {}
+
+    /** scenarios is the text of the file. It names no other files. */
+    public Scenarios scenarios(String scenarios) {
+      set("scenarios", scenarios);
+      return this;
+    }
+  }
+
+  /** Played are the results of scenarios, in their order. */
+  public static final class Played extends JsonObject {
+    Played(Object fields) {
+      super(fields);
+    }
+
+    public List<PlayedScenario> scenarios() {
+      return Json.list(PlayedScenario::new).apply(get("scenarios"));
+    }
+  }
+
+  /** A PlayedScenario is the result of a scenario. */
+  public static final class PlayedScenario extends JsonObject {
+    PlayedScenario(Object fields) {
+      super(fields);
+    }
+
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    /** passed reports that all answers were as the scenario has them. */
+    public boolean passed() {
+      return Json.bool(get("passed"));
+    }
+
+    /** steps is the number of steps that were run, and of the number of those of the scenario. */
+    public long steps() {
+      return Json.integer(get("steps"));
+    }
+
+    public long of() {
+      return Json.integer(get("of"));
+    }
+
+    /** report says which answers differ; empty if none does. */
+    public String report() {
+      return Json.string(get("report"));
+    }
+  }
+
+  /** Explored is what searches have left in a directory. */
+  public static final class Explored extends JsonObject {
+    Explored(Object fields) {
+      super(fields);
+    }
+
+    /** directory is that of the searches; empty if the server shows none. */
+    public String directory() {
+      return Json.string(get("directory"));
+    }
+
+    /** systems are what was explored, by name. */
+    public List<ExploredSystem> systems() {
+      return Json.list(ExploredSystem::new).apply(get("systems"));
+    }
+  }
+
+  /** An ExploredSystem is a system under test with what all of its searches have tried and found. */
+  public static final class ExploredSystem extends JsonObject {
+    ExploredSystem(Object fields) {
+      super(fields);
+    }
+
+    /** name is that of the test; empty for searches that are no test's. */
+    public String name() {
+      return Json.string(get("name"));
+    }
+
+    /** searches is the number of searches that have ended, and running are those that have not. */
+    public long searches() {
+      return Json.integer(get("searches"));
+    }
+
+    public List<RunningSearch> running() {
+      return Json.list(RunningSearch::new).apply(get("running"));
+    }
+
+    /** plans is the number of plans that were run, and states that of the states that they reached. */
+    public long plans() {
+      return Json.integer(get("plans"));
+    }
+
+    public long states() {
+      return Json.integer(get("states"));
+    }
+
+    /** writePoints, deliveryPoints and listPoints are the numbers of points of the reference run. */
+    public long writePoints() {
+      return Json.integer(get("writePoints"));
+    }
+
+    public long deliveryPoints() {
+      return Json.integer(get("deliveryPoints"));
+    }
+
+    public long listPoints() {
+      return Json.integer(get("listPoints"));
+    }
+
+    /** findings are what is wrong. unrepeated are violations that did not happen again. */
+    public List<ExploredFinding> findings() {
+      return Json.list(ExploredFinding::new).apply(get("findings"));
+    }
+
+    public List<ExploredFinding> unrepeated() {
+      return Json.list(ExploredFinding::new).apply(get("unrepeated"));
+    }
+
+    public List<ExploredCoverage> coverage() {
+      return Json.list(ExploredCoverage::new).apply(get("coverage"));
+    }
+
+    /** permissions are what the system asked for. */
+    public List<ExploredPermission> permissions() {
+      return Json.list(ExploredPermission::new).apply(get("permissions"));
+    }
+  }
+
+  /** A RunningSearch is a search that goes on. */
+  public static final class RunningSearch extends JsonObject {
+    RunningSearch(Object fields) {
+      super(fields);
+    }
+
+    /** summary describes its progress on one line. */
+    public String summary() {
+      return Json.string(get("summary"));
+    }
+
+    /** done is the part of its time that has passed, from 0 to 1. */
+    public double done() {
+      return Json.number(get("done"));
+    }
+
+    /** silent is the number of seconds since it has said something. More than a few mean that its
+     * process was killed. */
+    public long silent() {
+      return Json.integer(get("silent"));
+    }
+  }
+
+  /** An ExploredFinding is a plan with which a system misbehaves. */
+  public static final class ExploredFinding extends JsonObject {
+    ExploredFinding(Object fields) {
+      super(fields);
+    }
+
+    /** oracle says what requires otherwise, of which object, and detail what is wrong. */
+    public String oracle() {
+      return Json.string(get("oracle"));
+    }
+
+    public String subject() {
+      return Json.string(get("subject"));
+    }
+
+    public String detail() {
+      return Json.string(get("detail"));
+    }
+
+    /** plan has the decisions that are needed, and decisions has them in words. */
+    public List<Map<String, Object>> plan() {
+      return Json.list(Json.map(v -> v)).apply(get("plan"));
+    }
+
+    public List<String> decisions() {
+      return Json.list(Json::string).apply(get("decisions"));
+    }
+
+    /** plans is the number of plans with this violation. Its plan was tried so often, and repeated
+     * so often. */
+    public long plans() {
+      return Json.integer(get("plans"));
+    }
+
+    public long tried() {
+      return Json.integer(get("tried"));
+    }
+
+    public long repeated() {
+      return Json.integer(get("repeated"));
+    }
+
+    /** file is the file of the plan and story that of its story. storyName is the name by which the
+     * server knows the story. */
+    public String file() {
+      return Json.string(get("file"));
+    }
+
+    public String story() {
+      return Json.string(get("story"));
+    }
+
+    public String storyName() {
+      return Json.string(get("storyName"));
+    }
+
+    /** command runs the plan again. */
+    public String command() {
+      return Json.string(get("command"));
+    }
+  }
+
+  /** An ExploredCoverage says at how many points of a sort an action was done. */
+  public static final class ExploredCoverage extends JsonObject {
+    ExploredCoverage(Object fields) {
+      super(fields);
+    }
+
+    /** sort is write, delivery or list. */
+    public String sort() {
+      return Json.string(get("sort"));
+    }
+
+    public String action() {
+      return Json.string(get("action"));
+    }
+
+    /** points is the number of points, done at how many of them the action was done, and equal how
+     * many were skipped, because the server has the same state at another point. */
+    public long points() {
+      return Json.integer(get("points"));
+    }
+
+    public long done() {
+      return Json.integer(get("done"));
+    }
+
+    public long equal() {
+      return Json.integer(get("equal"));
+    }
+  }
+
+  /** An ExploredPermission is a verb and a resource that a system asked for. */
+  public static final class ExploredPermission extends JsonObject {
+    ExploredPermission(Object fields) {
+      super(fields);
+    }
+
+    public String verb() {
+      return Json.string(get("verb"));
+    }
+
+    /** resource has its group and its subresource, as in deployments.apps/status. */
+    public String resource() {
+      return Json.string(get("resource"));
+    }
+
+    /** reference reports whether the system asked for it without faults too. */
+    public boolean reference() {
+      return Json.bool(get("reference"));
     }
   }
 
