@@ -1,13 +1,13 @@
 package scenarios
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/status"
 )
 
 // act runs a step that has no answer.
@@ -83,10 +83,4 @@ func (p *play) call(method, name, body string) (int, []byte, error) {
 }
 
 // message returns the message of a Status, or the body if it is no Status.
-func message(body []byte) string {
-	var status struct{ Message string }
-	if json.Unmarshal(body, &status) == nil && status.Message != "" {
-		return status.Message
-	}
-	return strings.TrimSpace(string(body))
-}
+func message(body []byte) string { return status.MessageOf(body) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/reflector"
 	"github.com/kubefake/kubefake/internal/scrub"
 )
 
@@ -67,7 +68,7 @@ type StateOptions struct {
 
 // An observation is the state of an object in a list or a watch event.
 type observation struct {
-	typ     *servedType
+	typ     *reflector.Type
 	object  map[string]any
 	deleted bool
 }
@@ -79,8 +80,8 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}
-	c := &reader{url: strings.TrimSuffix(o.URL, "/"), client: &http.Client{Transport: o.Transport}}
-	types, err := c.findTypes(ctx, o.Resources)
+	c := &reflector.Client{URL: strings.TrimSuffix(o.URL, "/"), HTTP: &http.Client{Transport: o.Transport}, UserAgent: "fakeapi-record"}
+	types, err := findTypes(ctx, c, o.Resources)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +97,10 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 		r.warn = func(string) {}
 	}
 	var initial []observation
-	var reflectors []*reflector
+	var reflectors []*reflector.Reflector
 	for _, t := range types {
-		f := &reflector{reader: c, recording: r, typ: t, path: t.path(o.Namespace)}
-		objects, err := f.list(ctx)
+		f := &reflector.Reflector{Client: c, Sink: recordingSink{r}, Type: t, Path: t.Path(o.Namespace)}
+		objects, err := f.List(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 		}
 		reflectors = append(reflectors, f)
 	}
-	prerequisites, err := c.prerequisites(ctx, initial, types, o.Namespace)
+	prerequisites, err := prerequisites(ctx, c, initial, types, o.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +119,8 @@ func RecordState(ctx context.Context, o StateOptions) (*StateRecording, error) {
 		r.running.Add(1)
 		go func() {
 			defer r.running.Done()
-			if err := f.run(ctx); err != nil {
-				r.fail(fmt.Errorf("%s: %w", f.typ, err))
+			if err := f.Run(ctx); err != nil {
+				r.fail(fmt.Errorf("%s: %w", f.Type, err))
 			}
 		}()
 	}
@@ -175,6 +176,20 @@ func (r *StateRecording) fail(err error) {
 	}
 }
 
+// A recordingSink adds what reflectors observe to a recording.
+type recordingSink struct{ *StateRecording }
+
+// Add implements [reflector.Sink].
+func (s recordingSink) Add(t *reflector.Type, obj map[string]any, deleted bool) {
+	s.add(observation{typ: t, object: obj, deleted: deleted})
+}
+
+// Reached implements [reflector.Sink].
+func (s recordingSink) Reached() { s.reached() }
+
+// Unreachable implements [reflector.Sink].
+func (s recordingSink) Unreachable(cause error) error { return s.unreachable(cause) }
+
 // reached records that the server has answered.
 func (r *StateRecording) reached() {
 	r.mu.Lock()
@@ -209,7 +224,7 @@ func (r *StateRecording) addInitial(initial []observation) {
 	var first, rest Change
 	for _, o := range initial {
 		c := &rest
-		if o.typ.isPrerequisite() {
+		if isPrerequisite(o.typ) {
 			c = &first
 		}
 		o.addTo(c, r.scrub)

@@ -111,6 +111,15 @@ func (s *Status) JSON() []byte {
 	return append(b, '\n')
 }
 
+// MessageOf returns the message of a Status in JSON, or the text itself if it is no Status.
+func MessageOf(body []byte) string {
+	var st struct{ Message string }
+	if json.Unmarshal(body, &st) == nil && st.Message != "" {
+		return st.Message
+	}
+	return strings.TrimSpace(string(body))
+}
+
 // Failure returns a failed Status. details may be nil.
 func Failure(code int, reason, message string, details *Details) *Status {
 	return &Status{Kind: "Status", APIVersion: "v1", Status: "Failure", Message: message, Reason: reason, Details: details, Code: int32(code)}
