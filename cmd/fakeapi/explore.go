@@ -37,6 +37,7 @@ type exploreCommand struct {
 	all      bool
 	dir      string
 	plan     string
+	real     string
 	shard    string
 	resume   bool
 	newOnly  bool
@@ -86,6 +87,7 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.BoolVar(&c.all, "all", false, "continue after a finding, and report all")
 			fs.StringVar(&c.dir, "dir", "", "play the plans in `DIRECTORY` first, and write the plans, the stories of findings and what was tried into it")
 			fs.StringVar(&c.plan, "plan", "", "run only the plan in `FILE`, which --dir has kept")
+			fs.StringVar(&c.real, "real", "", "play the plan of --plan against the API server of the kubeconfig `FILE`, through a proxy")
 			fs.StringVar(&c.shard, "shard", "", "run the plans of a `SHARD`, such as 2/8; 8 is that of JOB_COMPLETION_INDEX among eight")
 			fs.BoolVar(&c.resume, "resume", false, "leave out the plans that earlier searches of the same program have run, as --dir says")
 			fs.BoolVar(&c.newOnly, "new-only", false, "try only plans at points that no earlier search had, as --dir says")
@@ -107,6 +109,9 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 	}
 	if (c.resume || c.newOnly) && c.dir == "" {
 		return &usageError{errors.New("--resume and --new-only need --dir")}
+	}
+	if c.real != "" && c.plan == "" {
+		return &usageError{errors.New("--real needs --plan")}
 	}
 	program, err := exec.LookPath(command[0])
 	if err != nil {
@@ -140,7 +145,7 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 		},
 		Workload: explore.Scenario(c.workload),
 		Pace:     c.pace,
-		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir, PlanFile: c.plan,
+		Seed:     c.seed, For: c.limit, Plans: c.plans, Parallel: c.parallel, All: c.all, Dir: c.dir, PlanFile: c.plan, Real: c.real,
 		Shard: shard, Record: c.dir != "", Resume: c.resume, NewOnly: c.newOnly,
 		Log: func(line string) { fmt.Fprintln(c.out, line) },
 	})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -67,12 +69,21 @@ func TestExplore(t *testing.T) {
 		assert.Contains(t, errs.String(), "findings: 1")
 	}
 
-	out.Reset()
-	code = run(context.Background(), []string{
-		"explore", "--workload", workload, "--plan", saved[0], "--quiet=200ms", "--hold=200ms", "--", os.Args[0], "-test.run=^TestExploredProgram$", "{url}",
-	}, nil, &out, &errs)
-	assert.Equal(t, 1, code, "%s%s", &out, &errs)
-	assert.Contains(t, out.String(), "the plan of "+saved[0]+" fails")
+	real := fakeapi.Start(t)
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, real.Kubeconfig(), 0o600))
+	for want, flags := range map[string][]string{"": nil, " against " + real.URL: {"--real", kubeconfig}} {
+		out.Reset()
+		code = run(context.Background(), slices.Concat(
+			[]string{"explore", "--workload", workload, "--plan", saved[0], "--quiet=200ms", "--hold=200ms"}, flags,
+			[]string{"--", os.Args[0], "-test.run=^TestExploredProgram$", "{url}"},
+		), nil, &out, &errs)
+		assert.Equal(t, 1, code, "%s%s", &out, &errs)
+		assert.Contains(t, out.String(), "the plan of "+saved[0]+" fails"+want)
+	}
+	left, err := real.List("configmaps", "default")
+	require.NoError(t, err)
+	assert.Empty(t, left, "what the program has created remains")
 	errs.Reset()
 	assert.Equal(t, 1, run(context.Background(), []string{"play", saved[0]}, nil, &out, &errs))
 	assert.Contains(t, errs.String(), "fakeapi explore --plan "+saved[0]+" --workload FILE -- PROGRAM")
@@ -87,6 +98,7 @@ func TestExploreUsage(t *testing.T) {
 		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: --workload: testdata/tokens.csv: ",
 		"explore --workload w.yaml --shard 9/8 -- " + os.Args[0]:  "--shard: shard 9/8: a shard is written as 2/8, from 1/8 to 8/8",
 		"explore --workload w.yaml --resume -- " + os.Args[0]:     "--resume and --new-only need --dir",
+		"explore --workload w.yaml --real k -- " + os.Args[0]:     "--real needs --plan",
 		"explore merge":                                          "no directories",
 		"explore merge -o yaml testdata":                         `--output: "yaml" is not one of text, json, junit, html`,
 		"explore merge testdata":                                 "testdata: no search has left anything in it",

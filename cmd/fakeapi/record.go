@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -234,7 +232,7 @@ func (c *recordCommand) recordTraffic(ctx context.Context, out *scenarios.Record
 	if err := checkReachable(ctx, cluster); err != nil {
 		return false, err
 	}
-	handler, err := proxy(cluster)
+	handler, err := cluster.Proxy()
 	if err != nil {
 		return false, err
 	}
@@ -318,30 +316,4 @@ func (c *recordCommand) injectFaults(set *fault.Set) error {
 		}
 	}
 	return nil
-}
-
-// proxy returns a handler that forwards requests to a cluster with the user of its
-// kubeconfig, whatever user the client is.
-func proxy(cluster *kubeconfig.Cluster) (http.Handler, error) {
-	target, err := url.Parse(cluster.URL)
-	if err != nil {
-		return nil, err
-	}
-	return &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(target)
-			r.Out.Header.Del("Authorization")
-			if r.Out.Header.Get("Origin") != "" {
-				// That of this proxy, as crossorigin has checked.
-				r.Out.Header.Set("Origin", target.Scheme+"://"+target.Host)
-			}
-		},
-		Transport:     cluster.Transport,
-		FlushInterval: -1, // forward watch events at once
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusBadGateway)
-			w.Write(status.Failure(http.StatusBadGateway, "", "the recorded server: "+err.Error(), nil).JSON())
-		},
-	}, nil
 }

@@ -104,9 +104,12 @@ func (h *history) change(i int, write func(obj fakeapi.Object) error) error {
 // again if the object changes meanwhile.
 func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Object) error {
 	for {
-		present, err := m.srv.Get(r.plural+"."+r.group, r.namespace, generatedName)
+		present, err := m.get(ctx, m.url+"/"+generatedName)
+		if err != nil {
+			return err
+		}
 		method, url, next := http.MethodPost, m.url, maps.Clone(obj)
-		if err == nil {
+		if present != nil {
 			method, url = http.MethodPut, m.url+"/"+generatedName
 			next["metadata"] = present["metadata"]
 			if status, ok := present["status"]; ok {

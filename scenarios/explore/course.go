@@ -27,7 +27,7 @@ func leavesOut(ctx context.Context) bool {
 	if !t.course.direct || len(t.pauses)+1 >= t.course.pause {
 		return false
 	}
-	t.pauses = append(t.pauses, pause{revision: t.srv.Revision(), stopped: true})
+	t.pauses = append(t.pauses, pause{revision: t.target.revision(), stopped: true})
 	return true
 }
 

@@ -33,6 +33,7 @@ var (
 	seedFlag   = flag.Uint64("explore.seed", 0, "explore: the seed of random plans, instead of System.Seed")
 	repeatFlag = flag.Int("explore.repeat", 0, "explore: repeat each finding so often, instead of System.Repeat")
 	planFlag   = flag.String("explore.plan", "", "explore: run only the plan of this file")
+	realFlag   = flag.String("explore.real", "", "explore: play the plan of -explore.plan against the API server of this kubeconfig file")
 	shardFlag  = flag.String("explore.shard", "", "explore: run the plans of one of several shards, such as 2/8")
 	dirFlag    = flag.String("explore.dir", "", "explore: keep files in this directory, below the name of the test, with what was tried")
 	resumeFlag = flag.Bool("explore.resume", false, "explore: leave out what earlier searches have tried, as -explore.dir says")
@@ -45,7 +46,8 @@ var (
 //
 // These flags of go test replace fields of the System: -explore.for 5m, -explore.plans
 // 2000, -explore.all, -explore.seed 7, -explore.repeat 100, -explore.shard 2/8, -explore.dir DIR,
-// -explore.resume, -explore.new-only. With -explore.plan FILE only the plan of a file is run.
+// -explore.resume, -explore.new-only. With -explore.plan FILE only the plan of a file is run, with
+// -explore.real KUBECONFIG against a real API server.
 func Run(t TB, s System) {
 	t.Helper()
 	r := Find(t, s)
@@ -76,6 +78,9 @@ func Find(t TB, s System) *Report {
 	}
 	if *planFlag != "" {
 		s.PlanFile = *planFlag
+	}
+	if *realFlag != "" {
+		s.Real = *realFlag
 	}
 	s.All = s.All || *allFlag
 	s.Resume = s.Resume || *resumeFlag
@@ -136,6 +141,9 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	if s.Real != "" { // a real server has its own clock, and one state
+		bubble, s.Parallel, s.Record = nil, 1, false
+	}
 	s.Seed = max(s.Seed, 1)
 	if s.Repeat == 0 {
 		s.Repeat = 3
@@ -179,6 +187,18 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	x.base = base
 	x.began = time.Now()
 	x.deadline = x.began.Add(limit)
+	if s.Real != "" {
+		if x.real, err = connect(ctx, s.Real, base, s.logf); err != nil {
+			return nil, err
+		}
+		x.report.Server = x.real.String()
+		s.logf("playing %s against %s", s.PlanFile, x.real)
+		defer func() {
+			if err := x.real.close(); err != nil {
+				s.logf("%s: %v", x.real, err)
+			}
+		}()
+	}
 	x.running = x.runningFileOf()
 	defer x.running.end()
 	if x.records() {

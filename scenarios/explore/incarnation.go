@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
-	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // An incarnation is the system between a start and a crash. It has a front end of its own,
@@ -71,7 +70,7 @@ func (s *supervisor) run() {
 			}
 			pause <<= min(n, 6)
 		}
-		if s.trial.srv.Clock().Sleep(s.ctx, pause) != nil {
+		if s.trial.target.users().Clock().Sleep(s.ctx, pause) != nil {
 			return
 		}
 		s.mu.Lock()
@@ -111,12 +110,11 @@ func (s *supervisor) live() (crashed bool) {
 	s.mu.Lock()
 	s.current = i
 	s.mu.Unlock()
-	started, err := backdoor.Of(s.trial.server()).NewFrontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
+	front, err := s.trial.frontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
 	if err != nil {
 		s.exit(err.Error(), false)
 		return false
 	}
-	front := started.(*fakeapi.Server)
 	i.front = front
 	defer front.Close()
 	returned := make(chan error, 1)

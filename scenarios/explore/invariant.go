@@ -29,8 +29,8 @@ type State struct {
 
 // A stateReader has the objects at one revision of a run after the other.
 type stateReader struct {
-	base *fakeapi.Server // with the objects from before the run
-	live map[string]map[objectKey]fakeapi.Object
+	before func(resource string) []fakeapi.Object // the objects from before the run
+	live   map[string]map[objectKey]fakeapi.Object
 }
 
 // List returns the objects of a resource, such as "pods" or "deployments.apps", in the
@@ -48,8 +48,7 @@ func (s State) List(resource string) []fakeapi.Object {
 func (r *stateReader) resource(resource string) map[objectKey]fakeapi.Object {
 	if r.live[resource] == nil {
 		r.live[resource] = map[objectKey]fakeapi.Object{}
-		objects, _ := r.base.List(resource, "") // none of a resource that the run defines
-		for _, o := range objects {
+		for _, o := range r.before(resource) {
 			r.live[resource][objectKey{resource, o.Namespace(), o.Name()}] = o
 		}
 	}
@@ -94,7 +93,7 @@ func (j *judgement) invariants() {
 	if len(j.system.Invariants) == 0 {
 		return
 	}
-	r := &stateReader{base: j.run.base, live: map[string]map[objectKey]fakeapi.Object{}}
+	r := &stateReader{before: j.run.before, live: map[string]map[objectKey]fakeapi.Object{}}
 	broken := map[int]bool{}
 	for rest := j.run.changes; len(rest) > 0; {
 		revision := rest[0].revision
@@ -142,6 +141,9 @@ func (s *System) check() error {
 	}
 	if s.Start == nil {
 		wrong = append(wrong, "Start is nil")
+	}
+	if s.Real != "" && s.PlanFile == "" {
+		wrong = append(wrong, "a real server needs a plan: set PlanFile, or -explore.plan")
 	}
 	if wrong != nil {
 		return fmt.Errorf("explore: %s", strings.Join(wrong, "; "))

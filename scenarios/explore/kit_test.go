@@ -117,6 +117,8 @@ func (a *api) remove(path, uid string) error {
 type watched struct {
 	path string
 	keys func(o fakeapi.Object) []string // of what an object concerns
+	// old lists from the watch cache of the server.
+	old bool
 	// changed, if not nil, reports whether the change of an object concerns the controller.
 	changed func(old, now fakeapi.Object) bool
 }
@@ -209,7 +211,11 @@ func (c *controller) add(keys ...string) {
 // inform lists and watches a collection.
 func (c *controller) inform(w watched) {
 	for ; c.ctx.Err() == nil; wait(c.ctx) {
-		list, err := c.get(w.path)
+		path := w.path
+		if w.old {
+			path += "?resourceVersion=0"
+		}
+		list, err := c.get(path)
 		if err != nil {
 			continue
 		}
@@ -400,14 +406,17 @@ func replaced(in, value any, path []string) any {
 type users []func(a *api) error
 
 // workload returns the steps, with a pause after each of them.
-func (u users) workload() explore.Workload {
+func (u users) workload() explore.Workload { return u.workloadWith(5 * time.Second) }
+
+// workloadWith returns the steps, with a pause of d after each of them.
+func (u users) workloadWith(d time.Duration) explore.Workload {
 	var steps []func(srv *fakeapi.Server) error
 	for _, step := range u {
 		steps = append(steps, func(srv *fakeapi.Server) error {
 			return step(&api{ctx: context.Background(), srv: srv, agent: "user"})
 		})
 	}
-	return explore.Steps(5*time.Second, steps...)
+	return explore.Steps(d, steps...)
 }
 
 // applies returns a step that applies an object, as kubectl apply --server-side does.

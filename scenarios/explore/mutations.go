@@ -176,6 +176,26 @@ func (m *mutator) send(ctx context.Context, method, url, contentType string, bod
 	return nil
 }
 
+// get returns an object, nil if it does not exist.
+func (m *mutator) get(ctx context.Context, url string) (fakeapi.Object, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("User-Agent", "mutations")
+	resp, err := m.srv.Client().Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, nil
+	}
+	var o fakeapi.Object
+	err = json.NewDecoder(resp.Body).Decode(&o)
+	return o, err
+}
+
 // nested returns an object with a value at a path.
 func nested(path []string, value any) any {
 	for _, field := range slices.Backward(path) {

@@ -27,8 +27,8 @@ func (t *trial) nameOf(k objectKey) string {
 	if known {
 		return name
 	}
-	o, err := t.srv.Get(k.resource, k.namespace, k.name)
-	if err != nil {
+	o := t.target.object(k.resource, k.namespace, k.name, 0)
+	if o == nil {
 		return k.name // of an object that is about to be created, or is gone
 	}
 	name = stableName(o)

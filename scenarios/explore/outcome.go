@@ -18,9 +18,10 @@ import (
 
 // An outcome is what a trial has come to.
 type outcome struct {
-	base      *fakeapi.Server // of which the run had a fork
+	before    func(resource string) []fakeapi.Object // the objects from before the run
 	plan      Plan
 	fired     []bool // the decisions of the plan that were made
+	unmade    []Unmade
 	points    []seenPoint
 	requests  []*request
 	changes   []change
@@ -108,12 +109,12 @@ func (c *change) key() objectKey { return objectKey{c.what.Resource, c.what.Name
 func (t *trial) harvest() (revision int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, w := range t.srv.Writes(t.next) {
+	for _, w := range t.target.writes(t.next) {
 		t.next = w.Revision + 1
 		for _, c := range progress(w) {
 			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, manager: w.Writer.Manager, what: c}
 			if c.Type != journal.Deleted {
-				h.object, _ = t.srv.Get(c.Resource, c.Namespace, c.Name, fakeapi.AtRevision(w.Revision)) // nil if it was compacted by someone else
+				h.object = t.target.object(c.Resource, c.Namespace, c.Name, w.Revision) // nil if it was compacted by someone else
 			}
 			t.changes = append(t.changes, h)
 		}

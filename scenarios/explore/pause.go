@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
-	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // Pause lets the system work for d, which is of the clock of srv. A Workload calls it between its
@@ -34,11 +33,11 @@ func paused(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	_ = backdoor.Of(t.srv).RunControllers(ctx)
+	t.target.runControllers(ctx)
 	stopped := t.life.isStopped()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pauses = append(t.pauses, pause{revision: t.srv.Revision(), disturbed: t.inForce.Load() > 0, stopped: stopped})
+	t.pauses = append(t.pauses, pause{revision: t.target.revision(), disturbed: t.inForce.Load() > 0, stopped: stopped})
 	if len(t.pauses) == t.course.pause {
 		return errPaused
 	}

@@ -26,9 +26,22 @@ type Report struct {
 	Coverage []*Coverage
 	// Permissions are what the system asked for in all runs, sorted.
 	Permissions []Permission
+	// Server is the real server, with its version, of a System with Real; "" otherwise.
+	Server string
+	// Unmade are decisions of System.PlanFile that were not made.
+	Unmade []Unmade
 	// Elapsed is the real time of the search.
 	Elapsed time.Duration
 }
+
+// An Unmade is a decision that was not made.
+type Unmade struct {
+	Decision
+	Reason string
+}
+
+// String returns the decision with the reason.
+func (u Unmade) String() string { return fmt.Sprintf("not made: %s: %s", u.Decision, u.Reason) }
 
 // Points are numbers of points.
 type Points struct{ Writes, Deliveries, Lists int }
@@ -116,6 +129,12 @@ func (r *Report) coverageText() string {
 		fmt.Fprintf(&b, " in %v", r.Elapsed.Round(time.Millisecond))
 	}
 	fmt.Fprintf(&b, "; the reference run has %d writes, %d deliveries and %d lists", r.Points.Writes, r.Points.Deliveries, r.Points.Lists)
+	if r.Server != "" {
+		fmt.Fprintf(&b, "\n\tplayed against %s, on whose own clock", r.Server)
+	}
+	for _, u := range r.Unmade {
+		fmt.Fprintf(&b, "\n\t%s", u)
+	}
 	for _, c := range r.Coverage {
 		fmt.Fprintf(&b, "\n\t%s", c)
 	}
@@ -148,6 +167,8 @@ type Finding struct {
 	File, Story string
 	// Saved reports that the plan is one of a file, which still fails.
 	Saved bool
+	// Server is the real server against which the plan fails; "" without System.Real.
+	Server string
 	// Command runs the plan again; "" if it is not known.
 	Command string
 
@@ -163,7 +184,13 @@ func (f *Finding) String() string {
 	lines := []string{f.Violation.String()}
 	switch {
 	case f.Saved:
-		lines = append(lines, "the plan of "+f.File+" fails:")
+		line := "the plan of " + f.File + " fails:"
+		if f.Server != "" {
+			line = fmt.Sprintf("the plan of %s fails against %s (repeated %d of %d times):", f.File, f.Server, f.Repeated, f.Tried)
+		}
+		lines = append(lines, line)
+	case len(f.Plan) == 0 && f.Server != "":
+		lines = append(lines, fmt.Sprintf("against %s, without any fault (repeated %d of %d times)", f.Server, f.Repeated, f.Tried))
 	case len(f.Plan) == 0:
 		lines = append(lines, fmt.Sprintf("without any fault (repeated %d of %d times)", f.Repeated, f.Tried))
 	default:

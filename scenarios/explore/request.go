@@ -50,7 +50,7 @@ func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
 		t.requests = append(t.requests, q)
 		n := len(t.requests)
 		t.mu.Unlock()
-		if n%harvestInterval == 0 {
+		if n%harvestInterval == 0 && t.target.forgets() {
 			t.harvest()
 		}
 		if inTurns {

@@ -20,8 +20,9 @@ type search struct {
 	system   *System
 	pace     Pace
 	base     *fakeapi.Server
-	enclose  enclosure // calls a function, in a bubble if there is one
-	bubbles  bool      // enclose calls it in a bubble
+	real     *realCluster // in place of forks of base; nil without
+	enclose  enclosure    // calls a function, in a bubble if there is one
+	bubbles  bool         // enclose calls it in a bubble
 	began    time.Time
 	deadline time.Time
 	report   *Report
@@ -158,9 +159,18 @@ func (s *search) saved(files []*planFile) (failed bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		if s.files.only != "" {
+			s.report.Unmade = o.unmade
+		}
 		if v := s.violations(o, f.Pause, ref); len(v) > 0 {
 			failed = true
-			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page}
+			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page, ref: ref}
+			if s.real != nil {
+				finding.Server = s.report.Server
+				if err := s.confirm(finding); err != nil {
+					return false, err
+				}
+			}
 			if err := s.files.saveStory(finding); err != nil {
 				return false, err
 			}
@@ -194,7 +204,10 @@ func (s *search) follow(c course, plan Plan, page bool) (*outcome, error) {
 		if s.bubbles {
 			t.turns = newTurns(&steps)
 		}
-		o, err = t.run(s.base, page)
+		var on target
+		if on, err = s.newTarget(); err == nil {
+			o, err = t.run(on, page)
+		}
 		if s.bubbles {
 			time.Sleep(2 * stopTimeout) // for goroutines that look now and then whether they should end
 		}
@@ -210,6 +223,14 @@ func (s *search) follow(c course, plan Plan, page bool) (*outcome, error) {
 	}
 	o.summarize(s.pace)
 	return o, nil
+}
+
+// newTarget returns the server of a run.
+func (s *search) newTarget() (target, error) {
+	if s.real != nil {
+		return s.real.newTarget()
+	}
+	return newFork(s.base)
 }
 
 // An epoch gives each run in a bubble a later time than the one before. A bubble starts in
@@ -512,7 +533,7 @@ func (s *search) known(plan Plan, v Violation) bool {
 // found adds a finding, with the decisions that it needs, and saves it. The run was compared
 // with ref.
 func (s *search) found(f *Finding, ref *outcome) error {
-	f.Plans, f.Seed, f.ref = 1, s.system.Seed, ref
+	f.Plans, f.Seed, f.ref, f.Server = 1, s.system.Seed, ref, s.report.Server
 	if err := s.shrink(f); err != nil {
 		return err
 	}

@@ -87,6 +87,12 @@ type System struct {
 	// PlanFile, if not "", is the file of a plan that is run instead of a search. The test
 	// flag -explore.plan sets it.
 	PlanFile string
+	// Real, if not "", is the kubeconfig file of a real API server. The plan of PlanFile, which must
+	// be set, is played against it, through a proxy that makes the decisions. Start and Workload get
+	// servers that forward to it; methods of them that read or write past the API do not work. What
+	// Options create is created in it, and each run removes what it has made. A run that changes
+	// what existed before fails. The test flag -explore.real sets it.
+	Real string
 	// Log, if not nil, is called with lines about the progress.
 	Log func(line string)
 }

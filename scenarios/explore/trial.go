@@ -14,7 +14,6 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/journal"
-	"github.com/kubefake/kubefake/internal/backdoor"
 )
 
 // A trial is one run of the system: the reference run, or a run with a plan.
@@ -23,8 +22,8 @@ type trial struct {
 	pace   Pace
 	plan   Plan
 	course course // its pause is 0 for a workload that ends by itself
-	srv    *fakeapi.Server
-	base   int64 // revision of srv at the start
+	target target
+	base   int64 // revision of the target at the start
 
 	life  *supervisor
 	turns *turns // of requests and deliveries; nil without a bubble
@@ -40,10 +39,12 @@ type trial struct {
 	counts    map[Point]int // points seen, by their fields without Nth
 	fired     []bool        // decisions of the plan that were made
 	names     map[objectKey]string
-	releases  []func()        // of held watches
-	stale     *fakeapi.Server // the replica of which the next incarnation has a front end; nil for srv
-	changes   []change        // as far as they are harvested
-	next      int64           // revision of the first change that is not harvested
+	releases  []func()            // of held watches
+	stale     view                // of which the next incarnation has a front end; nil for the present state
+	unmade    map[Decision]string // why, of decisions that the target could not make
+	views     map[Decision]view
+	changes   []change // as far as they are harvested
+	next      int64    // revision of the first change that is not harvested
 }
 
 // A seenPoint is a point that a run has reached.
@@ -63,19 +64,21 @@ const harvestInterval = 256
 func (t *trial) runControllers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
-	_ = backdoor.Of(t.srv).RunControllers(ctx)
+	t.target.runControllers(ctx)
 }
 
 // run runs the trial. The outcome is complete, except that nothing is judged.
-func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
-	srv, err := from.NewFork()
-	if err != nil {
-		return nil, err
-	}
-	defer srv.Close()
-	t.srv, t.base, t.next = srv, srv.Revision(), srv.Revision()+1
+func (t *trial) run(on target, page bool) (*outcome, error) {
+	o, err := t.runOn(on, page)
+	return o, errors.Join(err, on.close())
+}
+
+func (t *trial) runOn(on target, page bool) (*outcome, error) {
+	t.target, t.base = on, on.revision()
+	t.next = t.base + 1
 	t.counts, t.names, t.fired = map[Point]int{}, map[objectKey]string{}, make([]bool, len(t.plan))
-	if _, err := srv.Inject(t.probes()...); err != nil {
+	t.unmade, t.views = map[Decision]string{}, map[Decision]view{}
+	if _, err := on.inject(t.probes()...); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -85,13 +88,13 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	}
 	t.life = newSupervisor(ctx, t)
 	go t.life.run()
-	o := &outcome{base: from, plan: t.plan}
+	o := &outcome{before: on.before, plan: t.plan}
 	t.started()
 
 	working, finish := context.WithTimeout(ctx, t.pace.Limit)
 	if t.system.Workload != nil {
 		time.Sleep(skew)
-		o.workload = t.system.Workload(context.WithValue(working, pauseKey{}, t), srv)
+		o.workload = t.system.Workload(context.WithValue(working, pauseKey{}, t), on.users())
 	}
 	if errors.Is(o.workload, errPaused) {
 		o.workload = nil
@@ -115,7 +118,7 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	t.harvest()
 	if page {
 		var b bytes.Buffer
-		if err := srv.WriteStory(&b); err != nil {
+		if err := on.story(&b); err != nil {
 			return nil, err
 		}
 		o.page = b.Bytes()
@@ -138,8 +141,29 @@ func (t *trial) run(from *fakeapi.Server, page bool) (*outcome, error) {
 	cancel()
 	<-t.life.done
 	o.exits, o.panics = t.life.exits, t.life.panics
+	o.unmade = t.whyUnmade()
 	t.release()
 	return o, nil
+}
+
+// whyUnmade returns the decisions that were not made, with the reasons.
+func (t *trial) whyUnmade() []Unmade {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Unmade
+	for i, d := range t.plan {
+		why := t.unmade[d]
+		switch v := t.views[d]; {
+		case !t.fired[i]:
+			why = "the run did not come to this point"
+		case v != nil && !v.used():
+			why = "the system has demanded the present state in each list after its start, which no API server answers from an older one"
+		}
+		if why != "" {
+			out = append(out, Unmade{d, why})
+		}
+	}
+	return out
 }
 
 const (
@@ -157,14 +181,14 @@ func (t *trial) started() {
 	defer cancel()
 	began, silent := time.Now(), t.turns == nil && t.plan == nil
 	for {
-		_ = t.srv.Settle(ctx) // a system that polls never settles
+		t.target.settle(ctx)
 		for t.turns != nil && !t.turns.steps.idle() && ctx.Err() == nil {
 			time.Sleep(stepTime)
 		}
 		t.mu.Lock()
 		asked := len(t.requests) > 0
 		t.mu.Unlock()
-		if asked || t.life.isDone() || t.srv.Clock().Sleep(ctx, t.pace.Restart) != nil {
+		if asked || t.life.isDone() || t.target.users().Clock().Sleep(ctx, t.pace.Restart) != nil {
 			return
 		}
 		if silent && time.Since(began) >= startNotice {
@@ -199,10 +223,10 @@ func (t *trial) release() {
 // longer than limit.
 func (t *trial) calm(quiet, limit time.Duration) bool {
 	began := time.Now()
-	last, seen := began, t.srv.Revision()
+	last, seen := began, t.target.revision()
 	for {
 		now := time.Now()
-		if writes := t.srv.Writes(seen + 1); len(writes) > 0 {
+		if writes := t.target.writes(seen + 1); len(writes) > 0 {
 			seen = writes[len(writes)-1].Revision
 			for _, w := range writes {
 				if len(progress(w)) > 0 || len(w.Changes) == 0 {
@@ -262,7 +286,7 @@ func (t *trial) observe(p *faults.Point) {
 	t.mu.Lock()
 	t.counts[pt]++
 	pt.Nth = t.counts[pt]
-	t.points = append(t.points, seenPoint{Point: pt, time: time.Now(), revision: t.srv.Revision()})
+	t.points = append(t.points, seenPoint{Point: pt, time: time.Now(), revision: t.target.revision()})
 	if pt.isWrite() {
 		q.point = len(t.points) - 1
 	}
@@ -276,8 +300,15 @@ func (t *trial) observe(p *faults.Point) {
 	}
 	t.mu.Unlock()
 	for _, do := range todo {
-		p.Note("explore: " + Decision{do, pt}.String())
-		t.act(do, p)
+		d := Decision{do, pt}
+		if why := t.target.refuses(do); why != "" {
+			t.mu.Lock()
+			t.unmade[d] = why
+			t.mu.Unlock()
+			continue
+		}
+		p.Note("explore: " + d.String())
+		t.act(d, p)
 	}
 }
 
@@ -287,7 +318,7 @@ func (t *trial) commit(p *faults.Point) {
 	t.mu.Lock()
 	lose, crash := q.lose, q.crash
 	if q.point >= 0 {
-		t.points[q.point].committed = t.srv.Revision()
+		t.points[q.point].committed = t.target.revision()
 	}
 	t.mu.Unlock()
 	if crash {
@@ -299,9 +330,9 @@ func (t *trial) commit(p *faults.Point) {
 }
 
 // act makes a decision at its point.
-func (t *trial) act(do Action, p *faults.Point) {
+func (t *trial) act(d Decision, p *faults.Point) {
 	q := requestOf(p.Request)
-	switch do {
+	switch do := d.Do; do {
 	case Crash, Stop:
 		t.life.crash(q.of, do == Stop)
 		p.Reset()
@@ -314,23 +345,23 @@ func (t *trial) act(do Action, p *faults.Point) {
 	case Expire:
 		p.Respond(faults.Fault{Code: http.StatusGone, Reason: "Expired"})
 	case Compact:
-		if err := t.srv.Compact(t.harvest()); err != nil { // later writes go on meanwhile
+		if err := t.target.compact(t.harvest()); err != nil { // later writes go on meanwhile
 			panic("explore: " + err.Error()) // unreachable: the revision exists
 		}
 		p.Respond(faults.Fault{Code: http.StatusInternalServerError})
 	case Hold:
 		t.hold(p, t.pace.Hold)
 	case Rewind:
-		t.rewind()
+		t.rewind(d)
 	case Delay:
 		d := t.pace.Hold / 4
-		late, err := t.srv.Inject(faults.Fault{EventDelay: d, Watches: faults.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
+		remove, err := t.target.inject(faults.Fault{EventDelay: d, Watches: faults.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
 		if err != nil {
 			panic("explore: " + err.Error()) // unreachable: the fault is valid
 		}
 		t.inForce.Add(1) // until the workload is over
 		t.mu.Lock()
-		t.releases = append(t.releases, late.Remove)
+		t.releases = append(t.releases, remove)
 		t.mu.Unlock()
 		t.hold(p, d)
 	}
@@ -353,45 +384,47 @@ func (t *trial) hold(p *faults.Point, d time.Duration) {
 	t.mu.Unlock()
 }
 
-// rewind makes a replica that stays at the present state.
-func (t *trial) rewind() {
-	r, err := t.srv.NewReplica()
-	if err == nil {
-		_, err = r.Inject(t.probes()...)
-	}
-	if err == nil {
-		err = r.SetLag("*", fakeapi.Lag{Frozen: true})
-	}
+// rewind makes a view that stays at the present state, for a decision.
+func (t *trial) rewind(d Decision) {
+	r, err := t.target.rewind(t.probes())
 	if err != nil {
-		panic("explore: " + err.Error()) // unreachable: srv is open, and the faults are valid
+		panic("explore: " + err.Error()) // unreachable: the target is open, and the faults are valid
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.stale == nil {
 		t.inForce.Add(1)
 	}
-	t.stale = r
+	t.stale, t.views[d] = r, r
 }
 
-// rewound reports whether there is a replica that no incarnation has used yet.
+// rewound reports whether there is a view that no incarnation has used yet.
 func (t *trial) rewound() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stale != nil
 }
 
-// server returns the server for the next incarnation. A replica that stays behind
+// frontEnd starts the front end of the next incarnation. A view that stays behind
 // continues after Pace.Hold.
-func (t *trial) server() *fakeapi.Server {
+func (t *trial) frontEnd(gate func(next http.Handler) http.Handler) (*fakeapi.Server, error) {
+	if v := t.takeView(); v != nil {
+		return v.frontEnd(gate)
+	}
+	return t.target.frontEnd(gate)
+}
+
+// takeView returns the view of the next incarnation, nil for the present state.
+func (t *trial) takeView() view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.stale
 	if r == nil || t.healed {
-		return t.srv
+		return nil
 	}
 	t.stale = nil
 	thaw := sync.OnceFunc(func() {
-		_ = r.SetLag("*", fakeapi.Lag{}) // the pattern is valid
+		r.thaw()
 		t.inForce.Add(-1)
 	})
 	timer := time.AfterFunc(t.pace.Hold, thaw)

@@ -79,7 +79,7 @@ func TestSkewed(t *testing.T) {
 // A compaction does not remove a change that harvest has not read.
 func TestCompactWhileOthersWrite(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	run := &trial{srv: srv, next: srv.Revision() + 1}
+	run := &trial{target: &fork{Server: srv}, next: srv.Revision() + 1}
 	const writes = 300
 	done := make(chan error, 1)
 	go func() {
@@ -101,7 +101,7 @@ func TestCompactWhileOthersWrite(t *testing.T) {
 			require.NoError(t, err)
 			writing = false
 		default:
-			run.act(Compact, &faults.Point{Request: &http.Request{}, Effects: unanswered{}})
+			run.act(Decision{Do: Compact}, &faults.Point{Request: &http.Request{}, Effects: unanswered{}})
 		}
 	}
 	run.harvest()

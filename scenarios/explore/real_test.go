@@ -1,0 +1,198 @@
+package explore_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/scenarios/explore"
+)
+
+// realKubeconfig is of another server than one of this module: see docs/explore-real.md.
+var realKubeconfig = flag.String("real", "", "play the plans of TestReal against the API server of this kubeconfig file")
+
+// realServer returns the kubeconfig of a server on which plans are played over HTTP, and a client.
+func realServer(t *testing.T) (kubeconfig string, a *api) {
+	if *realKubeconfig != "" {
+		return *realKubeconfig, nil
+	}
+	srv := fakeapi.Start(t)
+	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(kubeconfig, srv.Kubeconfig(), 0o600))
+	return kubeconfig, &api{ctx: context.Background(), srv: srv, agent: "test"}
+}
+
+// colors are settings, one after the other.
+func colors(a ...string) users {
+	var out users
+	for _, color := range a {
+		out = append(out, applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"color":"`+color+`"}}`))
+	}
+	return append(out, removes(defaultMaps+"/settings"))
+}
+
+// Controllers that note the color of the settings.
+var (
+	// copiesColor is correct.
+	copiesColor = noting(func(_, color string) string { return color })
+	// countsColors notes a color once more each time that it sees it.
+	countsColors = noting(func(noted, color string) string { return strings.TrimPrefix(noted+" "+color, " ") })
+	// expectsProgress takes each color that is not the last one for a new one.
+	expectsProgress = noting(func(noted, color string) string {
+		if strings.HasSuffix(noted, color) {
+			return noted
+		}
+		return strings.TrimPrefix(noted+" "+color, " ")
+	})
+)
+
+// noting returns a reconcile that writes what note makes of what is noted and of the color.
+func noting(note func(noted, color string) string) func(c *controller, key string) error {
+	return func(c *controller, key string) error {
+		is := c.cached(defaultMaps, key)
+		if is == nil || is.Name() != "settings" {
+			return nil
+		}
+		seen, err := c.get(storeMaps + "/seen")
+		if err != nil && codeOf(err) != http.StatusNotFound {
+			return err
+		}
+		return c.api.apply(storeMaps+"/seen", fakeapi.Object{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "seen"},
+			"data": map[string]any{"colors": note(field(seen, "data", "colors"), field(is, "data", "color"))},
+		})
+	}
+}
+
+// realPace is for runs of a second or two.
+var realPace = explore.Pace{Quiet: 300 * time.Millisecond, Hold: 200 * time.Millisecond, Restart: 20 * time.Millisecond}
+
+// Decisions at points of these controllers.
+func at(do explore.Action, event string, nth int) explore.Decision {
+	return explore.Decision{Do: do, At: explore.Point{Client: "controller", Verb: "watch", Event: event, Resource: "configmaps", Namespace: "default", Name: "settings", Nth: nth}}
+}
+
+func written(do explore.Action, nth int) explore.Decision {
+	return explore.Decision{Do: do, At: explore.Point{Client: "controller", Verb: "patch", Resource: "configmaps", Namespace: "kube-public", Name: "seen", Nth: nth}}
+}
+
+// A proxy in front of a real server makes the decisions of a plan.
+func TestReal(t *testing.T) {
+	for name, row := range map[string]struct {
+		plan      explore.Plan
+		reconcile func(c *controller, key string) error
+		old       bool   // the controller lists from the watch cache
+		finds     bool   // the note ends otherwise than without the plan
+		unmade    string // part of why the first decision was not made; "" if it was
+	}{
+		"crash":               {plan: explore.Plan{at(explore.Crash, "MODIFIED", 1)}, reconcile: copiesColor},
+		"crash-after":         {plan: explore.Plan{written(explore.CrashAfter, 2)}, reconcile: countsColors, finds: true},
+		"stop":                {plan: explore.Plan{at(explore.Stop, "MODIFIED", 1)}, reconcile: countsColors, finds: true},
+		"lose":                {plan: explore.Plan{written(explore.Lose, 2)}, reconcile: countsColors, finds: true},
+		"conflict":            {plan: explore.Plan{written(explore.Conflict, 1)}, reconcile: copiesColor},
+		"hold":                {plan: explore.Plan{at(explore.Hold, "MODIFIED", 1)}, reconcile: copiesColor},
+		"delay":               {plan: explore.Plan{at(explore.Delay, "ADDED", 1)}, reconcile: copiesColor},
+		"expire":              {plan: explore.Plan{at(explore.Expire, "ADDED", 1)}, reconcile: copiesColor},
+		"rewind":              {plan: explore.Plan{at(explore.Rewind, "ADDED", 1), at(explore.Crash, "MODIFIED", 2)}, reconcile: expectsProgress, old: true, finds: true},
+		"rewind, correct":     {plan: explore.Plan{at(explore.Rewind, "ADDED", 1), at(explore.Crash, "MODIFIED", 2)}, reconcile: copiesColor, old: true},
+		"rewind, no old list": {plan: explore.Plan{at(explore.Rewind, "ADDED", 1), at(explore.Crash, "MODIFIED", 2)}, reconcile: expectsProgress, unmade: "present state"},
+		"compact":             {plan: explore.Plan{at(explore.Compact, "MODIFIED", 1)}, reconcile: copiesColor, unmade: "etcd"},
+		"another run":         {plan: explore.Plan{at(explore.Hold, "MODIFIED", 9)}, reconcile: copiesColor, unmade: "did not come"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubeconfig, real := realServer(t)
+			if real != nil {
+				t.Parallel()
+			}
+			s := shape{watches: []watched{{path: defaultMaps, keys: self, old: row.old}}, reconcile: row.reconcile}
+			r, err := explore.Search(context.Background(), explore.System{
+				Start: s.start, Workload: colors("red", "green", "blue", "black").workloadWith(500 * time.Millisecond),
+				PlanFile: planFile(t, row.plan), Real: kubeconfig, Repeat: 1, Log: func(line string) { t.Log(line) }, Pace: realPace,
+			})
+			require.NoError(t, err)
+			t.Log(r)
+			if row.unmade == "" {
+				assert.Empty(t, r.Unmade)
+			} else {
+				require.Len(t, r.Unmade, 1)
+				assert.Equal(t, row.plan[0], r.Unmade[0].Decision)
+				assert.Contains(t, r.Unmade[0].Reason, row.unmade)
+			}
+			if row.finds {
+				require.Len(t, r.Findings, 1)
+				assert.Equal(t, "configmaps kube-public/seen", r.Findings[0].Subject)
+				assert.Equal(t, 1, r.Findings[0].Repeated)
+				assert.Contains(t, r.Findings[0].String(), "fails against http")
+			} else {
+				assert.Empty(t, r.Findings)
+			}
+			if real != nil {
+				for _, path := range []string{defaultMaps + "/settings", storeMaps + "/seen"} {
+					_, err := real.get(path)
+					assert.Equal(t, http.StatusNotFound, codeOf(err), "%s remains", path)
+				}
+			}
+		})
+	}
+}
+
+// planFile writes the file of a plan.
+func planFile(t *testing.T, plan explore.Plan) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"version": 1, "plan": plan})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// The plan of a finding in memory fails on a real server too, and not without the bug.
+func TestRealFinding(t *testing.T) {
+	needsBubble(t)
+	kubeconfig, real := realServer(t)
+	const name = "early removal of the finalizer"
+	bug := bugs[name]
+	s := bug.system(t, nil)
+	s.Plans, s.All = 200, false
+	found := explore.Find(t, s)
+	require.Len(t, found.Findings, 1, "%s", found)
+	t.Log(found.Findings[0])
+
+	fixed := planted{shape: correct["finalizer and external child"]}
+	for _, row := range []struct {
+		planted
+		findings int
+	}{{bug, 1}, {fixed, 0}} {
+		s := row.system(t, nil)
+		s.Workload, s.Pace, s.Repeat = row.users.workloadWith(500*time.Millisecond), realPace, 3
+		s.PlanFile, s.Real = found.Findings[0].File, kubeconfig
+		r, err := explore.Search(context.Background(), s)
+		require.NoError(t, err)
+		t.Log(r)
+		require.Len(t, r.Findings, row.findings)
+		for _, f := range r.Findings {
+			assert.Equal(t, bug.oracle, f.Oracle)
+			assert.Equal(t, bug.subject, f.Subject)
+			assert.Equal(t, f.Tried, f.Repeated)
+		}
+	}
+	if real != nil {
+		_, err := real.get("/apis/shop.example.com/v1/things")
+		assert.Equal(t, http.StatusNotFound, codeOf(err), "the definition of Things remains")
+	}
+}
+
+func TestRealNeedsPlan(t *testing.T) {
+	_, err := explore.Search(context.Background(), explore.System{Real: "kubeconfig", Start: func(context.Context, *fakeapi.Server) error { return nil }})
+	assert.ErrorContains(t, err, "a real server needs a plan")
+}
