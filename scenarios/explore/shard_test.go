@@ -158,9 +158,9 @@ func TestNewOnly(t *testing.T) {
 	explore.Find(t, s)
 	s.NewOnly, s.Plans = true, 0
 	assert.Zero(t, explore.Find(t, s).Plans, "no point is new")
-	s.Workload = explore.Steps(time.Minute, paint("red"), paint("green"), paint("blue"))
+	s.Workload, s.Plans = explore.Steps(time.Minute, paint("red"), paint("green"), paint("blue")), 30
 	r := explore.Find(t, s)
-	assert.NotZero(t, r.Plans)
+	assert.Equal(t, 30, r.Plans)
 	for _, f := range r.Findings {
 		assert.Contains(t, fmt.Sprint(f.Plan), "the 2nd", "the change adds second points")
 	}
