@@ -186,7 +186,9 @@ func (r *realCluster) Add(t *reflector.Type, obj map[string]any, deleted bool) {
 	case deleted:
 		what.Type = journal.Deleted
 		delete(r.live, key)
-		o = cmpObject(before, o)
+		if before != nil {
+			o = before
+		}
 	case before == nil:
 		what.Type = journal.Added
 		fallthrough
@@ -195,14 +197,6 @@ func (r *realCluster) Add(t *reflector.Type, obj map[string]any, deleted bool) {
 	}
 	r.observed = append(r.observed, observation{revision, time.Now(), what, o})
 	r.newest = max(r.newest, revision)
-}
-
-// cmpObject returns the first of two objects that is not nil.
-func cmpObject(a, b fakeapi.Object) fakeapi.Object {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // Reached implements [reflector.Sink].
