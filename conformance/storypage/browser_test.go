@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -153,9 +154,12 @@ func (b *browser) read(from io.Reader) {
 	}
 }
 
+// patience is how long the tests wait for the browser, and for what a page is to show.
+const patience = time.Minute
+
 // call calls a method in a session, "" for that of the browser, and decodes the result into
-// out unless out is nil.
-func (b *browser) call(session, method string, params, out any) error {
+// out unless out is nil. It fails if there is no answer within limit.
+func (b *browser) call(session, method string, params, out any, limit time.Duration) error {
 	b.mu.Lock()
 	if b.stopped != nil {
 		b.mu.Unlock()
@@ -178,7 +182,15 @@ func (b *browser) call(session, method string, params, out any) error {
 	if err != nil {
 		return err
 	}
-	got, ok := <-reply
+	var got answer
+	ok := true
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case got, ok = <-reply:
+	case <-late.C:
+		return fmt.Errorf("no answer to %s within %v", method, limit)
+	}
 	switch {
 	case !ok:
 		return errors.New("the browser has ended")
@@ -227,14 +239,14 @@ func openTab(t *testing.T, url, below string) *tab {
 		t.Skip(shared.missing)
 	}
 	var made struct{ TargetID, SessionID string }
-	require.NoError(t, shared.call("", "Target.createTarget", object{"url": "about:blank"}, &made))
-	require.NoError(t, shared.call("", "Target.attachToTarget", object{"targetId": made.TargetID, "flatten": true}, &made))
+	require.NoError(t, shared.call("", "Target.createTarget", object{"url": "about:blank"}, &made, patience))
+	require.NoError(t, shared.call("", "Target.attachToTarget", object{"targetId": made.TargetID, "flatten": true}, &made, patience))
 	p := &tab{t: t, url: url, below: below, session: made.SessionID, loaded: make(chan struct{}, 1)}
 	shared.mu.Lock()
 	shared.sinks[p.session] = p.event
 	shared.mu.Unlock()
 	t.Cleanup(func() {
-		require.NoError(t, shared.call("", "Target.closeTarget", object{"targetId": made.TargetID}, nil))
+		require.NoError(t, shared.call("", "Target.closeTarget", object{"targetId": made.TargetID}, nil, patience))
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, trouble := range p.troubles {
@@ -244,10 +256,20 @@ func openTab(t *testing.T, url, below string) *tab {
 	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
 		p.call(domain+".enable", nil, nil)
 	}
-	p.call("Page.navigate", object{"url": url}, nil)
-	<-p.loaded
+	p.navigate(url)
 	p.waitForDraw()
 	return p
+}
+
+// navigate loads a URL in the tab.
+func (p *tab) navigate(url string) {
+	p.t.Helper()
+	p.call("Page.navigate", object{"url": url}, nil)
+	select {
+	case <-p.loaded:
+	case <-time.After(patience):
+		p.t.Fatalf("%s was not loaded within %v", url, patience)
+	}
 }
 
 // event handles an event of the page.
@@ -306,21 +328,39 @@ func (p *tab) call(method string, params, out any) {
 	if params == nil {
 		params = object{}
 	}
-	require.NoError(p.t, shared.call(p.session, method, params, out))
+	require.NoError(p.t, shared.call(p.session, method, params, out, patience))
 }
 
-// eval returns the value of an expression in the page.
+// eval returns the value of an expression in the page. A promise has to be kept within patience.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
+	v, err := try[T](p, expression, patience)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.t.Fatalf("%v\nerrors of the page: %q", err, p.troubles)
+	}
+	return v
+}
+
+// try is eval for an expression that can fail, or take longer than limit.
+func try[T any](p *tab, expression string, limit time.Duration) (value T, err error) {
 	var out struct {
-		Result           struct{ Value T }
+		Result           struct{ Value json.RawMessage }
 		ExceptionDetails *struct{ Exception struct{ Description string } }
 	}
-	p.call("Runtime.evaluate", object{"expression": expression, "returnByValue": true, "awaitPromise": true}, &out)
-	if out.ExceptionDetails != nil {
-		p.t.Fatalf("%s: %s", expression, out.ExceptionDetails.Exception.Description)
+	err = shared.call(p.session, "Runtime.evaluate", object{"expression": expression, "returnByValue": true, "awaitPromise": true}, &out, limit)
+	switch {
+	case err != nil:
+	case out.ExceptionDetails != nil:
+		err = errors.New(out.ExceptionDetails.Exception.Description)
+	case out.Result.Value != nil: // undefined has none
+		err = json.Unmarshal(out.Result.Value, &value)
 	}
-	return out.Result.Value
+	if err != nil {
+		err = fmt.Errorf("%s: %w", expression, err)
+	}
+	return value, err
 }
 
 // waitForDraw waits until the page has drawn pending changes.
@@ -329,14 +369,35 @@ func (p *tab) waitForDraw() {
 	eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// await waits until an expression in the page is true.
+// await waits until an expression in the page is true. It fails the test if that takes longer than patience.
 func (p *tab) await(expression string) {
 	p.t.Helper()
-	eval[bool](p, fmt.Sprintf(`new Promise((done) => {
-		const look = () => ((%s) ? done(true) : setTimeout(look, 20));
-		look();
-	})`, expression))
+	eval[bool](p, untilTrue(expression))
 	p.waitForDraw()
+}
+
+// untilTrue returns an expression for a promise, which is kept when an expression is true.
+func untilTrue(expression string) string {
+	return fmt.Sprintf(`new Promise((done, fail) => {
+		const look = () => {
+			try {
+				(%s) ? done(true) : setTimeout(look, 20);
+			} catch (err) {
+				fail(err);
+			}
+		};
+		look();
+	})`, expression)
+}
+
+// TestPatience checks that the tests do not wait for ever, and say for what they waited.
+func TestPatience(t *testing.T) {
+	p := open(t, page(t, start(t).Server))
+	_, err := try[bool](p, untilTrue("model.revision < 0"), time.Millisecond)
+	require.ErrorContains(t, err, "no answer to Runtime.evaluate within 1ms")
+	require.ErrorContains(t, err, "model.revision < 0")
+	_, err = try[bool](p, untilTrue("nothing.at.all"), patience)
+	require.ErrorContains(t, err, "nothing is not defined")
 }
 
 // texts returns the texts of the elements that match a selector.

@@ -114,6 +114,12 @@ func TestFollow(t *testing.T) {
 	p.click("#follow")
 	p.await(`chart.scale.max - chart.view.hi < 0.5`)
 	assert.NotZero(t, p.marks(p.find("default/c-399")))
+	assert.True(t, eval[bool](p, `(() => {
+		const fresh = new Chart(model);
+		fresh.span = 120;
+		fresh.follow();
+		return isFinite(fresh.view.hi);
+	})()`), "events can come before the first frame, in which the chart reads its width")
 }
 
 // TestForget checks that the page keeps a bounded number of events.

@@ -40,11 +40,9 @@ func TestMeasure(t *testing.T) {
 	t.Log("first paint, ms:", eval[float64](p, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 	var without, with []time.Duration
 	for range 16 { // in turns, because the machine has other things to do
-		p.call("Page.navigate", object{"url": "about:blank"}, nil)
-		<-p.loaded
+		p.navigate("about:blank")
 		without = append(without, create()...)
-		p.call("Page.navigate", object{"url": p.url}, nil)
-		<-p.loaded
+		p.navigate(p.url)
 		p.await("instance")
 		with = append(with, create()...)
 	}

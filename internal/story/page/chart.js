@@ -16,6 +16,7 @@ class Chart {
     this.moment = null; // the order of the revision cursor
     this.following = false;
     this.span = 0; // the width of the view while it follows
+    this.width = 100; // of the plot, until measure reads it
     this.lines = []; // the events of the list, which pass the filter
     this.shapes = []; // what was drawn, for clicks
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
