@@ -10,7 +10,7 @@ import (
 )
 
 // Names are the accepted names of definitions. It is immutable.
-type Names struct{ set *sortedset.Set[usedName] }
+type Names struct{ set sortedset.Set[usedName] }
 
 // A usedName is a name in status.acceptedNames of a definition.
 type usedName struct {

@@ -12,7 +12,7 @@ import (
 
 // ServedVersions are the group versions of which definitions serve a version, also before
 // their names are accepted. It is immutable.
-type ServedVersions struct{ set *sortedset.Set[servedVersion] }
+type ServedVersions struct{ set sortedset.Set[servedVersion] }
 
 // A servedVersion is a version that a definition serves.
 type servedVersion struct {

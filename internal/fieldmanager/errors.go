@@ -150,7 +150,7 @@ func (l *listType) keyError(v any) string {
 	return fmt.Sprintf("associative list with keys has an element that omits key field %q (and doesn't have default value)", l.keys[missing].name)
 }
 
-// ErrNoVersion is wrapped by the error of Kind.Convert for an API version that
+// ErrNoVersion is wrapped by the error of a [ConvertFunc] for an API version that
 // the kind does not have.
 var ErrNoVersion = errors.New("no such version")
 

@@ -14,7 +14,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
 )
 
-// A Kind describes one version of a kind to [New].
+// A Kind describes one version of a kind to [New]. The types of its fields do not lead to those
+// of structured-merge-diff: nearly all packages lead to a Kind, and Go would compile what is
+// generic among those in each of them.
 type Kind struct {
 	// Group is "" for the legacy group.
 	Group, Version, Kind string
@@ -38,14 +40,6 @@ type Kind struct {
 	// as kube-apiserver allows since release 1.34. Without any key it is never valid.
 	PartialKeys bool
 
-	// Convert converts an object of the kind from any version to another
-	// version of its group, and returns the Type of that version. It is called
-	// if an object has managers that wrote in other versions than the request.
-	// It must not modify obj and may return it. If the kind has no such
-	// version, the error wraps ErrNoVersion, and entries in that version are
-	// dropped. nil means that the kind has only one version.
-	Convert func(obj map[string]any, apiVersion string) (map[string]any, *Type, error)
-
 	// ApplyError, if it is not nil, is why kube-apiserver cannot convert an applied
 	// object. An apply that changes anything fails with it.
 	ApplyError error
@@ -61,20 +55,31 @@ type Kind struct {
 	ToInternal func(obj map[string]any) error
 }
 
+// A ConvertFunc converts an object of a kind from any version to another version of its
+// group, and returns the Type of that version. It is called if an object has managers that
+// wrote in other versions than the request. It must not modify obj and may return it. If
+// the kind has no such version, the error wraps [ErrNoVersion], and entries in that version
+// are dropped.
+type ConvertFunc func(obj map[string]any, apiVersion string) (map[string]any, *Type, error)
+
 // A Type records ownership in the objects of one version of a kind. It is
 // safe for concurrent use. The first use compiles the schema:
 // create one Type per version of a kind and keep it.
 type Type struct {
 	kind       Kind
+	convertTo  ConvertFunc // nil if the kind has one version only
 	apiVersion string
 	zero       map[string]any
 	compiled   func() *compiled
 	prediction atomic.Pointer[prediction]
 }
 
-// New returns the Type of a kind. It compiles nothing yet.
-func New(k Kind) *Type {
-	t := &Type{kind: k, apiVersion: k.Version}
+// New returns the Type of a kind that has no other versions. It compiles nothing yet.
+func New(k Kind) *Type { return NewVersioned(k, nil) }
+
+// NewVersioned returns the Type of one version of a kind that has others. It compiles nothing yet.
+func NewVersioned(k Kind, convert ConvertFunc) *Type {
+	t := &Type{kind: k, convertTo: convert, apiVersion: k.Version}
 	if k.Group != "" {
 		t.apiVersion = k.Group + "/" + k.Version
 	}
@@ -106,10 +111,10 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 // convert returns an object in another version of the kind, without the empty lists
 // and maps that its encoding omits, and that version's Type.
 func (t *Type) convert(obj map[string]any, apiVersion string) (map[string]any, *Type, error) {
-	if t.kind.Convert == nil {
+	if t.convertTo == nil {
 		return nil, nil, fmt.Errorf("%w: %q", ErrNoVersion, apiVersion)
 	}
-	converted, to, err := t.kind.Convert(obj, apiVersion)
+	converted, to, err := t.convertTo(obj, apiVersion)
 	if err == nil && to.kind.OmitEmpty != nil {
 		converted = to.kind.OmitEmpty(converted)
 	}

@@ -248,7 +248,7 @@ type versionedDiff struct {
 
 // in returns the diff of the write in a version.
 //
-// It fails if Kind.Convert fails, if a converted object does not match the schema of
+// It fails if the [ConvertFunc] fails, if a converted object does not match the schema of
 // the version, or if the objects cannot be compared.
 func (w *write) in(apiVersion string) (*versionedDiff, error) {
 	for _, v := range w.versions {

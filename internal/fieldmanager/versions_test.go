@@ -42,8 +42,8 @@ func twoVersions() (v1, v2 *Type) {
 		}
 		return obj, t, nil
 	}
-	v1 = New(Kind{Group: "ex.com", Version: "v1", Kind: "Foo", Convert: convert})
-	v2 = New(Kind{Group: "ex.com", Version: "v2", Kind: "Foo", Convert: convert})
+	v1 = NewVersioned(Kind{Group: "ex.com", Version: "v1", Kind: "Foo"}, convert)
+	v2 = NewVersioned(Kind{Group: "ex.com", Version: "v2", Kind: "Foo"}, convert)
 	return v1, v2
 }
 

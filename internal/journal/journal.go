@@ -49,11 +49,11 @@ func New(now func() time.Time) *Journal {
 	return &Journal{
 		now:          now,
 		began:        now(),
-		requests:     ring[CompletedRequest]{maxEntries: maxEntries, size: (*CompletedRequest).size},
-		transactions: ring[Transaction]{maxEntries: maxEntries, size: (*Transaction).size},
-		progress:     ring[Progress]{maxEntries: maxProgress},
-		notes:        ring[Note]{maxEntries: maxEntries, size: (*Note).size},
-		ended:        ring[Watch]{maxEntries: maxEntries, size: (*Watch).size},
+		requests:     newRing(maxEntries, (*CompletedRequest).size),
+		transactions: newRing(maxEntries, (*Transaction).size),
+		progress:     newRing[Progress](maxProgress, nil),
+		notes:        newRing(maxEntries, (*Note).size),
+		ended:        newRing(maxEntries, (*Watch).size),
 		open:         map[*OpenWatch]struct{}{},
 	}
 }
@@ -64,10 +64,10 @@ func New(now func() time.Time) *Journal {
 // Without Limit only the number of entries is bounded. It must be called before the
 // journal is used.
 func (j *Journal) Limit(bytes int64) {
-	j.transactions.maxBytes = max(bytes/2, 1)
-	j.requests.maxBytes = max(bytes/8, 1)
-	j.notes.maxBytes = max(bytes/8, 1)
-	j.ended.maxBytes = max(bytes/8, 1)
+	j.transactions.limit(max(bytes/2, 1))
+	j.requests.limit(max(bytes/8, 1))
+	j.notes.limit(max(bytes/8, 1))
+	j.ended.limit(max(bytes/8, 1))
 }
 
 // Bytes returns the size of the entries, as Limit counts it.
@@ -270,8 +270,31 @@ func (j *Journal) Between(after, upTo int64) Batch {
 // Notes returns the newest notes, oldest first.
 func (j *Journal) Notes() []Entry[Note] { return j.notes.all() }
 
-// A ring keeps the newest entries.
-type ring[T any] struct {
+// A ring keeps the newest entries of one sort. It is safe for concurrent use. It is an interface
+// because Go compiles the methods of a generic type again in each package whose types lead to it.
+type ring[T any] interface {
+	// add adds an entry at the next position, which it takes under the lock of the ring, so that
+	// entries are sorted by position.
+	add(order *atomic.Int64, what T)
+	// limit bounds the size of the entries. It must be called before add.
+	limit(bytes int64)
+	// all returns the entries, oldest first.
+	all() []Entry[T]
+	// between returns the entries after a position, up to another one, oldest first.
+	between(after, upTo int64) []Entry[T]
+	// totalBytes returns the size of the entries.
+	totalBytes() int64
+	// newestDropped returns the position of the newest entry that was removed, 0 if none was.
+	newestDropped() int64
+}
+
+// newRing returns an empty ring. size is nil if entries have the same size.
+func newRing[T any](maxEntries int, size func(*T) int64) ring[T] {
+	return &circle[T]{maxEntries: maxEntries, size: size}
+}
+
+// A circle implements ring.
+type circle[T any] struct {
 	maxEntries int
 	maxBytes   int64          // 0 for no limit
 	size       func(*T) int64 // nil if entries have the same size
@@ -284,80 +307,78 @@ type ring[T any] struct {
 	dropped int64 // position of the newest entry that was removed; 0 if none was
 }
 
-// add takes the next position under the ring's lock, so that entries are sorted
-// by position.
-func (r *ring[T]) add(order *atomic.Int64, what T) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.count == len(r.entries) {
-		if r.count < r.maxEntries {
-			r.growLocked()
+func (c *circle[T]) add(order *atomic.Int64, what T) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.count == len(c.entries) {
+		if c.count < c.maxEntries {
+			c.growLocked()
 		} else {
-			r.dropLocked()
+			c.dropLocked()
 		}
 	}
-	e := &r.entries[(r.first+r.count)%len(r.entries)]
+	e := &c.entries[(c.first+c.count)%len(c.entries)]
 	*e = Entry[T]{order.Add(1), what}
-	r.count++
-	if r.size == nil {
+	c.count++
+	if c.size == nil {
 		return
 	}
-	r.bytes += r.size(&e.What)
-	for r.maxBytes > 0 && r.bytes > r.maxBytes && r.count > 1 {
-		r.dropLocked()
+	c.bytes += c.size(&e.What)
+	for c.maxBytes > 0 && c.bytes > c.maxBytes && c.count > 1 {
+		c.dropLocked()
 	}
 }
 
 // growLocked makes room for more entries.
-func (r *ring[T]) growLocked() {
-	more := make([]Entry[T], min(max(2*len(r.entries), 8), r.maxEntries))
-	copy(more[copy(more, r.entries[r.first:]):], r.entries[:r.first])
-	r.entries, r.first = more, 0
+func (c *circle[T]) growLocked() {
+	more := make([]Entry[T], min(max(2*len(c.entries), 8), c.maxEntries))
+	copy(more[copy(more, c.entries[c.first:]):], c.entries[:c.first])
+	c.entries, c.first = more, 0
 }
 
 // dropLocked removes the oldest entry.
-func (r *ring[T]) dropLocked() {
-	e := &r.entries[r.first]
-	if r.size != nil {
-		r.bytes -= r.size(&e.What)
+func (c *circle[T]) dropLocked() {
+	e := &c.entries[c.first]
+	if c.size != nil {
+		c.bytes -= c.size(&e.What)
 	}
-	r.dropped = e.Order
+	c.dropped = e.Order
 	*e = Entry[T]{}
-	r.first = (r.first + 1) % len(r.entries)
-	r.count--
+	c.first = (c.first + 1) % len(c.entries)
+	c.count--
 }
 
-// all returns the entries, oldest first.
-func (r *ring[T]) all() []Entry[T] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := make([]Entry[T], 0, r.count)
-	end := r.first + r.count
-	out = append(out, r.entries[r.first:min(end, len(r.entries))]...)
-	return append(out, r.entries[:max(0, end-len(r.entries))]...)
+func (c *circle[T]) all() []Entry[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]Entry[T], 0, c.count)
+	end := c.first + c.count
+	out = append(out, c.entries[c.first:min(end, len(c.entries))]...)
+	return append(out, c.entries[:max(0, end-len(c.entries))]...)
 }
 
-// between returns the entries after a position, up to another one, oldest first.
-func (r *ring[T]) between(after, upTo int64) []Entry[T] {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at := func(i int) *Entry[T] { return &r.entries[(r.first+i)%len(r.entries)] }
-	from := sort.Search(r.count, func(i int) bool { return at(i).Order > after })
+func (c *circle[T]) between(after, upTo int64) []Entry[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := func(i int) *Entry[T] { return &c.entries[(c.first+i)%len(c.entries)] }
+	from := sort.Search(c.count, func(i int) bool { return at(i).Order > after })
 	var out []Entry[T]
-	for i := from; i < r.count && at(i).Order <= upTo; i++ {
+	for i := from; i < c.count && at(i).Order <= upTo; i++ {
 		out = append(out, *at(i))
 	}
 	return out
 }
 
-func (r *ring[T]) totalBytes() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.bytes
+func (c *circle[T]) limit(bytes int64) { c.maxBytes = bytes }
+
+func (c *circle[T]) totalBytes() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
 }
 
-func (r *ring[T]) newestDropped() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.dropped
+func (c *circle[T]) newestDropped() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dropped
 }

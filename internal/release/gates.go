@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubefake/kubefake/internal/once"
 	"github.com/kubefake/kubefake/internal/release/data"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/suggest"
@@ -106,31 +107,24 @@ func (r *Release) Gates() []Gate {
 // Enabled reports whether a feature is on. A feature whose gate comes with a later
 // release is off; one whose gate is gone is as it was in the last release that had the
 // gate. It panics for a name that is no gate of any release.
-func (r *Release) Enabled(gate string) bool { return r.gates.enabled(gate) }
+func (r *Release) Enabled(gate string) bool { return r.enabled(gate) }
 
-// gateValues has the values of gates in a release. Those that were asked for are kept.
-type gateValues struct {
-	minor   int
-	changed map[string]bool // those that do not have their default
-	known   sync.Map        // of bool, by name
-}
-
-func (v *gateValues) enabled(name string) bool {
-	if on, ok := v.known.Load(name); ok {
-		return on.(bool)
-	}
-	states := statesOf(name)
-	if len(states) == 0 {
-		panic("release: no feature gate " + strconv.Quote(name))
-	}
-	on, changed := v.changed[name]
-	for _, s := range states {
-		if !changed && s.minor <= v.minor && s.gate != nil {
-			on = s.gate.Default
+// enabledIn returns [Release.Enabled] of a minor release in which the changed gates do not have
+// their default. It keeps the values that were asked for.
+func enabledIn(minor int, changed map[string]bool) func(gate string) bool {
+	return once.PerKey(func(gate string) bool {
+		states := statesOf(gate)
+		if len(states) == 0 {
+			panic("release: no feature gate " + strconv.Quote(gate))
 		}
-	}
-	v.known.Store(name, on)
-	return on
+		on, set := changed[gate]
+		for _, s := range states {
+			if !set && s.minor <= minor && s.gate != nil {
+				on = s.gate.Default
+			}
+		}
+		return on
+	})
 }
 
 // ParseGates parses the values of --feature-gates, such as "A=true,B=false". A value may
@@ -195,7 +189,7 @@ func (r *Release) WithGates(set map[string]bool) (*Release, error) {
 		return out, nil
 	}
 	out := &Release{name: r.name, sections: r.sections, recorded: r.recorded, documents: r.documents, changed: changed}
-	out.gates = &gateValues{minor: r.Minor(), changed: changed}
+	out.minor, out.enabled = r.minor, enabledIn(r.minor, changed)
 	out.gated()
 	if gated.releases == nil {
 		gated.releases = map[gatedKey]*Release{}

@@ -45,7 +45,8 @@ type Release struct {
 	surface   func() surface.Surface
 	openAPI   func() map[string]document
 	changed   map[string]bool // the gates that do not have their default
-	gates     *gateValues
+	minor     int
+	enabled   func(gate string) bool
 }
 
 // sections are those of a file in data/surfaces.
@@ -70,7 +71,8 @@ func newRelease(name string) *Release {
 	r := &Release{name: name, sections: sync.OnceValue(func() sections { return readSections(name) })}
 	r.recorded = sync.OnceValue(r.readSurface)
 	r.documents = sync.OnceValue(r.readOpenAPI)
-	r.gates = &gateValues{minor: minorNumber(name)}
+	r.minor = minorNumber(name)
+	r.enabled = enabledIn(r.minor, nil)
 	return r.gated()
 }
 
@@ -134,7 +136,7 @@ func (r *Release) Version() string {
 }
 
 // Minor returns the minor number of the release: 36 for "v1.36.3-all".
-func (r *Release) Minor() int { return r.gates.minor }
+func (r *Release) Minor() int { return r.minor }
 
 // Has reports whether the release has a behavior.
 func (r *Release) Has(b behavior.Behavior) bool { return b.In(r.Minor()) }

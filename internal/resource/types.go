@@ -15,8 +15,8 @@ type Types struct {
 	fixed *fixedTypes
 
 	// defined are the types of definitions, and kinds the same types by kind.
-	defined *sortedset.Set[definedTypes]
-	kinds   *sortedset.Set[*Type]
+	defined sortedset.Set[definedTypes]
+	kinds   sortedset.Set[*Type]
 }
 
 // fixedTypes are the types that all sets which derive from one share.

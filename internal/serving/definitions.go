@@ -46,7 +46,7 @@ func NewDefinition(ctx context.Context, p *release.Release, t *resource.Type, st
 // Definitions is the set of definitions that are served. It is immutable, and a
 // change takes time in the order of the logarithm of their number.
 type Definitions struct {
-	all *sortedset.Set[namedDefinition]
+	all sortedset.Set[namedDefinition]
 
 	Names    *crd.Names // accepted ones
 	Versions *crd.ServedVersions

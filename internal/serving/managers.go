@@ -29,16 +29,23 @@ type Managers struct {
 	Scales *fieldmanager.Type
 	Scale  *fieldmanager.ScaleHandler
 
-	actions sync.Map // of names of subresources that take an action to its *fieldmanager.Type
+	mu      sync.Mutex                    // guards actions
+	actions map[string]*fieldmanager.Type // by the subresources that take one
 }
 
 // Action returns the type of the body of an action at a subresource.
 func (m *Managers) Action(subresource string, body resource.Codec, p *release.Release) *fieldmanager.Type {
-	t, ok := m.actions.Load(subresource)
-	if !ok {
-		t, _ = m.actions.LoadOrStore(subresource, fieldmanager.New(body.ManagedKind(p)))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.actions[subresource]
+	if t == nil {
+		if m.actions == nil {
+			m.actions = map[string]*fieldmanager.Type{}
+		}
+		t = fieldmanager.New(body.ManagedKind(p))
+		m.actions[subresource] = t
 	}
-	return t.(*fieldmanager.Type)
+	return t
 }
 
 // managerCache makes the Managers of types when they are first needed.
@@ -58,8 +65,9 @@ func newManagerCache(ctx context.Context, p *release.Release) *managerCache {
 func (c *managerCache) make(t *resource.Type) *Managers {
 	kind := t.Codec.ManagedKind(c.release)
 	kind.PartialKeys = c.partialKeys()
+	var convert fieldmanager.ConvertFunc
 	if t.Versions != nil {
-		kind.Convert = c.converter(t)
+		convert = c.converter(t)
 	}
 	kind.Finish = func(live, merged map[string]any) (map[string]any, error) {
 		obj, err := normalizeApplied(t.Codec, live, merged)
@@ -71,7 +79,7 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 	if !t.Virtual() {
 		kind.ToInternal = t.ToInternal
 	}
-	m := &Managers{Objects: fieldmanager.New(kind)}
+	m := &Managers{Objects: fieldmanager.NewVersioned(kind, convert)}
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}
@@ -135,7 +143,7 @@ func replicasPaths(t *resource.Type) map[string]string {
 
 // converter returns the function that converts objects of t to the versions that
 // other managers wrote in.
-func (c *managerCache) converter(t *resource.Type) func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
+func (c *managerCache) converter(t *resource.Type) fieldmanager.ConvertFunc {
 	return func(obj map[string]any, apiVersion string) (map[string]any, *fieldmanager.Type, error) {
 		to := t.In(apiVersion)
 		if to == nil && t.UnknownVersion != nil {
