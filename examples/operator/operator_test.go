@@ -26,6 +26,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
+	"github.com/kubefake/kubefake/fakeapi/usage"
 )
 
 func TestMain(m *testing.M) {
@@ -48,8 +49,16 @@ const websites = "websites.shop.example.com"
 // run runs the operator until the test ends, and returns a client without a cache.
 func run(t *testing.T, srv *fakeapi.Server, hooks webhook.Options, r *operator.Reconciler) client.Client {
 	t.Helper()
+	usage.Expect(t, srv, usage.Expectation{
+		Roles:       []string{"config/rbac/*.yaml"},
+		Client:      usage.Client{UserAgent: "operator"},
+		AllowUnused: true, // a test does a part: fakeapi usage adds them up
+		Findings:    true,
+	})
+	cfg := restconfig.For(srv)
+	cfg.UserAgent = "operator" // tells its requests from those of the test
 	unique := true
-	mgr, err := ctrl.NewManager(restconfig.For(srv), ctrl.Options{
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:        operator.Scheme(),
 		WebhookServer: webhook.NewServer(hooks),
 		Metrics:       metricsserver.Options{BindAddress: "0"},
