@@ -49,12 +49,6 @@ const websites = "websites.shop.example.com"
 // run runs the operator until the test ends, and returns a client without a cache.
 func run(t *testing.T, srv *fakeapi.Server, hooks webhook.Options, r *operator.Reconciler) client.Client {
 	t.Helper()
-	usage.Expect(t, srv, usage.Expectation{
-		Roles:       []string{"config/rbac/*.yaml"},
-		Client:      usage.Client{UserAgent: "operator"},
-		AllowUnused: true, // a test does a part: fakeapi usage adds them up
-		Findings:    true,
-	})
 	cfg := restconfig.For(srv)
 	cfg.UserAgent = "operator" // tells its requests from those of the test
 	unique := true
@@ -194,6 +188,34 @@ func testConflict(t *testing.T, srv *fakeapi.Server, c client.Client, _ <-chan s
 	assert.Equal(t, 1, conflict.Hits())
 	require.NoError(t, c.Get(ctx, client.ObjectKeyFromObject(site), site))
 	assert.Equal(t, site.Generation, site.Status.ObservedGeneration)
+}
+
+// The operator asks for what its role grants, and for nothing else. It asks in no way that loses
+// what others write, or that costs a cluster more than it needs to.
+func TestRole(t *testing.T) {
+	world := newWorld(t, fakeapi.WithInMemory())
+	synctest.Test(t, func(t *testing.T) {
+		srv := world.Fork(t)
+		usage.Expect(t, srv, usage.Expectation{
+			Roles:    []string{"config/rbac/*.yaml"},
+			Client:   usage.Client{UserAgent: "operator"},
+			Findings: true,
+		})
+		mux := http.NewServeMux()
+		_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: mux, Convert: []string{websites}})
+		require.NoError(t, err)
+		c := run(t, srv, webhook.Options{Port: -1, WebhookMux: mux}, &operator.Reconciler{Purge: func(string) error { return nil }})
+		ctx := t.Context()
+		site := website("blog", "blog:1")
+		require.NoError(t, c.Create(ctx, site))
+		time.Sleep(time.Minute)
+		require.NoError(t, c.Get(ctx, client.ObjectKeyFromObject(site), site))
+		site.Spec.Image = "blog:2"
+		require.NoError(t, c.Update(ctx, site))
+		time.Sleep(time.Hour)
+		require.NoError(t, c.Delete(ctx, site))
+		time.Sleep(time.Minute)
+	})
 }
 
 // The webhooks listen, as with envtest. Each fork has an address of its own. A call waits
