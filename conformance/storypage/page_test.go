@@ -91,6 +91,11 @@ func TestLanes(t *testing.T) {
 			return left < 0 || left + width > box.width;
 		}).map((s) => s.text);
 	})()`), "no label is clipped")
+	assert.Empty(t, eval[[]string](p, `(() => {
+		const words = chart.shapes.filter((s) => s.look === "word").map((s) => ({ ...s, left: s.align === "right" ? s.x - textWidth(s.text) : s.x, right: s.align === "right" ? s.x : s.x + textWidth(s.text) }));
+		return words.filter((a) => words.some((b) => a !== b && a.y === b.y && a.left < b.right && b.left < a.right)).map((s) => s.text);
+	})()`), "no label is on another one")
+	assert.Equal(t, []string{"+0.000 s", "1m 30s", "+1m 30.000s"}, eval[[]string](p, `chart.ticks.map((t) => t.text)`), "no time is repeated")
 	assert.True(t, eval[bool](p, `(() => {
 		const bottom = document.getElementById("chart").getBoundingClientRect().bottom;
 		return [...document.querySelectorAll(".label[data-reader]")].every((e) => e.getBoundingClientRect().bottom <= bottom);
@@ -381,17 +386,26 @@ func TestThemes(t *testing.T) {
 		assert.Equal(t, theme, eval[string](p, `document.documentElement.dataset.theme`), "as the system has it")
 		low := eval[[]string](p, `(() => {
 			const style = getComputedStyle(document.documentElement);
-			const light = (name) => {
+			const color = (name) => {
 				const hex = style.getPropertyValue(name).trim().slice(1);
-				const [r, g, b] = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+				return [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16));
+			};
+			const light = (rgb) => {
+				const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
 				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 			};
 			const low = [];
+			const check = (text, ground, on) => {
+				const [a, b] = [light(color(text)), light(on)].sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
+				if (contrast < 4.5) low.push(text + " on " + ground + ": " + contrast.toFixed(2));
+			};
 			for (const text of ["--text", "--soft", "--link", "--added", "--modified", "--deleted", "--refused", "--late", "--note"]) {
-				for (const ground of ["--card", "--page", "--chosen"]) {
-					const [a, b] = [light(text), light(ground)].sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
-					if (contrast < 4.5) low.push(text + " on " + ground + ": " + contrast.toFixed(2));
-				}
+				for (const ground of ["--card", "--page", "--chosen", "--stripe"]) check(text, ground, color(ground));
+			}
+			// The texts of the chart on what is half transparent.
+			const half = [...Object.values(tones).map((name) => [name, clusterAlpha]), [looks.span.fill, looks.span.alpha], [looks.settle.fill, looks.settle.alpha]];
+			for (const [name, alpha] of half) {
+				for (const ground of ["--card", "--stripe"]) check("--text", name + " over " + ground, color(name).map((c, i) => alpha * c + (1 - alpha) * color(ground)[i]));
 			}
 			return low;
 		})()`)

@@ -135,6 +135,9 @@ func TestActions(t *testing.T) {
 	assert.Equal(t, "done", p.submit("lag", map[string]string{"resource": "pods", "by": "1m"}))
 	assert.Equal(t, []string{`srv.SetLag("pods", fakeapi.Lag{By: time.Minute})`}, p.texts("[data-action=lag] .go"))
 
+	assert.Equal(t, "done", p.submit("lag", map[string]string{"resource": "pods", "by": "1m1.5s"}))
+	assert.Equal(t, []string{`srv.SetLag("pods", fakeapi.Lag{By: time.Minute + 1500*time.Millisecond})`}, p.texts("[data-action=lag] .go"))
+
 	said := p.submit("fault", map[string]string{"verb": "update", "resource": "deployments.apps", "code": "409", "times": "1"})
 	assert.Equal(t, "done: update of deployments.apps: 409, once", said)
 	assert.Equal(t, []string{`srv.Inject(faults.Fault{Verb: "update", Resource: "deployments.apps", Code: 409, Times: 1})`}, p.texts("[data-action=fault] .go"))

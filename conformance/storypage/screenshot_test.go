@@ -23,7 +23,7 @@ import (
 // picture writes a picture of the page into the directory that SCREENSHOTS names.
 func (p *tab) picture(name string, width, height int) {
 	p.t.Helper()
-	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.resize(width, height)
 	p.mouse("mouseMoved", point{1, 1}, nil)
 	p.waitForDraw()
 	p.waitForDraw()
@@ -34,6 +34,13 @@ func (p *tab) picture(name string, width, height int) {
 	data, err = small(data)
 	require.NoError(p.t, err)
 	require.NoError(p.t, os.WriteFile(filepath.Join(os.Getenv("SCREENSHOTS"), name+".png"), data, 0o600))
+}
+
+// resize sets the size of the window.
+func (p *tab) resize(width, height int) {
+	p.t.Helper()
+	p.call("Emulation.setDeviceMetricsOverride", object{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.waitForDraw()
 }
 
 // small returns a picture with at most 256 colours: those that it has most of, without those that look
@@ -88,10 +95,12 @@ func differ(a, b color.Color) bool {
 	return far(ar, br) || far(ag, bg) || far(ab, bb)
 }
 
-// both writes a picture for a wide window and one for a narrow one.
-func (p *tab) both(name string) {
+// both writes a picture for a wide window and one for a narrow one, which shows an element at its top.
+func (p *tab) both(name, top string) {
 	p.t.Helper()
 	p.picture(name, 1280, 800)
+	p.resize(480, 900)
+	eval[bool](p, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView({ block: "start" }), true)`, top))
 	p.picture(name+"-narrow", 480, 900)
 }
 
@@ -151,25 +160,25 @@ func TestPictures(t *testing.T) {
 	w.as("kubectl/v1", "GET", deployments+"/shop", "")
 	w.as("kubectl/v1", "DELETE", deployments+"/shop", "")
 	p = openLive(w, "")
-	p.both("timeline")
+	p.both("timeline", "header")
 	p.clickLine(p.find("spec.replicas 1 → 2"))
-	p.both("details")
+	p.both("details", "#tabs")
 	p.click("#tab-objects")
 	p.await(`document.querySelector('[data-resource="pods"]')`)
 	p.click(`[data-resource="pods"]`)
 	p.await(`byId("table").textContent.includes("0/1")`)
-	p.both("table")
+	p.both("table", "header")
 	p.click(`[data-resource="deployments.apps"]`)
 	p.await(`byId("table").textContent.includes("shop")`)
 	p.click(`#table [data-object]`)
 	p.await(`byId("object").querySelector("pre")`)
-	p.both("object")
+	p.both("object", "#object")
 	p.click("#tab-actions")
 	p.await(`byId("known-resources").options.length`)
-	p.both("actions")
+	p.both("actions", "header")
 	p.click("#tab-findings")
 	p.await(`byId("findings").querySelector("[data-rule]")`)
-	p.both("findings")
+	p.both("findings", "header")
 	t.Chdir(t.TempDir()) // the page shows the name of the directory
 	shown := make(chan struct{})
 	close(shown)
@@ -178,11 +187,11 @@ func TestPictures(t *testing.T) {
 	explore.Show(w.Server, "plans")
 	p.click("#tab-explore")
 	p.await(`byId("explore").querySelector(".finding")`)
-	p.both("explore")
+	p.both("explore", "#tabs")
 	p.click("#theme")
 	p.click("#tab-events")
-	p.both("dark")
+	p.both("dark", "header")
 	p = open(t, page(t, incident(t)))
 	p.clickLine(p.find("store configmaps"))
-	p.both("story")
+	p.both("story", "header")
 }

@@ -1,18 +1,23 @@
 // Actions: forms that do something to the server, each with the curl and the Go line for the same.
 
 const quote = (text) => JSON.stringify(text);
-const units = { s: "Second", m: "Minute", h: "Hour", ms: "Millisecond" };
+const units = { ms: ["Millisecond", 1], s: ["Second", 1000], m: ["Minute", 60_000], h: ["Hour", 3_600_000] };
 
-// goDuration returns a duration such as 90s as a Go expression.
+// goDuration returns a duration such as 1m30s as a Go expression.
 function goDuration(text) {
-  const m = /^(\d+)(ms|s|m|h)$/.exec(text || "");
-  return m ? `${m[1] === "1" ? "" : `${m[1]}*`}time.${units[m[2]]}` : `must(time.ParseDuration(${quote(text || "")}))`;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smh])/g)];
+  if (!text || parts.map(([part]) => part).join("") !== text) return `0 /* ${quote(text)} is no duration */`;
+  return parts.map(([, n, unit]) => {
+    const [name, ms] = units[/\./.test(n) ? "ms" : unit], count = Math.round((n * units[unit][1]) / ms);
+    return `${count === 1 ? "" : `${count}*`}time.${name}`;
+  }).join(" + ");
 }
 
 const text = (name, label, value = "", placeholder = "") => ({ name, label, value, placeholder });
-const number = (name, label, value = "") => ({ name, label, value, type: "number" });
+const duration = (...field) => ({ ...text(...field), short: true });
+const number = (name, label, value = "") => ({ name, label, value, type: "number", short: true });
 const resourceField = { name: "resource", label: "Resource", value: "", placeholder: "all", list: "known-resources" };
-const clientField = { name: "userAgent", label: "User agent", value: "", placeholder: "all, or manager/*" };
+const clientField = { name: "userAgent", label: "User agent", value: "", placeholder: "all", title: "A * stands for any text, as in manager/*" };
 
 // some returns the fields that are set, numbers as numbers.
 function some(v, ...names) {
@@ -37,7 +42,7 @@ const actions = [
   },
   {
     name: "lag", title: "Lag", about: "watches and cached reads of a resource are late",
-    fields: [resourceField, clientField, text("by", "By", "3s")], requests: (v) => [["POST", "lag", {}, some(v, "resource", "userAgent", "by")]], go: (v) => lagOf(v, [`By: ${goDuration(v.by)}`]),
+    fields: [resourceField, clientField, duration("by", "By", "3s")], requests: (v) => [["POST", "lag", {}, some(v, "resource", "userAgent", "by")]], go: (v) => lagOf(v, [`By: ${goDuration(v.by)}`]),
   },
   {
     name: "thaw", title: "Thaw", about: "ends lags",
@@ -47,7 +52,7 @@ const actions = [
     name: "fault", title: "Fault", about: "makes requests fail or wait",
     fields: [
       { name: "verb", label: "Verb", value: "update", options: ["*", ...verbs.filter((v) => v !== "apply")] }, resourceField, text("namespace", "Namespace", "", "all"), clientField,
-      { name: "code", label: "Code", value: "409", options: ["", "401", "403", "404", "409", "410", "429", "500", "503", "504"] }, text("delay", "Delay", "", "3s"), number("times", "Times", "1"),
+      { name: "code", label: "Code", value: "409", options: ["", "401", "403", "404", "409", "410", "429", "500", "503", "504"] }, duration("delay", "Delay", "", "3s"), number("times", "Times", "1"),
     ],
     requests: (v) => [["POST", "faults", {}, some(v, "verb", "resource", "namespace", "userAgent", "code", "delay", "times")]],
     go: (v) => `srv.Inject(faults.Fault{${[v.verb && `Verb: ${quote(v.verb)}`, v.resource && `Resource: ${quote(v.resource)}`, v.namespace && `Namespace: ${quote(v.namespace)}`,
@@ -57,7 +62,7 @@ const actions = [
   { name: "heal", title: "End faults", about: "removes all faults", fields: [], requests: () => [["DELETE", "faults"]], go: () => "injection.Remove()" },
   {
     name: "clock", title: "Advance the clock", about: "runs the timers that are due on the way",
-    fields: [text("advance", "By", "1m")], requests: (v) => [["POST", "clock", {}, some(v, "advance")]], go: (v) => `srv.Clock().Advance(${goDuration(v.advance)})`, done: (a) => `it is ${escape(a.now)}`,
+    fields: [duration("advance", "By", "1m")], requests: (v) => [["POST", "clock", {}, some(v, "advance")]], go: (v) => `srv.Clock().Advance(${goDuration(v.advance)})`, done: (a) => `it is ${escape(a.now)}`,
   },
   {
     name: "compact", title: "Compact", about: "removes old versions; open watches can end with 410 Expired",
@@ -140,11 +145,11 @@ class Actions {
   }
 
   field(f) {
-    if (f.options) return `<select name="${f.name}">${f.options.map((o) => `<option ${o === f.value ? "selected" : ""}>${o}</option>`).join("")}</select>`;
+    if (f.options) return `<select name="${f.name}">${f.options.map((o) => `<option value="${o}" ${o === f.value ? "selected" : ""}>${o || "none"}</option>`).join("")}</select>`;
     if (f.type === "file") return `<input type="file" name="${f.name}" accept=".yaml,.yml,.json">`;
     if (f.type === "textarea") return `<textarea name="${f.name}" rows="6" placeholder="${f.placeholder}" autocomplete="off" spellcheck="false"></textarea>`;
     if (f.type === "checkbox") return `<input type="checkbox" name="${f.name}">`;
-    return `<input name="${f.name}" type="${f.type || "text"}" value="${f.value}" placeholder="${f.placeholder || ""}" ${f.list ? `list="${f.list}"` : ""} size="12" autocomplete="off" spellcheck="false">`;
+    return `<input name="${f.name}" type="${f.type || "text"}" value="${f.value}" placeholder="${f.placeholder || ""}" ${f.list ? `list="${f.list}"` : ""} ${f.title ? `title="${f.title}"` : ""} class="${f.short ? "short" : ""}" autocomplete="off" spellcheck="false">`;
   }
 
   // draw is called when the pane is shown.
@@ -169,7 +174,7 @@ class Actions {
     if (!a) return;
     const v = this.values(a), form = this.form(a.name);
     const curl = a.requests(v).map((r) => server.commandLine(...r)).join("\n");
-    form.querySelector(".curl").textContent = a.line ? a.line(curl) : curl;
+    form.querySelector(".curl").innerHTML = commandHTML(a.line ? a.line(curl) : curl);
     form.querySelector(".go").textContent = a.go(v);
   }
 
@@ -189,7 +194,7 @@ class Actions {
   }
 
   async download(d) {
-    byId("download-line").textContent = d.command();
+    byId("download-line").innerHTML = commandHTML(d.command());
     byId("download-go").textContent = d.go;
     save(d.name, await d.read());
   }

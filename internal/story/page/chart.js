@@ -302,7 +302,7 @@ class Chart {
     out.push({ shape: "line", look: "head", points: heads }, { shape: "line", look: "seen", points: seens });
     this.row(lane.items, base, out);
     const behind = headAt(lane, this.view.hi) - seenAt(lane, this.view.hi);
-    if (behind > 0 && to > 80 && !gone) out.push({ shape: "text", look: "chip", x: to - 6, y: lane.y + 15, text: `${behind} not seen yet` });
+    if (behind > 0 && to > 80 && !gone) out.push({ shape: "text", look: "chip", x: to - 3, y: lane.y + 14, text: `${behind} not seen yet` });
   }
 
   // turns returns where the lines of a watcher can have steps between two positions, which are the first
@@ -336,15 +336,18 @@ class Chart {
     }
     this.row(lane.items, y, out);
     const marks = this.visible(lane.items).map((item) => ({ item, x: this.x(item.place) })).filter(({ x }) => x >= 0 && x <= this.width);
+    let taken = 0; // by the text before
     marks.forEach(({ item, x }, i) => {
       // A text is drawn whole, at the side that has room for it, or replaced by the
       // revision that it names.
-      const left = marks[i - 1]?.x ?? 0, right = marks[i + 1]?.x ?? this.width;
+      const left = Math.max(taken, marks[i - 1]?.x ?? 0), right = marks[i + 1]?.x ?? this.width;
       for (const word of [item.text, (/\br\d+\b/.exec(item.text) || [])[0]]) {
         if (!word) continue;
         const width = 24 + textWidth(word);
-        if (x + width < right) out.push({ shape: "text", look: "word", x: x + 11, y: y + 4, text: printable(word) });
-        else if (!marks[i + 1] && x - width > left) out.push({ shape: "text", look: "word", x: x - 11, y: y + 4, text: printable(word), align: "right" });
+        if (x + width < right) {
+          out.push({ shape: "text", look: "word", x: x + 11, y: y + 4, text: printable(word) });
+          taken = x + width;
+        } else if (!marks[i + 1] && x - width > left) out.push({ shape: "text", look: "word", x: x - 11, y: y + 4, text: printable(word), align: "right" });
         else continue;
         break;
       }
@@ -363,7 +366,8 @@ class Chart {
     const a = Math.max(-5, this.x(item.place)), b = Math.min(this.width + 5, this.x(to));
     if (b < 0 || a > this.width) return;
     out.push({ shape: "rect", look, id: item.id, x: a, y: y - 8, width: Math.max(3, b - a), height: 16, round: 4 });
-    if (item.text && b - a > 60) out.push({ shape: "text", look: "word", x: Math.max(a, 0) + 6, y: y + 4, text: printable(item.text).slice(0, (b - a) / 6.2) });
+    const text = item.text && printable(item.text), fits = Math.floor((b - Math.max(a, 0) - 12) / 6.2); // characters
+    if (text && b - a > 60) out.push({ shape: "text", look: "word", x: Math.max(a, 0) + 6, y: y + 4, text: text.length > fits ? `${text.slice(0, Math.max(0, fits - 1))}…` : text });
   }
 
   // drawBands draws bands and lines through all lanes at what concerns all of them.
@@ -398,7 +402,8 @@ class Chart {
       const m = this.model.sighting(this.model.readers[lane.reader], e.revision), y = lane.y + lane.height / 2;
       if (m === undefined) continue;
       if (m === null) {
-        out.push({ shape: "line", look: "ray never", points: [[x, y], [this.width - 70, y]] }, { shape: "text", look: "delay", x: this.width - 66, y: y + 4, text: "not seen" });
+        const low = lane.y + lane.height - 11; // below the number of what it has not seen
+        out.push({ shape: "line", look: "ray never", points: [[x, low], [this.width - 70, low]] }, { shape: "text", look: "delay", x: this.width - 64, y: low + 4, text: "not seen" });
         continue;
       }
       const to = this.x(this.scale.place(m.order)), late = m.at - e.at >= slow;
@@ -429,12 +434,15 @@ class Chart {
       }
     } else {
       const sparse = Math.max(1, Math.floor(this.view.width / this.width)); // places per pixel
-      let room = -Infinity;
+      let room = -Infinity, said = "";
       for (let i = Math.max(0, before(s.places, this.view.lo)); i < s.places.length && s.places[i] <= this.view.hi; i += sparse) {
         const x = this.x(s.places[i]), left = i > 0 ? this.x(s.places[i - 1]) : x, pause = i > 0 ? s.times[i] - s.times[i - 1] : 0;
         if (pause >= 1e6 && x - left > 30) this.ticks.push({ x: (x + left) / 2, text: span(pause), gap: true });
         if (x < room || x > this.width - 60 || x < 0) continue;
-        tick(x, offset(s.times[i]));
+        const text = offset(s.times[i]);
+        if (text === said) continue;
+        tick(x, text);
+        said = text;
         room = x + 110;
       }
     }

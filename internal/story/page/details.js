@@ -15,7 +15,7 @@ function diffOf(change) {
   const fields = change.fields || [];
   if (fields.length === 0) return '<p class="facts">No field differs.</p>';
   const columns = { ADDED: ["new"], DELETED: ["old"], MODIFIED: ["old", "new"] }[change.type];
-  const titles = { old: change.type === "DELETED" ? "was" : "before", new: change.type === "ADDED" ? "is" : "after" };
+  const titles = { old: change.type === "DELETED" ? "last value" : "before", new: change.type === "ADDED" ? "value" : "after" };
   return `<table class="diff"><thead><tr><th class="path">field</th>${columns.map((c) => `<th>${titles[c]}</th>`).join("")}</tr></thead><tbody>`
     + fields.map((f) => `<tr><td class="path">${escape(f.path)}</td>${columns.map((c) => cell(f[c], c)).join("")}</tr>`).join("")
     + "</tbody></table>";

@@ -43,18 +43,18 @@ class Explore {
   }
 
   overview(found) {
-    const about = `<p class="facts">what searches have left in ${escape(found.directory)}</p><code class="curl">${escape(`${server.commandLine("GET", "explore")}\nfakeapi explore merge ${found.directory}`)}</code><code class="go">explore.Merge(${escape(quote(found.directory))})</code>`;
-    if (!found.systems.length) return `<section class="card"><h3>Explore</h3>${about}<p>No search has written anything there yet.</p></section>`;
-    return `<section class="card"><h3>Explore</h3>${about}</section>${found.systems.map((s) => this.system(s)).join("")}`;
+    const about = `<p class="facts">what searches have left in ${escape(found.directory)}</p><code class="curl">${commandHTML(`${server.commandLine("GET", "explore")}\nfakeapi explore merge ${found.directory}`)}</code><code class="go">explore.Merge(${escape(quote(found.directory))})</code>`;
+    if (!found.systems.length) return `<section class="card"><h3>Searches</h3>${about}<p>No search has written anything there yet.</p></section>`;
+    return `<section class="card"><h3>Searches</h3>${about}</section>${found.systems.map((s) => this.system(s)).join("")}`;
   }
 
   system(s) {
-    const name = s.name || "explore", counts = [plural(s.plans, "plan"), plural(s.states, "state"), plural(s.searches, "ended search", "ended searches")].join(" · ");
+    const name = s.name || "a system without a name", counts = [plural(s.plans, "plan"), plural(s.states, "state"), plural(s.searches, "ended search", "ended searches")].join(" · ");
     const findings = s.findings.map((f) => this.finding(f)).join(""), once = s.unrepeated.map((f) => this.finding(f)).join("");
     return `<section class="card system" aria-label="${escape(name)}"><h3>${escape(name)}</h3><p class="facts">${counts}; the reference run has ${plural(s.writePoints, "write")}, ${plural(s.deliveryPoints, "delivery", "deliveries")} and ${plural(s.listPoints, "list")}</p>`
       + (s.running || []).map((r) => this.running(r)).join("")
       + `<h3>${findings ? plural(s.findings.length, "finding") : "No finding"}</h3>${findings}${once ? `<h3>Once, and not again</h3>${once}` : ""}`
-      + `<h3>Coverage</h3><table class="coverage"><thead><tr><th>Action</th><th>Point</th><th>Done</th><th></th><th>In the same state</th></tr></thead><tbody>${s.coverage.map((c) => this.coverage(c)).join("")}</tbody></table>${this.permissions(s.permissions)}</section>`;
+      + `<h3>Coverage</h3><table class="coverage"><thead><tr><th>Action</th><th>Point</th><th>Done</th><th>Share</th><th>In the same state</th></tr></thead><tbody>${s.coverage.map((c) => this.coverage(c)).join("")}</tbody></table>${this.permissions(s.permissions)}</section>`;
   }
 
   running(r) {
@@ -67,7 +67,7 @@ class Explore {
     const again = f.repeated === f.tried ? "" : `, repeated ${f.repeated} of ${f.tried} times`;
     return `<div class="finding"><p><span class="badge">${escape(f.oracle)}</span> <b>${escape(f.subject)}</b> ${escape(f.detail)} ${story}</p><p class="facts">${plural(f.plans, "plan")} with it${again}</p>`
       + (f.decisions.length ? `<ol>${f.decisions.map((d) => `<li>${escape(d)}</li>`).join("")}</ol>` : '<p class="facts">without any fault</p>')
-      + (f.command ? `<code class="curl">${escape(f.command)}</code>` : "") + "</div>";
+      + (f.command ? `<code class="curl">${commandHTML(f.command)}</code>` : "") + "</div>";
   }
 
   // permissions lists what the system asked for with faults only: tests without faults do not find it.

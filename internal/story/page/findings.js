@@ -37,8 +37,9 @@ class Findings {
     }
   }
 
-  section(title, about, rows, none) {
-    return `<section class="card"><h3>${title}</h3><p class="facts">${about}</p>${rows.length ? `<table><tbody>${rows.join("")}</tbody></table>` : `<p>${none}</p>`}</section>`;
+  section(title, about, columns, rows, none) {
+    const table = () => `<table><thead><tr>${columns.map((c) => `<th>${c}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    return `<section class="card" aria-label="${title}"><h3>${title}</h3><p class="facts">${about}</p>${rows.length ? table() : `<p>${none}</p>`}</section>`;
   }
 
   found() {
@@ -46,7 +47,7 @@ class Findings {
       const i = before(model.lines, f.order || 0, byOrder), e = f.order && model.lines[i]?.order === f.order ? model.lines[i] : undefined;
       return `<tr data-rule="${escape(f.rule)}"><td><span class="badge">${escape(f.rule)}</span></td><td>${escape(f.userAgent || "")}</td><td>${f.count}×</td><td>${escape(f.text)} ${e ? link(e.id, e.no) : ""}</td></tr>`;
     });
-    return this.section("What clients do", "what loses the writes of others or costs more than it needs to, the worst first", rows, "Nothing is wrong in what the server remembers.");
+    return this.section("What clients do", "what loses the writes of others or costs more than it needs to, the worst first", ["Rule", "Client", "Times", "What it does"], rows, "Nothing is wrong in what the server remembers.");
   }
 
   // failed returns the refused requests by client, status and object.
@@ -62,7 +63,7 @@ class Findings {
       const q = all.at(-1).request;
       return `<tr><td>${q.code}</td><td>${escape(q.client.name)}</td><td>${all.length}×</td><td>${escape(`${q.verb || q.method} ${q.resource || q.uri}`)}: ${q.fault ? "a fault: " : ""}${escape(q.message || "")} ${link(all.at(-1).id, "the last")}</td></tr>`;
     });
-    return this.section("Refused requests", "by client, status and resource", rows, "No request was refused.");
+    return this.section("Refused requests", "by client, status and resource", ["Status", "Client", "Times", "Request and answer"], rows, "No request was refused.");
   }
 
   late() {
@@ -73,14 +74,14 @@ class Findings {
     }
     const stale = model.lines.filter((e) => e.tone === "late" && e.mark);
     for (const e of stale.slice(-10)) rows.push(`<tr><td>stale read</td><td>${escape(e.who)}</td><td></td><td>${escape(e.text)} ${link(e.id, e.no)}</td></tr>`);
-    return this.section("Views behind", "watchers and reads that show an older state than the newest", rows, "Every view shows the newest state.");
+    return this.section("Views behind", "watchers and reads that show an older state than the newest", ["View", "Client", "Missing", "What it has not seen"], rows, "Every view shows the newest state.");
   }
 
   permissions() {
     if (!this.usage.counting) return `<section class="card"><h3>Permissions</h3><p class="facts">which roles a client needs, once the server counts what clients ask</p><p><button type="button" data-count="1">Count</button></p></section>`;
     const clients = new Map(this.usage.requests.filter((r) => r.userAgent).map(({ userAgent, user }) => [`${userAgent}\0${user}`, { userAgent, user }]));
     const rows = [...clients.values()].map((c) => `<tr><td>${escape(c.userAgent)}</td><td>${escape(c.user || "")}</td><td><button type="button" class="link" data-roles="${escape(JSON.stringify(c))}">the roles that it needs, and those that it has</button></td></tr>`);
-    return `${this.section("Permissions", "what clients have asked since the server counts", rows, "No client has asked for anything yet.")}<section id="roles" class="card" aria-label="Roles" ${this.roles ? "" : "hidden"}>${this.roles}</section>`;
+    return `${this.section("Permissions", "what clients have asked since the server counts", ["Client", "User", "Roles"], rows, "No client has asked for anything yet.")}<section id="roles" class="card" aria-label="Roles" ${this.roles ? "" : "hidden"}>${this.roles}</section>`;
   }
 
   // showRoles shows the roles that a client needs, and what the roles of its user, as bindings give

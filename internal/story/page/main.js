@@ -20,7 +20,7 @@ function describe() {
   byId("title").textContent = printable(model.title || "fakeapi");
   byId("summary").textContent = [
     plural(writes + model.earlier, "revision"), plural(watches, "watcher"), plural(requests, "refused request"),
-    plural(faults, "fault"), `${span(model.ended.at)} from ${new Date(model.began).toISOString().slice(0, 19).replace("T", " ")} UTC`,
+    plural(faults, "fault"), `since ${new Date(model.began).toISOString().slice(0, 19).replace("T", " ")} UTC${model.ended.at ? `, for ${span(model.ended.at)}` : ""}`,
   ].join(" · ");
 }
 
@@ -169,8 +169,8 @@ function keys(e) {
     if (e.key === "Escape") byId("chart").focus();
     return;
   }
-  const onButton = e.target.closest("button") && (e.key === "Enter" || e.key === " ");
-  const inPane = e.target.closest("#details, .pane:not(#pane-events)") && e.key.startsWith("Arrow");
+  const onButton = e.target.closest("button, a, summary") && (e.key === "Enter" || e.key === " ");
+  const inPane = e.target.closest("#details, .pane:not(#pane-events)") && /^(Arrow|Home$|End$)/.test(e.key);
   if (onButton || inPane) return;
   const back = e.key === "ArrowLeft" || e.key === "ArrowUp", forth = e.key === "ArrowRight" || e.key === "ArrowDown";
   if (back || forth) {
@@ -420,9 +420,9 @@ chart.overview.addEventListener("pointerdown", overviewMove);
 chart.overview.addEventListener("pointermove", overviewMove);
 byId("tabs").addEventListener("click", (e) => e.target.closest("[role=tab]") && showPane(e.target.id.slice(4)));
 byId("tabs").addEventListener("keydown", (e) => {
-  const all = [...document.querySelectorAll("[role=tab]")], now = all.indexOf(e.target), by = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-  if (!by || now < 0) return;
-  const next = all[(now + by + all.length) % all.length];
+  const all = [...document.querySelectorAll("[role=tab]")].filter((tab) => tab.checkVisibility()), now = all.indexOf(e.target), n = all.length;
+  const next = all[{ ArrowRight: (now + 1) % n, ArrowLeft: (now + n - 1) % n, Home: 0, End: n - 1 }[e.key]];
+  if (!next) return;
   next.focus();
   showPane(next.id.slice(4));
   e.stopPropagation();

@@ -9,6 +9,7 @@ class Objects {
     this.slider = byId("slider");
     this.asked = 0; // numbers the requests, so that an older answer does not replace a newer one
     this.again = 0;
+    this.opened = false; // by a click, and not drawn yet
     this.slider.addEventListener("input", () => this.show({ revision: +this.slider.value }));
     byId("older").addEventListener("click", () => this.step(-1));
     byId("newer").addEventListener("click", () => this.step(1));
@@ -47,6 +48,7 @@ class Objects {
   // revision.
   open(text) {
     const [resource, namespace, name, revision] = JSON.parse(text);
+    this.opened = true;
     this.show({ resource, object: { resource, namespace: namespace || "", name }, ...(revision ? { revision } : {}) });
   }
 
@@ -79,6 +81,7 @@ class Objects {
   async read() {
     clearTimeout(this.again);
     this.again = 0;
+    this.opened = false; // by a click, and not drawn yet
     this.drawSlider();
     const n = ++this.asked, query = { revision: at.revision || "" };
     try {
@@ -92,14 +95,17 @@ class Objects {
         return;
       }
       this.drawTable(table);
-      byId("object").innerHTML = object ? this.objectOf(object) : '<p class="facts">Select an object.</p>';
+      byId("object").hidden = !object;
+      byId("object").innerHTML = object ? this.objectOf(object) : "";
+      if (this.opened) byId("object").scrollIntoView({ block: "nearest" });
+      this.opened = false;
     } catch (err) {
       byId("table").innerHTML = `<p class="message">${escape(err.message)}</p>`;
     }
   }
 
   drawTable(t) {
-    byId("resources").innerHTML = t.resources.map((r) => `<button type="button" data-resource="${escape(r.resource)}" aria-pressed="${r.resource === at.resource}"><span>${escape(r.resource)}</span> <small>${r.count}</small></button>`).join("");
+    byId("resources").innerHTML = t.resources.map((r) => `<button type="button" data-resource="${escape(r.resource)}" title="${escape(r.resource)}" aria-pressed="${r.resource === at.resource}"><span>${escape(r.resource)}</span> <small>${r.count}</small></button>`).join("");
     const shown = t.columns.map((c, i) => i).filter((i) => !t.columns[i].priority), namespaced = t.rows.some((r) => r.namespace);
     const chosen = at.object && pathOf(at.object);
     const rows = t.rows.map((r) => {

@@ -24,8 +24,8 @@ const tones = { ADDED: "--added", MODIFIED: "--modified", DELETED: "--deleted", 
 
 const looks = {
   stripe: { fill: "--stripe" }, heading: { fill: "--faint" }, rail: { stroke: "--line" }, storeline: { stroke: "--store", width: 1.5 },
-  rev: { text: "--soft", size: 10.5, align: "center" }, word: { text: "--text", size: 11 }, chip: { text: "--late", size: 11, weight: 600, align: "right", halo: true },
-  delay: { text: "--text", size: 10.5, halo: true }, count: { text: "--card", size: 10, weight: 600, align: "center" },
+  rev: { text: "--soft", size: 10.5, align: "center" }, word: { text: "--text", size: 11 }, chip: { text: "--late", size: 11, weight: 600, align: "right", ground: "--card" },
+  delay: { text: "--text", size: 10.5, ground: "--card" }, count: { text: "--text", size: 10, weight: 600, align: "center" },
   head: { stroke: "--store", alpha: 0.8 }, seen: { stroke: "--modified", width: 2 }, behind: { fill: "--late-fill", alpha: 0.55 }, lag: { fill: "--late" },
   open: { stroke: "--modified", width: 3, alpha: 0.35 }, closed: { stroke: "--soft", dash: [2, 3] },
   cut: { stroke: "--note", dash: [3, 3], alpha: 0.8 }, "cut clock": { stroke: "--soft", dash: [3, 3], alpha: 0.8 }, "cut fork": { stroke: "--added", dash: [3, 3], alpha: 0.8 }, settle: { fill: "--new", alpha: 0.7 }, span: { fill: "--late-fill", alpha: 0.75 }, injected: { fill: "--note", alpha: 0.35 },
@@ -33,6 +33,8 @@ const looks = {
   cursor: { stroke: "--glow", alpha: 0.5 }, moment: { stroke: "--glow", width: 1.5, dash: [6, 3] },
   ray: { stroke: "--glow", width: 1.6, alpha: 0.85 }, "ray slow": { stroke: "--late", width: 1.6 }, "ray never": { stroke: "--refused", width: 1.6, dash: [4, 3] },
 };
+
+const clusterAlpha = 0.45; // so that the number is readable on it
 
 let paths;
 const colors = {};
@@ -108,17 +110,17 @@ const painters = {
   text(g, s, look) {
     g.font = `${look.weight || 400} ${look.size}px ${colors.font}`;
     g.textAlign = s.align || look.align || "left";
-    if (look.halo) {
-      g.strokeStyle = colors["--card"];
-      g.lineWidth = 3;
-      g.strokeText(s.text, s.x, s.y);
+    if (look.ground) {
+      const { width } = g.measureText(s.text);
+      g.fillStyle = colors[look.ground];
+      g.fillRect((g.textAlign === "right" ? s.x - width : s.x) - 3, s.y - look.size, width + 6, look.size + 3);
     }
     g.fillStyle = colors[look.text];
     g.fillText(s.text, s.x, s.y);
   },
   cluster(g, s) {
     g.fillStyle = colors[s.bad ? "--refused" : tones[s.tone] || "--modified"];
-    g.globalAlpha = 0.55;
+    g.globalAlpha = clusterAlpha;
     g.beginPath();
     g.roundRect(s.x, s.y - 6, s.width, 12, 6);
     g.fill();

@@ -13,6 +13,11 @@ function escape(text) {
   return printable(text).replace(/[&<>"']/g, (c) => escapes[c]);
 }
 
+// commandHTML returns a command as HTML that breaks lines between words, and within long words only.
+function commandHTML(text) {
+  return text.replace(/\S+|\s+/g, (word) => (word.length > 44 || !word.trim() ? escape(word) : `<span class="word">${escape(word)}</span>`));
+}
+
 function plural(n, one, many = `${one}s`) {
   return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
