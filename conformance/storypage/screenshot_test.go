@@ -11,11 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
@@ -104,53 +102,23 @@ func (p *tab) both(name, top string) {
 	p.picture(name+"-narrow", 480, 900)
 }
 
-// staleCache returns a server on which the controller of examples/stalecache has made its mistake: with a watch of
-// Pods that is two seconds late, it has created three Pods twice.
-func staleCache(t *testing.T) world {
-	const agent = "replicasets/v1"
-	w := serve(t)
-	w.watch(agent, "/apis/apps/v1/replicasets")
-	seen := w.watch(agent, "/api/v1/pods")
-	require.NoError(t, w.SetLag("pods", fakeapi.Lag{By: 2 * time.Second}))
-	w.as("user/v1", "POST", "/apis/apps/v1/namespaces/default/replicasets", `{"metadata":{"name":"web"},"spec":{"replicas":3,"selector":{"matchLabels":{"app":"web"}},
-		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"app","image":"app:1"}]}}}}`)
-	set, err := w.Get("replicasets.apps", "default", "web")
-	require.NoError(t, err)
-	create := func() {
-		for range 3 {
-			w.as(agent, "POST", "/api/v1/namespaces/default/pods", fmt.Sprintf(`{"metadata":{"generateName":"web-","labels":{"app":"web"},"ownerReferences":[
-				{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":%q,"controller":true}]},"spec":{"containers":[{"name":"app","image":"app:1"}]}}`, set["metadata"].(map[string]any)["uid"]))
-		}
-	}
-	create()
-	w.Clock().Advance(time.Second)
-	w.as("user/v1", "PATCH", "/apis/apps/v1/namespaces/default/replicasets/web", `{"metadata":{"annotations":{"note":"hello"}}}`)
-	create()
-	w.Clock().Advance(3 * time.Second)
-	for range 6 {
-		seen()
-	}
-	return w
-}
-
 // TestPictures writes the pictures of docs/page.md.
 func TestPictures(t *testing.T) {
 	if os.Getenv("SCREENSHOTS") == "" {
 		t.Skip("SCREENSHOTS does not name a directory")
 	}
-	w := staleCache(t)
-	p := openLive(w, "")
-	p.await(`model.readers.some((r) => r.marks.some((m) => m.kind === "step" && m.revision >= model.revision))`)
+	p := staleCache(t, "")
+	p.await(`details.textContent.includes("Every watcher has seen every revision")`)
 	p.picture("stalecache-1", 1200, 820)
-	writes := eval[[]string](p, `chart.lines.filter((e) => e.revision && e.text.includes("create pods")).map((e) => e.id)`)
-	require.Len(t, writes, 6)
+	writes := p.podCreates()
+	require.GreaterOrEqual(t, len(writes), 6)
 	p.clickLine(writes[3])
 	p.picture("stalecache-2", 1200, 900)
 	p.click("#details [data-object]")
 	p.await(`byId("object").querySelector("pre")`)
 	p.picture("stalecache-3", 1200, 900)
 
-	w = rollout(t)
+	w := rollout(t)
 	for range 12 {
 		w.as("poller/v1", "GET", deployments+"/shop", "")
 	}

@@ -3,10 +3,7 @@ package stalecache_test
 import (
 	"context"
 	"testing"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 
@@ -27,13 +24,7 @@ func system(expect bool) explore.System {
 			return rig.RunUntil(ctx, factory, c.Reconcile, sets.Informer(), pods.Informer())
 		},
 		Workload: func(ctx context.Context, srv *fakeapi.Server) error {
-			user := kubernetes.NewForConfigOrDie(rig.Config(srv, "user")).AppsV1().ReplicaSets("default")
-			if _, err := user.Create(ctx, replicaSet("web", 3), metav1.CreateOptions{}); err != nil {
-				return err
-			}
-			time.Sleep(time.Second)
-			_, err := user.Patch(ctx, "web", types.MergePatchType, []byte(`{"metadata":{"annotations":{"note":"hello"}}}`), metav1.PatchOptions{})
-			return err
+			return stalecache.Use(ctx, kubernetes.NewForConfigOrDie(rig.Config(srv, "user")))
 		},
 	}
 }
