@@ -148,7 +148,7 @@ func TestTab(t *testing.T) {
 //
 // See https://www.w3.org/WAI/ARIA/apg/patterns/tabs/.
 func TestTabs(t *testing.T) {
-	for name, last := range map[string]string{"live": "explore", "story": "objects"} {
+	for name, last := range map[string]string{"live": "explore", "story": "findings"} {
 		t.Run(name, func(t *testing.T) {
 			var p *tab
 			if name == "live" {

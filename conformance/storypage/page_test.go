@@ -198,7 +198,7 @@ func TestClickOnRevision(t *testing.T) {
 	p.await(`byId("object").textContent.includes("It does not exist at")`)
 	p.click(`[data-resource="configmaps"]`)
 	p.await(`byId("table").textContent.includes("settings")`)
-	assert.Equal(t, []string{"Events", "Objects"}, eval[[]string](p, `[...document.querySelectorAll("[role=tab]")].filter((e) => e.offsetParent).map((e) => e.textContent)`))
+	assert.Equal(t, []string{"Events", "Objects", "Findings"}, eval[[]string](p, `[...document.querySelectorAll("[role=tab]")].filter((e) => e.offsetParent).map((e) => e.textContent)`))
 }
 
 func TestClickOnOthers(t *testing.T) {

@@ -283,3 +283,23 @@ func TestFindings(t *testing.T) {
 	assert.Equal(t, "events", eval[string](p, `pane`))
 	assert.NotEmpty(t, p.chosen())
 }
+
+// The page of a file has the findings with their fixes, and leads to the moment of each.
+func TestFindingsOfFile(t *testing.T) {
+	w := rollout(t)
+	for range 12 {
+		w.as("poller/v1", "GET", deployments+"/shop", "")
+	}
+	for range 3 {
+		w.as("poller/v1", "PATCH", deployments+"/shop", `{}`)
+	}
+	p := open(t, page(t, w.Server))
+	p.click("#tab-findings")
+	p.await(`byId("findings").querySelector("[data-rule=idle-write]")`)
+	assert.Equal(t, []string{"polling-get", "idle-write", "watch-without-bookmarks"}, p.texts("#findings [data-rule] .badge"), "the worst first")
+	assert.Contains(t, p.texts("#findings [data-rule=idle-write]")[0], "compare with the object before writing")
+	assert.NotContains(t, p.texts("#findings")[0], "Permissions")
+	p.click(`#findings [data-rule=idle-write] [data-go]`)
+	assert.Equal(t, "events", eval[string](p, `pane`))
+	assert.Contains(t, eval[string](p, `model.events.get(chart.chosen).text`), "nothing changed")
+}

@@ -28,6 +28,8 @@ type Finding struct {
 	Order int64 `json:"order,omitempty"`
 	// Count is how many times there were.
 	Count int64 `json:"count"`
+	// Fix says what to do.
+	Fix string `json:"fix"`
 }
 
 // A FindingRule is a rule that a [Finding] can be of.
@@ -85,14 +87,6 @@ func (f *Finding) rank() int {
 	return slices.IndexFunc(rules, func(r FindingRule) bool { return r.Name == f.Rule })
 }
 
-// Fix says what to do.
-func (f *Finding) Fix() string {
-	if i := f.rank(); i >= 0 {
-		return rules[i].Fix
-	}
-	return ""
-}
-
 // String returns the finding on one line.
 func (f *Finding) String() string {
 	line := fmt.Sprintf("%s: %s: %s", f.Rule, cmp.Or(f.UserAgent, f.User), f.Text)
@@ -110,13 +104,16 @@ func (f *Finding) same(other *Finding) bool {
 }
 
 // AddFinding adds a finding: to the count of one of the same rule, client and resource, if there is
-// one.
+// one. It sets Fix, which is that of the rule.
 func (u *Usage) AddFinding(f Finding) {
 	for i := range u.Findings {
 		if u.Findings[i].same(&f) {
 			u.Findings[i].Count += f.Count
 			return
 		}
+	}
+	if i := f.rank(); i >= 0 {
+		f.Fix = rules[i].Fix
 	}
 	u.Findings = append(u.Findings, f)
 }
@@ -140,7 +137,7 @@ func (u *Usage) FindingsText() string {
 	var b strings.Builder
 	for i := range u.Findings {
 		f := &u.Findings[i]
-		fmt.Fprintf(&b, "  %s\n    fix: %s\n", f.String(), f.Fix())
+		fmt.Fprintf(&b, "  %s\n    fix: %s\n", f.String(), f.Fix)
 	}
 	if b.Len() == 0 {
 		return ""

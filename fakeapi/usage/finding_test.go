@@ -3,6 +3,7 @@
 package usage_test
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -197,4 +198,21 @@ func TestRulesInDocs(t *testing.T) {
 	for _, r := range usage.Rules() {
 		assert.Contains(t, string(page), fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, r.Finds, r.Fix))
 	}
+}
+
+// A file has the moments of findings, and a sum of servers does not.
+func TestOrder(t *testing.T) {
+	srv := start(t)
+	newClient(t, srv).all(times(10, "GET /api/v1/namespaces/shop/configmaps"))
+	u := usage.Of(srv)
+	require.Len(t, u.Findings, 1)
+	require.NotZero(t, u.Findings[0].Order)
+	var file bytes.Buffer
+	require.NoError(t, u.Write(&file))
+	read, err := usage.Read(&file)
+	require.NoError(t, err)
+	assert.Equal(t, u.Findings, read.Findings)
+	read.Add(u)
+	assert.Zero(t, read.Findings[0].Order)
+	assert.EqualValues(t, 2, read.Findings[0].Count)
 }

@@ -152,6 +152,7 @@ func (u *Usage) Of(c Client) *Usage {
 
 // Add adds the requests of another server, or of another time.
 func (u *Usage) Add(other *Usage) {
+	sum := len(u.Requests) > 0 && len(other.Requests) > 0
 	index := make(map[requestKey]int, len(u.Requests))
 	for i := range u.Requests {
 		index[u.Requests[i].key()] = i
@@ -168,8 +169,12 @@ func (u *Usage) Add(other *Usage) {
 	u.Objects = append(slices.Clip(u.Objects), other.Objects...)
 	u.Findings = slices.Clone(u.Findings)
 	for _, f := range other.Findings {
-		f.Order = 0
 		u.AddFinding(f)
+	}
+	for i := range u.Findings {
+		if sum {
+			u.Findings[i].Order = 0
+		}
 	}
 	u.Sort()
 }

@@ -399,7 +399,11 @@ func (c *Control) Story(title string) *story.Story { return c.storyWith(title, c
 func (c *Control) storyWith(title string, s *scrub.Scrubber) *story.Story {
 	from := c.source(title, s)
 	from.WithObjects = true
-	return story.New(from)
+	out := story.New(from)
+	u := c.cluster.ClientUsage()
+	c.addFindings(u, out, s)
+	out.Findings = u.Findings
+	return out
 }
 
 func (c *Control) source(title string, s *scrub.Scrubber) story.Source {

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/findings"
+	"github.com/kubefake/kubefake/internal/scrub"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/story"
 )
@@ -19,11 +20,16 @@ func (c *Control) Usage() (u *usage.Usage, counting bool) {
 		method, uri, _ := strings.Cut(r.Example, " ")
 		r.Example, r.UserAgent = method+" "+s.URI(uri), s.Text(r.UserAgent)
 	}
+	c.addFindings(u, story.New(c.source("", s)), s)
+	return u, c.cluster.Usage().On()
+}
+
+// addFindings adds the findings in a story to what the clients have asked.
+func (c *Control) addFindings(u *usage.Usage, in *story.Story, s *scrub.Scrubber) {
 	findings.Add(u, findings.Source{
-		Journal: c.cluster.Journal(), Store: c.cluster.Store(), Story: story.New(c.source("", s)),
+		Journal: c.cluster.Journal(), Store: c.cluster.Store(), Story: in,
 		Type: c.cluster.Surface().Lookup, Hidden: Serves, URI: s.URI,
 	})
-	return u, c.cluster.Usage().On()
 }
 
 // A Usage is what clients have asked, as the command fakeapi usage reads it.

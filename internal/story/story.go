@@ -14,6 +14,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/journal"
 )
 
@@ -50,6 +51,10 @@ type Story struct {
 	// Objects are those that the story changes and does not create, as they are at its end. A story
 	// has them if Source.WithObjects is set.
 	Objects []Object `json:"objects,omitempty"`
+
+	// Findings are what clients do that is better done in another way, the worst first. [New] does
+	// not set them.
+	Findings []usage.Finding `json:"findings,omitempty"`
 }
 
 // An Object is an object at the end of a story, without managed fields.

@@ -27,6 +27,9 @@ export interface Story {
   /** objects are those that the story changes and does not create, as they are at its end. A story
    * has them if Source.WithObjects is set. */
   objects?: StoryObject[];
+  /** findings are what clients do that is better done in another way, the worst first. [New] does
+   * not set them. */
+  findings?: UsageFinding[];
 }
 
 /** A Moment is when something happened. order is the position in the journal. at is the time in
@@ -200,6 +203,29 @@ export interface StoryObject {
   namespace?: string;
   name?: string;
   object: Record<string, any>;
+}
+
+/** A Finding is something that a client does and that loses what others write, or that costs a real
+ * cluster more than it needs to. It depends on what the journal of the server still has: the newest
+ * few thousand requests and writes. */
+export interface UsageFinding {
+  /** rule is the name of the rule. [Rules] lists them. */
+  rule: string;
+  user?: string;
+  userAgent?: string;
+  /** resource is the resource concerned: "pods", "deployments.apps"; "" for none. */
+  resource?: string;
+  /** text says what the client did, of the first time. */
+  text: string;
+  /** request is the method and the URI of the first time; "" if it is not known. */
+  request?: string;
+  /** order is the position of the first time in the journal and in the story of the server; 0 if it
+   * is not known, and in a sum of several servers. */
+  order?: number;
+  /** count is how many times there were. */
+  count: number;
+  /** fix says what to do. */
+  fix: string;
 }
 
 /** A Request is a request that the server has responded to. */
@@ -868,27 +894,6 @@ export interface UsageObject {
   resource: string;
   namespace?: string;
   name: string;
-}
-
-/** A Finding is something that a client does and that loses what others write, or that costs a real
- * cluster more than it needs to. It depends on what the journal of the server still has: the newest
- * few thousand requests and writes. */
-export interface UsageFinding {
-  /** rule is the name of the rule. [Rules] lists them. */
-  rule: string;
-  user?: string;
-  userAgent?: string;
-  /** resource is the resource concerned: "pods", "deployments.apps"; "" for none. */
-  resource?: string;
-  /** text says what the client did, of the first time. */
-  text: string;
-  /** request is the method and the URI of the first time; "" if it is not known. */
-  request?: string;
-  /** order is the position of the first time in the journal and in the story of the server; 0 if it
-   * is not known, and in a sum of several servers. */
-  order?: number;
-  /** count is how many times there were. */
-  count: number;
 }
 
 /** A RolesQuery selects a client, and the roles that it has. */

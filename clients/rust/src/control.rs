@@ -308,6 +308,10 @@ pub struct Story {
     /// story has them if Source.WithObjects is set.
     #[serde(skip_serializing_if = "is_default")]
     pub objects: Vec<StoryObject>,
+    /// findings are what clients do that is better done in another way, the worst first. \[New\]
+    /// does not set them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub findings: Vec<UsageFinding>,
 }
 
 /// A Moment is when something happened. order is the position in the journal. at is the time in
@@ -545,6 +549,36 @@ pub struct StoryObject {
     #[serde(skip_serializing_if = "is_default")]
     pub name: String,
     pub object: BTreeMap<String, Value>,
+}
+
+/// A Finding is something that a client does and that loses what others write, or that costs a real
+/// cluster more than it needs to. It depends on what the journal of the server still has: the
+/// newest few thousand requests and writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UsageFinding {
+    /// rule is the name of the rule. \[Rules\] lists them.
+    pub rule: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub user: String,
+    #[serde(rename = "userAgent", skip_serializing_if = "is_default")]
+    pub user_agent: String,
+    /// resource is the resource concerned: "pods", "deployments.apps"; "" for none.
+    #[serde(skip_serializing_if = "is_default")]
+    pub resource: String,
+    /// text says what the client did, of the first time.
+    pub text: String,
+    /// request is the method and the URI of the first time; "" if it is not known.
+    #[serde(skip_serializing_if = "is_default")]
+    pub request: String,
+    /// order is the position of the first time in the journal and in the story of the server; 0 if
+    /// it is not known, and in a sum of several servers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub order: i64,
+    /// count is how many times there were.
+    pub count: i64,
+    /// fix says what to do.
+    pub fix: String,
 }
 
 /// A Request is a request that the server has responded to.
@@ -1446,34 +1480,6 @@ pub struct UsageObject {
     #[serde(skip_serializing_if = "is_default")]
     pub namespace: String,
     pub name: String,
-}
-
-/// A Finding is something that a client does and that loses what others write, or that costs a real
-/// cluster more than it needs to. It depends on what the journal of the server still has: the
-/// newest few thousand requests and writes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UsageFinding {
-    /// rule is the name of the rule. \[Rules\] lists them.
-    pub rule: String,
-    #[serde(skip_serializing_if = "is_default")]
-    pub user: String,
-    #[serde(rename = "userAgent", skip_serializing_if = "is_default")]
-    pub user_agent: String,
-    /// resource is the resource concerned: "pods", "deployments.apps"; "" for none.
-    #[serde(skip_serializing_if = "is_default")]
-    pub resource: String,
-    /// text says what the client did, of the first time.
-    pub text: String,
-    /// request is the method and the URI of the first time; "" if it is not known.
-    #[serde(skip_serializing_if = "is_default")]
-    pub request: String,
-    /// order is the position of the first time in the journal and in the story of the server; 0 if
-    /// it is not known, and in a sum of several servers.
-    #[serde(skip_serializing_if = "is_default")]
-    pub order: i64,
-    /// count is how many times there were.
-    pub count: i64,
 }
 
 /// A RolesQuery selects a client, and the roles that it has.

@@ -27,7 +27,7 @@ function setField(object, path, value) {
   write(at, parts.at(-1), value);
 }
 
-// A FileServer answers what the Objects pane asks a server, from the story of a file.
+// A FileServer answers what the panes Objects and Findings ask a server, from the story of a file.
 class FileServer {
   constructor(story) {
     this.story = story;
@@ -79,6 +79,7 @@ class FileServer {
   }
 
   async get(operation, query) {
+    if (operation === "usage") return { findings: this.story.findings };
     const revision = +query.revision || this.story.revision, all = this.all(revision);
     return operation === "objects" ? this.table(all, revision, query) : this.object(all, revision, query);
   }

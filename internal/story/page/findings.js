@@ -30,8 +30,8 @@ class Findings {
     clearTimeout(this.again);
     this.again = 0;
     try {
-      this.usage = await server.get("usage");
-      this.box.innerHTML = this.found() + this.failed() + this.late() + this.permissions();
+      this.usage = await source.get("usage");
+      this.box.innerHTML = this.found() + this.failed() + this.late() + (server ? this.permissions() : "");
     } catch (err) {
       this.box.innerHTML = `<p class="message">${escape(err.message)}</p>`;
     }
@@ -44,8 +44,10 @@ class Findings {
 
   found() {
     const rows = (this.usage.findings || []).map((f) => {
-      const i = before(model.lines, f.order || 0, byOrder), e = f.order && model.lines[i]?.order === f.order ? model.lines[i] : undefined;
-      return `<tr data-rule="${escape(f.rule)}"><td><span class="badge">${escape(f.rule)}</span></td><td>${escape(f.userAgent || "")}</td><td>${f.count}×</td><td>${escape(f.text)} ${e ? link(e.id, e.no) : ""}</td></tr>`;
+      const e = f.order ? model.lines[before(model.lines, f.order, byOrder)] : undefined;
+      const moment = e ? link(e.id, e.order === f.order ? e.no : `after ${e.no}`) : "";
+      return `<tr data-rule="${escape(f.rule)}"><td><span class="badge">${escape(f.rule)}</span></td><td>${escape(f.userAgent || "")}</td><td>${f.count}×</td>`
+        + `<td>${escape(f.text)} ${moment}<p class="facts">${escape([f.request, f.fix].filter(Boolean).join(" — "))}</p></td></tr>`;
     });
     return this.section("What clients do", "what loses the writes of others or costs more than it needs to, the worst first", ["Rule", "Client", "Times", "What it does"], rows, "Nothing is wrong in what the server remembers.");
   }
@@ -101,4 +103,4 @@ class Findings {
   }
 }
 
-if (server) panes.findings = new Findings();
+panes.findings = new Findings();

@@ -44,6 +44,9 @@ class Story(_Story, total=False):
     # objects are those that the story changes and does not create, as they are at its end. A story
     # has them if Source.WithObjects is set.
     objects: List[StoryObject]
+    # findings are what clients do that is better done in another way, the worst first. [New] does
+    # not set them.
+    findings: List[UsageFinding]
 
 
 class StoryMoment(TypedDict):
@@ -260,6 +263,35 @@ class StoryObject(_StoryObject, total=False):
     resource: str
     namespace: str
     name: str
+
+
+class _UsageFinding(TypedDict):
+    """A Finding is something that a client does and that loses what others write, or that costs a real
+    cluster more than it needs to. It depends on what the journal of the server still has: the
+    newest few thousand requests and writes."""
+    # rule is the name of the rule. [Rules] lists them.
+    rule: str
+    # text says what the client did, of the first time.
+    text: str
+    # count is how many times there were.
+    count: int
+    # fix says what to do.
+    fix: str
+
+
+class UsageFinding(_UsageFinding, total=False):
+    """A Finding is something that a client does and that loses what others write, or that costs a real
+    cluster more than it needs to. It depends on what the journal of the server still has: the
+    newest few thousand requests and writes."""
+    user: str
+    userAgent: str
+    # resource is the resource concerned: "pods", "deployments.apps"; "" for none.
+    resource: str
+    # request is the method and the URI of the first time; "" if it is not known.
+    request: str
+    # order is the position of the first time in the journal and in the story of the server; 0 if it
+    # is not known, and in a sum of several servers.
+    order: int
 
 
 class _Request(TypedDict):
@@ -1011,33 +1043,6 @@ class UsageObject(_UsageObject, total=False):
     """An Object is an object that a client can find."""
     group: str
     namespace: str
-
-
-class _UsageFinding(TypedDict):
-    """A Finding is something that a client does and that loses what others write, or that costs a real
-    cluster more than it needs to. It depends on what the journal of the server still has: the
-    newest few thousand requests and writes."""
-    # rule is the name of the rule. [Rules] lists them.
-    rule: str
-    # text says what the client did, of the first time.
-    text: str
-    # count is how many times there were.
-    count: int
-
-
-class UsageFinding(_UsageFinding, total=False):
-    """A Finding is something that a client does and that loses what others write, or that costs a real
-    cluster more than it needs to. It depends on what the journal of the server still has: the
-    newest few thousand requests and writes."""
-    user: str
-    userAgent: str
-    # resource is the resource concerned: "pods", "deployments.apps"; "" for none.
-    resource: str
-    # request is the method and the URI of the first time; "" if it is not known.
-    request: str
-    # order is the position of the first time in the journal and in the story of the server; 0 if it
-    # is not known, and in a sum of several servers.
-    order: int
 
 
 class RolesQuery(TypedDict, total=False):

@@ -456,6 +456,12 @@ public final class Control {
     public List<StoryObject> objects() {
       return Json.list(StoryObject::new).apply(get("objects"));
     }
+
+    /** findings are what clients do that is better done in another way, the worst first. [New] does
+     * not set them. */
+    public List<UsageFinding> findings() {
+      return Json.list(UsageFinding::new).apply(get("findings"));
+    }
   }
 
   /** A Moment is when something happened. order is the position in the journal. at is the time in
@@ -913,6 +919,59 @@ public final class Control {
 
     public Map<String, Object> object() {
       return Json.map(v -> v).apply(get("object"));
+    }
+  }
+
+  /** A Finding is something that a client does and that loses what others write, or that costs a
+   * real cluster more than it needs to. It depends on what the journal of the server still has: the
+   * newest few thousand requests and writes. */
+  public static final class UsageFinding extends JsonObject {
+    UsageFinding(Object fields) {
+      super(fields);
+    }
+
+    /** rule is the name of the rule. [Rules] lists them. */
+    public String rule() {
+      return Json.string(get("rule"));
+    }
+
+    public String user() {
+      return Json.string(get("user"));
+    }
+
+    public String userAgent() {
+      return Json.string(get("userAgent"));
+    }
+
+    /** resource is the resource concerned: "pods", "deployments.apps"; "" for none. */
+    public String resource() {
+      return Json.string(get("resource"));
+    }
+
+    /** text says what the client did, of the first time. */
+    public String text() {
+      return Json.string(get("text"));
+    }
+
+    /** request is the method and the URI of the first time; "" if it is not known. */
+    public String request() {
+      return Json.string(get("request"));
+    }
+
+    /** order is the position of the first time in the journal and in the story of the server; 0 if
+     * it is not known, and in a sum of several servers. */
+    public long order() {
+      return Json.integer(get("order"));
+    }
+
+    /** count is how many times there were. */
+    public long count() {
+      return Json.integer(get("count"));
+    }
+
+    /** fix says what to do. */
+    public String fix() {
+      return Json.string(get("fix"));
     }
   }
 
@@ -2714,54 +2773,6 @@ public final class Control {
 
     public String name() {
       return Json.string(get("name"));
-    }
-  }
-
-  /** A Finding is something that a client does and that loses what others write, or that costs a
-   * real cluster more than it needs to. It depends on what the journal of the server still has: the
-   * newest few thousand requests and writes. */
-  public static final class UsageFinding extends JsonObject {
-    UsageFinding(Object fields) {
-      super(fields);
-    }
-
-    /** rule is the name of the rule. [Rules] lists them. */
-    public String rule() {
-      return Json.string(get("rule"));
-    }
-
-    public String user() {
-      return Json.string(get("user"));
-    }
-
-    public String userAgent() {
-      return Json.string(get("userAgent"));
-    }
-
-    /** resource is the resource concerned: "pods", "deployments.apps"; "" for none. */
-    public String resource() {
-      return Json.string(get("resource"));
-    }
-
-    /** text says what the client did, of the first time. */
-    public String text() {
-      return Json.string(get("text"));
-    }
-
-    /** request is the method and the URI of the first time; "" if it is not known. */
-    public String request() {
-      return Json.string(get("request"));
-    }
-
-    /** order is the position of the first time in the journal and in the story of the server; 0 if
-     * it is not known, and in a sum of several servers. */
-    public long order() {
-      return Json.integer(get("order"));
-    }
-
-    /** count is how many times there were. */
-    public long count() {
-      return Json.integer(get("count"));
     }
   }
 
