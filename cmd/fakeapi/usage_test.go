@@ -66,13 +66,13 @@ rules:
 			"granted and never asked:\n  " + role + ": ClusterRole m: watch pods\n", ""},
 		{"unused is allowed", []string{"--roles", role, "--allow-unused"}, 1, "asked and not granted:\n" + missing, ""},
 		{"junit", []string{"--roles", role, "--allow-unused", "-o", "junit"}, 1, `<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="fakeapi usage" tests="19" failures="1" skipped="0" time="0.000">
+<testsuites name="fakeapi usage" tests="20" failures="1" skipped="0" time="0.000">
   <testsuite name="roles" tests="1" failures="1" skipped="0">
     <testcase name="get secrets" classname="asked and not granted">
       <failure message="get secrets tls in default: 1 request, as in GET /api/v1/namespaces/default/secrets/tls; // +kubebuilder:rbac:groups=&#34;&#34;,namespace=default,resources=secrets,resourceNames=tls,verbs=get">get secrets tls in default: 1 request, as in GET /api/v1/namespaces/default/secrets/tls; // +kubebuilder:rbac:groups=&#34;&#34;,namespace=default,resources=secrets,resourceNames=tls,verbs=get</failure>
     </testcase>
   </testsuite>
-  <testsuite name="findings" tests="18" failures="0" skipped="0">
+  <testsuite name="findings" tests="19" failures="0" skipped="0">
     <testcase name="stale-write" classname="findings"></testcase>
     <testcase name="owner-reference" classname="findings"></testcase>
     <testcase name="status-ignored" classname="findings"></testcase>
@@ -83,6 +83,7 @@ rules:
     <testcase name="loop" classname="findings"></testcase>
     <testcase name="unpaged-list" classname="findings"></testcase>
     <testcase name="polling-list" classname="findings"></testcase>
+    <testcase name="list-beside-watch" classname="findings"></testcase>
     <testcase name="polling-get" classname="findings"></testcase>
     <testcase name="asks-at-rest" classname="findings"></testcase>
     <testcase name="requests-per-change" classname="findings"></testcase>

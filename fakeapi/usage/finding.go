@@ -62,6 +62,8 @@ var rules = []FindingRule{
 		"set limit and follow continue, or read from the cache of an informer"},
 	{"polling-list", "the same list ten times or more, instead of a watch",
 		"watch, with an informer, and list from its cache"},
+	{"list-beside-watch", "ten lists or more at the newest version of what the client watches",
+		"read from the cache of the informer, which has the same; resourceVersion=0 reads that of the API server"},
 	{"polling-get", "an object read ten times or more without a write of the client in between",
 		"read from the cache of an informer; to wait for a change, watch with the field selector metadata.name"},
 	{"asks-at-rest", "twenty reads or more after the last change of any object",

@@ -3,7 +3,9 @@ package findings
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/story"
@@ -18,7 +20,7 @@ const (
 	maxPerChange = 20  // requests
 )
 
-// lists finds large lists without limit, and lists in place of watches.
+// lists finds large lists without limit, lists in place of watches, and those beside a watch.
 func (b *builder) lists() {
 	sizes := map[story.Target]int{}
 	size := func(r *request) int {
@@ -38,19 +40,22 @@ func (b *builder) lists() {
 		client
 		path, selector string
 	}
-	keyOf := func(r *request) key {
-		return key{r.client(), r.Path, r.query.Get("labelSelector") + " " + r.query.Get("fieldSelector")}
+	keyOf := func(who client, path string, query url.Values) key {
+		return key{who, path, query.Get("labelSelector") + " " + query.Get("fieldSelector")}
 	}
-	polls := map[key]int{}
-	watched := map[key]bool{} // an informer lists again when it was disconnected
-	for i := range b.requests {
-		if r := &b.requests[i]; r.Verb == "watch" {
-			watched[keyOf(r)] = true
+	polls, newest := map[key]int{}, map[key]int{}
+	watched, expired := map[key]bool{}, map[key]int{} // an informer lists again when it was disconnected, at the newest version after 410
+	for _, w := range b.Journal.Watches() {
+		path, _, _ := strings.Cut(w.URI, "?")
+		k := keyOf(client{w.User, w.UserAgent}, path, queryOf(w.URI))
+		watched[k] = true
+		if w.Code == http.StatusGone {
+			expired[k]++
 		}
 	}
 	for i := range b.requests {
 		r := &b.requests[i]
-		k := keyOf(r)
+		k := keyOf(r.client(), r.Path, r.query)
 		if r.Verb != "list" || r.What.Code != http.StatusOK || !r.IsResource {
 			continue
 		}
@@ -60,6 +65,11 @@ func (b *builder) lists() {
 			}
 		}
 		if r.query.Get("continue") == "" {
+			if watched[k] && r.query.Get("resourceVersion") == "" {
+				if newest[k]++; newest[k] == minPolls+expired[k] {
+					b.add("list-beside-watch", r.client(), r.resource(), fmt.Sprintf("listed %s %d times at the newest version, and watches them", r.resource(), newest[k]), b.text(r), r.Order)
+				}
+			}
 			if polls[k]++; polls[k] == minPolls && !watched[k] {
 				b.add("polling-list", r.client(), r.resource(), fmt.Sprintf("listed %s %d times", r.resource(), minPolls), b.text(r), r.Order)
 			}
