@@ -75,73 +75,81 @@ func eachView(t *testing.T, f func(t *testing.T, p *tab)) {
 		p.click("#details [data-object]")
 		p.await(`byId("object").querySelector("pre")`)
 		f(t, p)
+		p.click("#tab-findings")
+		p.await(`byId("findings").querySelector("[data-rule]")`)
+		f(t, p)
 	})
 }
 
-// TestNames checks that everything that can have the focus, and each landmark, picture and column has a name for
+func TestViews(t *testing.T) {
+	eachView(t, func(t *testing.T, p *tab) {
+		checkNames(t, p)
+		checkContrast(t, p)
+		checkTab(t, p)
+		checkNarrow(t, p)
+	})
+}
+
+// checkNames checks that everything that can have the focus, and each landmark, picture and column has a name for
 // screen readers.
-func TestNames(t *testing.T) {
+func checkNames(t *testing.T, p *tab) {
 	named := []string{"region", "form", "search", "navigation", "tabpanel", "tablist", "image", "meter", "progressbar", "columnheader", "slider", "tab", "listbox", "option"}
-	eachView(t, func(t *testing.T, p *tab) {
-		var tree struct {
-			Nodes []struct {
-				Ignored    bool
-				Role, Name struct{ Value string }
-				Properties []struct {
-					Name  string
-					Value struct{ Value any }
-				}
-				BackendDOMNodeID int
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value string }
+			Properties []struct {
+				Name  string
+				Value struct{ Value any }
 			}
+			BackendDOMNodeID int
 		}
-		p.call("Accessibility.getFullAXTree", nil, &tree)
-		count := 0
-		for _, n := range tree.Nodes {
-			control := slices.Contains(named, n.Role.Value)
-			for _, property := range n.Properties {
-				control = control || property.Name == "focusable" && property.Value.Value == true
-			}
-			if n.Ignored || !control {
-				continue
-			}
-			count++
-			if n.Name.Value == "" {
-				var dom struct{ OuterHTML string }
-				p.call("DOM.getOuterHTML", object{"backendNodeId": n.BackendDOMNodeID}, &dom)
-				t.Errorf("a %s has no name: %.200s", n.Role.Value, dom.OuterHTML)
-			}
+	}
+	p.call("Accessibility.getFullAXTree", nil, &tree)
+	count := 0
+	for _, n := range tree.Nodes {
+		control := slices.Contains(named, n.Role.Value)
+		for _, property := range n.Properties {
+			control = control || property.Name == "focusable" && property.Value.Value == true
 		}
-		assert.Greater(t, count, 20)
-	})
+		if n.Ignored || !control {
+			continue
+		}
+		count++
+		if n.Name.Value == "" {
+			var dom struct{ OuterHTML string }
+			p.call("DOM.getOuterHTML", object{"backendNodeId": n.BackendDOMNodeID}, &dom)
+			t.Errorf("a %s has no name: %.200s", n.Role.Value, dom.OuterHTML)
+		}
+	}
+	assert.Greater(t, count, 20)
 }
 
-// TestTab checks that the Tab key reaches every control, and that the one with the focus is seen to have it.
-func TestTab(t *testing.T) {
-	eachView(t, func(t *testing.T, p *tab) {
-		count := eval[int](p, `(() => {
-			const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.tabIndex >= 0;
-			window.left = new Set([...document.querySelectorAll("button, input, select, textarea, a[href], summary, [tabindex]")].filter(seen));
-			window.invisible = [];
-			document.activeElement.blur();
-			return left.size;
-		})()`)
-		require.Greater(t, count, 15)
-		for range count + 10 {
-			for _, kind := range []string{"rawKeyDown", "keyUp"} {
-				p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}, nil)
-			}
-			done := eval[bool](p, `(() => {
-				const e = document.activeElement, style = getComputedStyle(e);
-				if (left.delete(e) && !(style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2)) invisible.push(e.outerHTML.slice(0, 200));
-				return !left.size;
-			})()`)
-			if done {
-				break
-			}
+// checkTab checks that the Tab key reaches every control, and that the one with the focus is seen to have it.
+func checkTab(t *testing.T, p *tab) {
+	count := eval[int](p, `(() => {
+		const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && !e.disabled && e.tabIndex >= 0;
+		window.left = new Set([...document.querySelectorAll("button, input, select, textarea, a[href], summary, [tabindex]")].filter(seen));
+		window.invisible = [];
+		document.activeElement.blur();
+		return left.size;
+	})()`)
+	require.Greater(t, count, 15)
+	for range count + 10 {
+		for _, kind := range []string{"rawKeyDown", "keyUp"} {
+			p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}, nil)
 		}
-		assert.Empty(t, eval[[]string](p, `[...left].map((e) => e.outerHTML.slice(0, 200))`), "not reached")
-		assert.Empty(t, eval[[]string](p, `invisible`), "without a visible focus")
-	})
+		done := eval[bool](p, `(() => {
+			const e = document.activeElement, style = getComputedStyle(e);
+			if (left.delete(e) && !(style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2)) invisible.push(e.outerHTML.slice(0, 200));
+			return !left.size;
+		})()`)
+		if done {
+			break
+		}
+	}
+	assert.Empty(t, eval[[]string](p, `[...left].map((e) => e.outerHTML.slice(0, 200))`), "not reached")
+	assert.Empty(t, eval[[]string](p, `invisible`), "without a visible focus")
 }
 
 // TestTabs checks the keys of the tabs.
@@ -166,47 +174,63 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// TestContrast checks that each text of each view has the contrast that WCAG requires, in both themes.
+// checkContrast checks that each text of each view has the contrast that WCAG requires, in both themes.
 //
 // See https://www.w3.org/TR/WCAG22/#contrast-minimum.
-func TestContrast(t *testing.T) {
-	eachView(t, func(t *testing.T, p *tab) {
-		for _, theme := range []string{"light", "dark"} {
-			low := eval[[]string](p, fmt.Sprintf(`(async () => {
-				setTheme(%q);
-				await Promise.all(document.getAnimations().map((a) => a.finished.catch(() => {})));
-				const g = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-				// on returns the colours of a text and of what is behind it.
-				const on = (e) => {
-					const grounds = [];
-					for (let at = e; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
-					const pixel = (colors) => {
-						g.fillStyle = "white";
-						for (const c of colors) {
-							g.fillStyle = c;
-							g.fillRect(0, 0, 1, 1);
-						}
-						return [...g.getImageData(0, 0, 1, 1).data.slice(0, 3)];
-					};
-					return [pixel([...grounds, getComputedStyle(e).color]), pixel(grounds)];
+func checkContrast(t *testing.T, p *tab) {
+	for _, theme := range []string{"light", "dark"} {
+		low := eval[[]string](p, fmt.Sprintf(`(async () => {
+			setTheme(%q);
+			await Promise.all(document.getAnimations().map((a) => a.finished.catch(() => {})));
+			const g = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+			// on returns the colours of a text and of what is behind it.
+			const on = (e) => {
+				const grounds = [];
+				for (let at = e; at; at = at.parentElement) grounds.unshift(getComputedStyle(at).backgroundColor);
+				const pixel = (colors) => {
+					g.fillStyle = "white";
+					for (const c of colors) {
+						g.fillStyle = c;
+						g.fillRect(0, 0, 1, 1);
+					}
+					return [...g.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 				};
-				const light = (rgb) => {
-					const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-					return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-				};
-				const low = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-				let n = 0;
-				while (texts.nextNode()) {
-					const e = texts.currentNode.parentElement;
-					if (!texts.currentNode.data.trim() || !e.checkVisibility() || e.closest("script, option, datalist")) continue;
-					n++;
-					const [a, b] = on(e).map(light).sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
-					if (contrast < 4.5) low.add(e.tagName + "." + e.className + " " + e.textContent.slice(0, 40) + ": " + contrast.toFixed(2));
-				}
-				if (n < 30) low.add("only " + n + " texts");
-				return [...low];
-			})()`, theme))
-			assert.Empty(t, low, theme)
-		}
-	})
+				return [pixel([...grounds, getComputedStyle(e).color]), pixel(grounds)];
+			};
+			const light = (rgb) => {
+				const [r, g, b] = rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+				return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+			};
+			const low = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+			let n = 0;
+			while (texts.nextNode()) {
+				const e = texts.currentNode.parentElement;
+				if (!texts.currentNode.data.trim() || !e.checkVisibility() || e.closest("script, option, datalist")) continue;
+				n++;
+				const [a, b] = on(e).map(light).sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
+				if (contrast < 4.5) low.add(e.tagName + "." + e.className + " " + e.textContent.slice(0, 40) + ": " + contrast.toFixed(2));
+			}
+			if (n < 30) low.add("only " + n + " texts");
+			return [...low];
+		})()`, theme))
+		assert.Empty(t, low, theme)
+	}
+}
+
+// checkNarrow checks that each view fits into a narrow window, and that the page scrolls to an object that is opened.
+func checkNarrow(t *testing.T, p *tab) {
+	for _, width := range []int{480, 320} {
+		p.resize(width, 800)
+		assert.Equal(t, width, eval[int](p, `document.documentElement.scrollWidth`), "nothing is beside the window")
+		assert.Empty(t, eval[[]string](p, `[...document.querySelectorAll("button:not(.link), input, select, textarea")].filter((e) => e.checkVisibility() && !e.closest("#resources, #table"))
+			.filter((e) => { const b = e.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }).map((e) => e.outerHTML.slice(0, 100))`), "controls")
+	}
+	if p.count("#table [data-object]") > 0 && eval[string](p, `pane`) == "objects" {
+		eval[bool](p, `(scrollTo(0, 0), true)`)
+		p.click("#table [data-object]")
+		p.await(`!panes.objects.opened`)
+		assert.Less(t, eval[float64](p, `byId("object").getBoundingClientRect().top`), 400.0)
+	}
+	p.call("Emulation.clearDeviceMetricsOverride", nil, nil)
+	p.waitForDraw()
 }

@@ -160,3 +160,20 @@ func TestLiveFilter(t *testing.T) {
 	assert.Len(t, p.lines(), 1, "a link keeps the filters")
 	assert.Equal(t, "time", eval[string](p, `chart.mode`))
 }
+
+// TestCuts checks that the page shows a restore and an upgrade of the server, which concern all lanes.
+func TestCuts(t *testing.T) {
+	w := serve(t, fakeapi.WithRelease("1.36"))
+	w.as("kubectl/v1", "POST", "/api/v1/namespaces", `{"metadata":{"name":"shop"}}`)
+	before := w.Snapshot()
+	w.as("kubectl/v1", "DELETE", "/api/v1/namespaces/shop", "")
+	require.NoError(t, w.Restore(before))
+	require.NoError(t, w.Upgrade("1.37"))
+	p := openLive(w, "")
+	p.await(`chart.lines.some((e) => e.no === "upgrade") && chart.lines.some((e) => e.no === "state")`)
+	for _, cut := range []string{"state", "upgrade"} {
+		assert.Equal(t, 1, p.shapes("cut "+cut), cut)
+	}
+	p.clickShape(`s.id === "` + p.find("1.37") + `"`)
+	assert.Contains(t, p.texts("#details h2")[0], "upgrade")
+}

@@ -2,8 +2,11 @@ package storypage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -72,8 +75,19 @@ func TestObjects(t *testing.T) {
 	link, first := eval[string](p, `location.hash`), eval[int](p, `at.revision`)
 	p.click("#newer")
 	p.await(fmt.Sprintf(`at.revision > %d`, first))
+	p.click("#older")
+	p.await(fmt.Sprintf(`at.revision === %d`, first))
 	p.click("#newest")
 	p.await(`!at.revision && byId("object").textContent.includes("size: big")`)
+	p.click("#object summary")
+	assert.Contains(t, eval[string](p, `document.querySelector("#object details[open] pre").innerText`), "manager: scaler", "managed fields unfold")
+	p.clickShape(fmt.Sprintf(`s.id === "r%d"`, first))
+	p.await(fmt.Sprintf(`at.revision === %d && !byId("object").textContent.includes("size: big")`, first))
+	p.click("#newest")
+	p.await(`!at.revision`)
+	box := eval[point](p, `(({ x, y, height }) => ({ X: x + 8, Y: y + height / 2 }))(byId("slider").getBoundingClientRect())`)
+	p.drag(box, 10)
+	p.await(`at.revision > 0 && byId("object").textContent.includes("It does not exist at")`)
 
 	p = openLive(w, link)
 	p.await(`byId("object").textContent.includes("version 1 of")`)
@@ -263,10 +277,18 @@ func TestFindings(t *testing.T) {
 		w.as("poller/v1", "GET", deployments+"/shop", "")
 		w.as("poller/v1", "DELETE", "/api/v1/namespaces/default/secrets/none", "")
 	}
+	w.as("cleaner/v1", "GET", deployments+"/shop", "")
+	w.as("cleaner/v1", "PUT", deployments+"/shop", `{"metadata":{"name":"shop","resourceVersion":"1"}}`)
+	for i := range 12 {
+		w.as([]string{"red/v1", "blue/v1"}[i%2], "PATCH", deployments+"/shop", fmt.Sprintf(`{"metadata":{"labels":{"owner":"%d"}}}`, i%2))
+	}
 	p := openLive(w, "#pane=findings")
-	p.await(`byId("findings").querySelector("[data-rule=polling-get]")`)
+	for _, rule := range []string{"polling-get", "loop", "stale-write"} {
+		p.await(`byId("findings").querySelector("[data-rule=` + rule + `]")`)
+	}
 	text := p.texts("#findings")[0]
 	assert.Contains(t, text, "404poller12×delete secrets")
+	assert.Contains(t, text, "409cleaner1×update deployments.apps: Operation cannot be fulfilled")
 	assert.Contains(t, text, "behindmanager1")
 	p.click("[data-count]")
 	p.await(`byId("findings").textContent.includes("since the server counts")`)
@@ -302,4 +324,80 @@ func TestFindingsOfFile(t *testing.T) {
 	p.click(`#findings [data-rule=idle-write] [data-go]`)
 	assert.Equal(t, "events", eval[string](p, `pane`))
 	assert.Contains(t, eval[string](p, `model.events.get(chart.chosen).text`), "nothing changed")
+}
+
+// TestLines checks that the lines which each action shows do what they say: the commands succeed, and the Go lines
+// compile.
+func TestLines(t *testing.T) {
+	w := rollout(t)
+	p := openLive(w, "#pane=actions")
+	p.await(`document.querySelector('[data-action=restart] select').options.length`)
+	require.NoError(t, w.SetLag("*", fakeapi.Lag{}))
+	const read = `["curl", "go"].map((kind) => document.querySelector(%q + " ." + kind).textContent)`
+	lines := map[string][]string{}
+	for _, name := range eval[[]string](p, `actions.map((a) => a.name)`) {
+		lines[name] = eval[[]string](p, fmt.Sprintf(read, "[data-action="+name+"]"))
+	}
+	p.call("Page.setDownloadBehavior", object{"behavior": "deny"}, nil)
+	for _, name := range []string{"story.html", "fakeapi.state", "fake.kubeconfig"} {
+		p.click(`[data-download="` + name + `"]`)
+		lines[name] = eval[[]string](p, fmt.Sprintf(read, "[aria-label=Downloads]"))
+	}
+	require.Greater(t, len(lines), 12)
+
+	source := "package lines\n\nimport (\n\t\"context\"\n\t\"io\"\n\t\"testing\"\n\t\"time\"\n\n" +
+		"\t\"github.com/kubefake/kubefake/fakeapi\"\n\t\"github.com/kubefake/kubefake/fakeapi/faults\"\n\t\"github.com/kubefake/kubefake/scenarios\"\n)\n\n" +
+		"func do(t *testing.T, ctx context.Context, srv *fakeapi.Server, file io.Writer, _ time.Duration, _ faults.Fault) {\n"
+	for name, l := range lines {
+		require.NotEmpty(t, l[1], name)
+		source += "\t{ " + l[1]
+		if strings.HasPrefix(l[1], "fork, err :=") {
+			source += "; _, _ = fork, err"
+		}
+		source += " } // " + name + "\n"
+		var commands []string
+		for command := range strings.SplitSeq(l[0], "\n") {
+			if !strings.HasPrefix(command, "fakeapi ") { // cmd/fakeapi tests it
+				commands = append(commands, command)
+			}
+		}
+		cmd := exec.Command("bash", "-c", "set -euo pipefail\ncurl() { command curl --silent --show-error --fail-with-body --max-time 20 \"$@\"; }\n"+strings.Join(commands, "\n"))
+		cmd.Dir = t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(cmd.Dir, "scenario.yaml"), []byte("name: read\nsteps:\n- do: GET /api/v1/namespaces/default\n"), 0o600))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s: %s: %s", name, l[0], out)
+	}
+	source += "}\n"
+	dir := t.TempDir()
+	file := filepath.Join(dir, "lines.go")
+	require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	overlay, err := json.Marshal(object{"Replace": object{filepath.Join(here, "lines", "lines.go"): file}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+	out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "./lines").CombinedOutput()
+	require.NoError(t, err, "%s\n%s", out, source)
+}
+
+// TestContentIsText checks that the panes show what clients send as text.
+func TestContentIsText(t *testing.T) {
+	const evil = `<img src=x onerror=boom()>`
+	w := serve(t)
+	for range 12 {
+		w.as(evil, "GET", "/api/v1/namespaces/default/configmaps/"+url.PathEscape(evil), "")
+	}
+	w.as(evil, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"evil","annotations":{"note":"`+evil+`"}},"data":{"html":"</script>`+evil+`"}}`)
+	w.as(evil, "DELETE", "/api/v1/namespaces/default/configmaps/"+url.PathEscape(evil), "")
+	p := openLive(w, `#pane=objects&object=["configmaps","default","evil"]`)
+	p.await(`byId("object").querySelector("pre")`)
+	assert.Contains(t, p.texts("#object .yaml")[0], "</script>"+evil)
+	p.click("#tab-findings")
+	p.await(`byId("findings").querySelector("[data-rule=polling-get]")`)
+	assert.Contains(t, p.texts("#findings")[0], evil)
+	p.click("#tab-events")
+	p.clickLine(p.find("create configmaps default/evil"))
+	assert.Contains(t, p.texts("#details")[0], evil)
+	p.mouse("mouseMoved", p.middle("#canvas"), nil)
+	assert.Zero(t, p.count("img"))
 }

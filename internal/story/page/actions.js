@@ -59,7 +59,7 @@ const actions = [
       v.userAgent && `UserAgent: ${quote(v.userAgent)}`, v.code && `Code: ${v.code}`, v.delay && `Delay: ${goDuration(v.delay)}`, v.times && `Times: ${v.times}`].filter(Boolean).join(", ")}})`,
     done: (a) => (a.faults || []).map((f) => escape(f.summary)).slice(-1).join(""),
   },
-  { name: "heal", title: "End faults", about: "removes all faults", fields: [], requests: () => [["DELETE", "faults"]], go: () => "injection.Remove()" },
+  { name: "heal", title: "End faults", about: "removes all faults", fields: [], requests: () => [["DELETE", "faults"]], go: () => "for _, injection := range srv.Injections() { injection.Remove() }" },
   {
     name: "clock", title: "Advance the clock", about: "runs the timers that are due on the way",
     fields: [duration("advance", "By", "1m")], requests: (v) => [["POST", "clock", {}, some(v, "advance")]], go: (v) => `srv.Clock().Advance(${goDuration(v.advance)})`, done: (a) => `it is ${escape(a.now)}`,
@@ -86,7 +86,7 @@ const actions = [
   },
   {
     name: "play", title: "Play a scenario", about: "sends the requests of a file to this server and compares its answers",
-    fields: [{ name: "file", label: "File", type: "file" }, { name: "scenarios", label: "or its text", type: "textarea", placeholder: "steps:\n- do: GET /api/v1/namespaces/default" }],
+    fields: [{ name: "file", label: "File", type: "file" }, { name: "scenarios", label: "or its text", type: "textarea", placeholder: "name: read\nsteps:\n- do: GET /api/v1/namespaces/default" }],
     requests: (v) => [["POST", "play", {}, { scenarios: v.scenarios }]], go: () => `scenarios.Play(t, srv, "scenario.yaml")`,
     line: () => `jq -Rs '{scenarios: .}' scenario.yaml | ${server.commandLine("POST", "play", {}, null).replace(/'null'$/, "@-")}\nfakeapi play scenario.yaml --server ${location.origin}`,
     done: (a) => `<ul class="played">${a.scenarios.map((s) => `<li><span class="${s.passed ? "" : "never"}">${s.passed ? "passed" : "differs"}</span> ${escape(s.name)}, ${s.steps} of ${plural(s.of, "step")}${s.report ? `<pre class="yaml">${escape(s.report)}</pre>` : ""}</li>`).join("")}</ul>`,

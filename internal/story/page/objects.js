@@ -81,7 +81,6 @@ class Objects {
   async read() {
     clearTimeout(this.again);
     this.again = 0;
-    this.opened = false; // by a click, and not drawn yet
     this.drawSlider();
     const n = ++this.asked, query = { revision: at.revision || "" };
     try {
