@@ -81,7 +81,7 @@ const actions = [
   },
   {
     name: "settle", title: "Settle", about: "waits until controllers and clients have nothing left to do",
-    fields: [text("ahead", "Ahead", "", "10m, on a manual clock")], requests: (v) => [["POST", "settle", {}, some(v, "ahead")]], done: (a) => `settled at r${a.revision}`,
+    fields: [{ ...duration("ahead", "Ahead", "", "10m"), title: "How far a manual clock may advance" }], requests: (v) => [["POST", "settle", {}, some(v, "ahead")]], done: (a) => `settled at r${a.revision}`,
     go: (v) => (v.ahead ? `srv.Settle(ctx, fakeapi.SettleOptions{Ahead: ${goDuration(v.ahead)}})` : "srv.Settle(ctx)"),
   },
   {
