@@ -104,7 +104,7 @@ func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
 		a.Name = object.String(obj, "metadata", "name") // a generated one
 	}
 	if op.Needs != nil {
-		op.needOwners(*a)
+		op.needOwners(a)
 	}
 	err := op.chain().Validate(a)
 	if err == nil {
@@ -235,7 +235,7 @@ var _ admission.Access = reader{}
 func (r reader) Authorize(at authz.Attributes) authz.Decision {
 	d := r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
 	if r.op.Needs != nil && d.Allowed && at.Group != "*" {
-		r.op.Needs(at, usage.Admission, nil)
+		r.op.Needs.Need(at, usage.Admission, nil)
 	}
 	return d
 }

@@ -16,7 +16,7 @@ func (op *operation) attributes() authz.Attributes {
 // authorize fails with 403 if the user may not do at, which the operation also does.
 func (op *operation) authorize(at authz.Attributes) error {
 	if op.Needs != nil {
-		op.Needs(at, usage.Creates, nil)
+		op.Needs.Need(at, usage.Creates, nil)
 	}
 	return op.authorizer.Check(op.ctx, op.User, at)
 }

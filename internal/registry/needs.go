@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/ownerreferencespermissionenforcement"
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/usage"
 )
 
@@ -14,22 +15,28 @@ func (op *operation) needGranted(w authz.RoleWrite) {
 	rules, instead := op.authorizer.Granted(w)
 	for _, rule := range rules {
 		for _, single := range rule.Split() {
-			op.Needs(single.Attributes(w.Namespace), usage.Grants, instead)
+			op.Needs.Need(single.Attributes(w.Namespace), usage.Grants, instead)
 		}
 	}
 }
 
 // needOwners reports what the plugin OwnerReferencesPermissionEnforcement would need of the user.
-func (op *operation) needOwners(a admission.Attributes) {
+func (op *operation) needOwners(of *admission.Attributes) {
+	if ownersOf(of.Object) == nil && ownersOf(of.Old) == nil {
+		return
+	}
 	var needs authz.Needs
+	a := *of
 	a.Access = needsAccess{a.Access, &needs}
 	if (ownerreferencespermissionenforcement.Plugin{}).Validate(&a) != nil {
 		return // no plugin refuses here what the write fails for anyway
 	}
 	for _, at := range slices.Clone(needs) {
-		op.Needs(at, usage.OwnerReferences, nil)
+		op.Needs.Need(at, usage.OwnerReferences, nil)
 	}
 }
+
+func ownersOf(obj map[string]any) []any { return object.List(obj, "metadata", "ownerReferences") }
 
 // needsAccess answers as if the user might do everything, and records it.
 type needsAccess struct {

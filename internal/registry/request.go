@@ -61,9 +61,8 @@ type Request struct {
 	// It must not change or keep the object. Nil is not called.
 	Decoded func(obj map[string]any, c resource.Codec)
 
-	// Needs is called with the permissions that the request needs beside its own, and with what
-	// would do instead, nil for nothing. Nil is not called.
-	Needs func(at authz.Attributes, reason usage.Reason, instead *authz.Attributes)
+	// Needs receives the permissions that the request needs beside its own. A nil one drops them.
+	Needs Needs
 
 	// SkipWebhooks leaves out webhooks and admission policies. kube-apiserver's
 	// own controllers and allocators write without them.
@@ -71,6 +70,11 @@ type Request struct {
 
 	// Follows says that the write follows from another one. None follows from it: see [Follower].
 	Follows bool
+}
+
+// Needs receives the permissions that a call needs, and what would do instead, nil for nothing.
+type Needs interface {
+	Need(at authz.Attributes, reason usage.Reason, instead *authz.Attributes)
 }
 
 // Warnings receives the warnings of a call, in order and with repetitions.

@@ -10,7 +10,6 @@ import (
 	"github.com/kubefake/kubefake/internal/aggregator"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn"
-	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
@@ -85,7 +84,7 @@ func (r *request) target() registry.Request {
 		out.Annotate = r.auditAdmission
 	}
 	if r.usage != nil {
-		out.Needs = func(at authz.Attributes, reason usage.Reason, instead *authz.Attributes) { r.need(at, reason, instead) }
+		out.Needs = r
 	}
 	return out
 }

@@ -29,8 +29,13 @@ func (r *request) need(at authz.Attributes, reason usage.Reason, instead *authz.
 		client.Impersonator = r.impersonator.Name
 	}
 	return r.server.cluster.Usage().Record(&usage.Need{
-		Client: client, At: at, Reason: reason, Instead: instead, Method: r.http.Method, URI: r.http.URL.RequestURI(),
+		Client: client, At: at, Reason: reason, Instead: instead, Request: r.http,
 	})
+}
+
+// Need implements [registry.Needs].
+func (r *request) Need(at authz.Attributes, reason usage.Reason, instead *authz.Attributes) {
+	r.need(at, reason, instead)
 }
 
 // recordImpersonation counts what the request needs to be made as another user, before r.user is

@@ -3,6 +3,7 @@
 package usage
 
 import (
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -87,8 +88,8 @@ type Need struct {
 	// Reason is "" for the request itself. Instead is what would do, too, or nil.
 	Reason  usage.Reason
 	Instead *authz.Attributes
-	// Method and URI are those of the request.
-	Method, URI string
+	// Request is the request, of which the first is the example.
+	Request *http.Request
 }
 
 // Record counts a need.
@@ -103,7 +104,7 @@ func (r *Recorder) Record(n *Need) *Entry {
 			e = r.entries[k]
 		}
 		if e == nil {
-			e = &Entry{recorder: r, example: n.Method + " " + n.URI}
+			e = &Entry{recorder: r, example: n.Request.Method + " " + n.Request.URL.RequestURI()}
 			if n.Instead != nil {
 				p := permissionOf(n.Instead)
 				e.instead = &p
