@@ -314,6 +314,12 @@ func TestZoomAndPan(t *testing.T) {
 	p.press("0")
 	p.drag(p.middle("#overview"), 0)
 	assert.Equal(t, whole, p.view(), "the whole has nowhere to go")
+	p.press("+", "+")
+	begin := eval[point](p, `(({ x, y, height }) => ({ X: x + 3, Y: y + height / 2 }))(byId("overview").getBoundingClientRect())`)
+	p.drag(begin, 0)
+	assert.Equal(t, whole.Lo, p.view().Lo, "a click in the overview goes there")
+	p.drag(begin, eval[float64](p, `chart.width`))
+	assert.Equal(t, whole.Hi, p.view().Hi, "and dragging there")
 }
 
 // pinch moves two fingers from one distance to another.
