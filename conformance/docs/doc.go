@@ -13,6 +13,7 @@
 //	sh interrupt    interrupts the last of these commands at the end of the block.
 //	sh name=install is run by TestInstall in a module of a user.
 //	sh name=first, clone are run by conformance/firstminutes.
+//	sh name=stalecache is run by conformance/storypage.
 //	sh name=WORD    is not run by these tests: it runs them, or TestRecipes runs it.
 //	yaml file=NAME  is written to NAME in that directory. A later go or sh block of
 //	                the page must name the file.
