@@ -61,7 +61,7 @@ func TestFindings(t *testing.T) {
 			"configmaps stage/b has the owner Widget web, but that one is in namespace shop"},
 		{"status-ignored",
 			watchWidgets + "GET " + web + "\nPUT " + web + ` {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: web, resourceVersion: "RV"}, status: {ready: true}}`,
-			watchWidgets + "GET " + web + "\nPUT " + web + ` {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: web, resourceVersion: "RV"}, status: {ready: false, pods: [], count: 0}}`, // a typed object
+			watchWidgets + "GET " + web + "\nPUT " + web + ` {apiVersion: shop.example.com/v1, kind: Widget, metadata: {name: web, resourceVersion: "RV"}, status: {ready: false, pods: [], count: 0, cpu: "0", wait: 0s}}`, // a typed object
 			"update of widgets.shop.example.com shop/web has another status, which the server ignored"},
 		{"status-ignored",
 			"PATCH " + web + ` {"status": {"ready": true}}`,

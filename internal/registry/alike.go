@@ -20,7 +20,7 @@ func alike(a, b any) bool {
 	case bool:
 		return b == nil && !x
 	case string:
-		return b == nil && x == ""
+		return b == nil && (x == "" || x == "0" || x == "0s") // a Quantity and a Duration too
 	case int64:
 		return b == nil && x == 0
 	case float64:
