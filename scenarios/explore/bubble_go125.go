@@ -45,19 +45,31 @@ func bubbleFor(t TB) enclosure {
 // errFailed is of a function that has ended its goroutine, as FailNow does.
 var errFailed = errors.New("the test has failed")
 
-// standstill is how long, in real time, a bubble may make no step while one is due.
-const standstill = 30 * time.Second
+const (
+	// standstill is how long, in real time, a bubble may make no step while one is due.
+	standstill = 30 * time.Second
+	// maxIdle is how many times standstill a bubble may make no step while none is due.
+	maxIdle = 6
+)
 
 // watch returns what ended sends, or an error if no turn comes between two ticks while one is
-// asked for.
+// asked for, or within maxIdle ticks.
 func (c *stepCounter) watch(ticks <-chan time.Time, ended <-chan error) error {
+	idle := 0
 	for given := int64(-1); ; given = c.given.Load() {
 		select {
 		case err := <-ended:
 			return err
 		case <-ticks:
-			if !c.idle() && c.given.Load() == given {
+			if c.given.Load() != given {
+				idle = 0
+				continue
+			}
+			if !c.idle() {
 				return fmt.Errorf("a goroutine waits for a mutex that another one holds during a request, see System.Unordered%s", blocked())
+			}
+			if idle++; idle == maxIdle {
+				return fmt.Errorf("a goroutine never waits, so that no time passes%s", blocked())
 			}
 		}
 	}

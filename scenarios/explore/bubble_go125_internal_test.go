@@ -12,11 +12,13 @@ import (
 func TestStandstill(t *testing.T) {
 	for name, row := range map[string]struct {
 		between func(*stepCounter)
-		stands  bool
+		ticks   int    // after it
+		err     string // "" for none
 	}{
-		"nothing is due": {between: func(*stepCounter) {}},
-		"a step is made": {between: func(c *stepCounter) { c.asked.Add(1); c.given.Add(1) }},
-		"a step is due":  {between: func(c *stepCounter) { c.asked.Add(1) }, stands: true},
+		"nothing is due":          {between: func(*stepCounter) {}, ticks: 1},
+		"nothing is due for long": {between: func(*stepCounter) {}, ticks: maxIdle, err: "a goroutine never waits"},
+		"a step is made":          {between: func(c *stepCounter) { c.asked.Add(1); c.given.Add(1) }, ticks: maxIdle},
+		"a step is due":           {between: func(c *stepCounter) { c.asked.Add(1) }, ticks: 1, err: "see System.Unordered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps stepCounter
@@ -24,13 +26,15 @@ func TestStandstill(t *testing.T) {
 			go func() { result <- steps.watch(ticks, ended) }()
 			ticks <- time.Time{}
 			row.between(&steps)
-			ticks <- time.Time{}
-			if !row.stands {
+			for range row.ticks {
+				ticks <- time.Time{}
+			}
+			if row.err == "" {
 				ended <- nil
 				assert.NoError(t, <-result)
 				return
 			}
-			assert.ErrorContains(t, <-result, "see System.Unordered")
+			assert.ErrorContains(t, <-result, row.err)
 		})
 	}
 }

@@ -17,8 +17,6 @@ import (
 // so that what is left of it after the crash reaches nothing.
 type incarnation struct {
 	front *fakeapi.Server
-	ended context.Context // of Start
-	end   context.CancelFunc
 	dead  atomic.Bool   // its requests are refused
 	over  chan struct{} // closed by crash
 	once  sync.Once
@@ -105,8 +103,8 @@ func (s *supervisor) isStopped() bool {
 // live runs one incarnation. It reports whether it has ended by a crash.
 func (s *supervisor) live() (crashed bool) {
 	i := &incarnation{over: make(chan struct{})}
-	i.ended, i.end = context.WithCancel(s.ctx)
-	defer i.end()
+	life := newLifetime(s.ctx)
+	defer life.end()
 	s.mu.Lock()
 	s.current = i
 	s.mu.Unlock()
@@ -119,13 +117,14 @@ func (s *supervisor) live() (crashed bool) {
 	defer front.Close()
 	returned := make(chan error, 1)
 	go func() {
+		defer close(returned)
 		defer func() {
 			if p := recover(); p != nil {
 				s.exit(fmt.Sprintf("%v\n%s", p, debug.Stack()), true)
 				returned <- errPanic
 			}
 		}()
-		returned <- s.trial.system.Start(i.ended, front)
+		returned <- s.trial.system.Start(life, front)
 	}()
 	wait := (<-chan error)(returned)
 	for {
@@ -146,7 +145,7 @@ func (s *supervisor) live() (crashed bool) {
 		case <-i.over:
 		case <-s.ctx.Done():
 		}
-		i.end()
+		life.end()
 		if wait != nil {
 			timer := time.NewTimer(stopTimeout)
 			defer timer.Stop()
