@@ -439,6 +439,20 @@ func TestWrongWorkload(t *testing.T) {
 	}
 }
 
+// A workload that fails before the system has made a request is reported, not the system.
+func TestWorkloadThatDoesNotBegin(t *testing.T) {
+	needsBubble(t)
+	bubble(t, func() {
+		_, err := explore.Search(context.Background(), explore.System{
+			Options:  []fakeapi.Option{fakeapi.WithInMemory()},
+			Start:    func(ctx context.Context, _ *fakeapi.Server) error { <-ctx.Done(); return nil },
+			Workload: explore.Scenario(workloadFile(t, "- aply: {}")),
+		})
+		assert.ErrorContains(t, err, "explore: the workload fails without any fault: ")
+		assert.ErrorContains(t, err, "w.yaml")
+	})
+}
+
 // A step that reads what the system has not written is a finding.
 func TestWorkloadThatExpects(t *testing.T) {
 	needsBubble(t)

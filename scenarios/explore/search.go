@@ -76,12 +76,12 @@ func (s *search) reference() (usable bool, err error) {
 	if s.ref, err = s.try(nil, false); err != nil {
 		return false, err
 	}
-	if len(s.ref.points) == 0 {
-		return false, noRequest(s.ref)
-	}
 	var step *stepError
 	if errors.As(s.ref.workload, &step) && step.own {
 		return false, fmt.Errorf("explore: the workload fails without any fault: %w", step)
+	}
+	if len(s.ref.points) == 0 {
+		return false, noRequest(s.ref)
 	}
 	for _, q := range s.ref.requests {
 		if q.isWrite() && q.code >= http.StatusBadRequest && q.code != http.StatusConflict {
@@ -133,9 +133,13 @@ func (e *NoRequestError) Error() string {
 	return text + "its clients need the transport of that server"
 }
 
+// noRequest returns why a system has made no request.
 func noRequest(o *outcome) error {
-	if len(o.exits) > 0 {
+	switch {
+	case len(o.exits) > 0:
 		return &NoRequestError{o.exits[0]}
+	case o.workload != nil: // it has ended before the system has begun
+		return fmt.Errorf("explore: the workload fails without any fault: %w", o.workload)
 	}
 	return &NoRequestError{}
 }

@@ -40,6 +40,9 @@ func TestStableName(t *testing.T) {
 	owned := func(name string) fakeapi.Object {
 		return fakeapi.Object{"metadata": map[string]any{"name": name, "ownerReferences": []any{map[string]any{"name": "web"}}}}
 	}
+	created := func(name string) fakeapi.Object {
+		return fakeapi.Object{"metadata": map[string]any{"name": name, "creationTimestamp": "2026-11-29T08:30:02Z"}}
+	}
 	for name, row := range map[string]struct {
 		object fakeapi.Object
 		want   string
@@ -51,6 +54,11 @@ func TestStableName(t *testing.T) {
 		"other characters":  {owned("web-abcde"), "web-abcde"},
 		"of another owner":  {owned("db-bcdfg"), "db-bcdfg"},
 		"hash of templates": {owned("web-bcdfg24567"), "web-bcdfg24567"},
+		"minutes":           {created("report-29932350"), "report-*"},
+		"seconds":           {created("backup-1795941002"), "backup-*"},
+		"another time":      {created("backup-1595941002"), "backup-1595941002"},
+		"a number":          {created("db-3"), "db-3"},
+		"a large number":    {created("db-9223372036854775807"), "db-9223372036854775807"},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, row.want, stableName(row.object)) })
 	}
