@@ -16,14 +16,15 @@ import (
 // versions, times and allocated addresses. At the end of a run it also removes what the
 // controllers of the cluster have written as history.
 type normalizer struct {
-	classes  map[objectKey]objectKey
-	names    *strings.Replacer // of generated names; nil if there are none
-	hashes   map[string]bool   // which the controllers of the cluster append to names
-	managers map[string]bool   // field managers that only the controllers of the cluster have
+	classes   map[objectKey]objectKey
+	names     *strings.Replacer // of generated names; nil if there are none
+	hashes    map[string]bool   // which the controllers of the cluster append to names
+	managers  map[string]bool   // field managers that only the controllers of the cluster have
+	addresses map[string]bool   // of Pods, which EndpointSlices have too
 }
 
 func newNormalizer(changes []change) *normalizer {
-	n := &normalizer{classes: map[objectKey]objectKey{}, hashes: map[string]bool{}, managers: map[string]bool{}}
+	n := &normalizer{classes: map[objectKey]objectKey{}, hashes: map[string]bool{}, managers: map[string]bool{}, addresses: map[string]bool{}}
 	generated := map[string]string{}
 	classOf := map[string]string{} // names of classes by UID
 	dependent := map[objectKey]bool{}
@@ -37,6 +38,9 @@ func newNormalizer(changes []change) *normalizer {
 		}
 		if c.object == nil {
 			continue
+		}
+		for ip := range object.Each(object.Value(c.object, "status", "podIPs")) {
+			n.addresses[object.String(ip, "ip")] = true
 		}
 		key := c.key()
 		if c.what.Type == journal.Added {
@@ -353,6 +357,9 @@ func (n *normalizer) value(field string, v any, generation any) any {
 		}
 		if n.hashes[v] {
 			return "<hash>"
+		}
+		if n.addresses[v] {
+			return "<ip>"
 		}
 		if n.names != nil {
 			return n.names.Replace(v)

@@ -95,3 +95,12 @@ func TestLasting(t *testing.T) {
 		})
 	}
 }
+
+// The addresses of Pods are allocated, and EndpointSlices have them.
+func TestAddressesOfPods(t *testing.T) {
+	slice := fakeapi.Object{"kind": "EndpointSlice", "endpoints": []any{map[string]any{"addresses": []any{"10.244.0.3"}}, map[string]any{"addresses": []any{"192.0.2.7"}}}}
+	n := newNormalizer([]change{written("admin", "kubelet", "pods", fakeapi.Object{
+		"metadata": map[string]any{"name": "web"}, "status": map[string]any{"podIPs": []any{map[string]any{"ip": "10.244.0.3"}}},
+	})})
+	assert.JSONEq(t, `{"kind": "EndpointSlice", "endpoints": [{"addresses": ["<ip>"]}, {"addresses": ["192.0.2.7"]}]}`, n.text(slice))
+}
