@@ -77,6 +77,9 @@ func system(t *testing.T, workload explore.Workload) explore.System {
 		Start:    start,
 		Workload: workload,
 		Dir:      t.TempDir(),
+
+		// The broadcaster of Events holds a mutex while it writes those that are repeated.
+		Unordered: true,
 	}
 }
 
