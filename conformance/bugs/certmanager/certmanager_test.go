@@ -151,7 +151,7 @@ func system(t *testing.T, workload string) explore.System {
 			{Oracle: explore.Leaks, Reason: "cert-manager ends with its process, and leaves its event broadcasters"},
 			{Oracle: explore.Orphans, Resource: "secrets", Reason: "Secrets stay, unless --enable-certificate-owner-ref is set"},
 		},
-		Pace: explore.Pace{Limit: 3 * time.Minute}, // a loop of issuances is long to run
+		Pace: explore.Pace{Quiet: 5 * time.Second, Limit: 12 * time.Second}, // a loop of issuances goes on for minutes
 		Dir:  t.TempDir(),
 	}
 	for _, field := range [][2]string{
@@ -165,15 +165,4 @@ func system(t *testing.T, workload string) explore.System {
 	return s
 }
 
-func TestCertificate(t *testing.T) { explore.Run(t, system(t, "testdata/certificate.yaml")) }
-
-func TestRenewal(t *testing.T) { explore.Run(t, system(t, "testdata/renewal.yaml")) }
-
-func TestRecreate(t *testing.T) { explore.Run(t, system(t, "testdata/recreate.yaml")) }
-
-// The search is of the first seconds: a loop of issuances goes on for minutes.
-func TestIssue(t *testing.T) {
-	s := system(t, "testdata/issue.yaml")
-	s.Pace = explore.Pace{Quiet: 5 * time.Second, Limit: 12 * time.Second}
-	explore.Run(t, s)
-}
+func TestIssue(t *testing.T) { explore.Run(t, system(t, "testdata/issue.yaml")) }

@@ -182,5 +182,3 @@ func TestCluster(t *testing.T) { explore.Run(t, system(t, "testdata/cluster.yaml
 func TestRecreate(t *testing.T) { explore.Run(t, system(t, "testdata/recreate.yaml")) }
 
 func TestJob(t *testing.T) { explore.Run(t, system(t, "testdata/job.yaml")) }
-
-func TestService(t *testing.T) { explore.Run(t, system(t, "testdata/service.yaml")) }
