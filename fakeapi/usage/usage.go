@@ -171,8 +171,8 @@ func (u *Usage) Add(other *Usage) {
 	for _, f := range other.Findings {
 		u.AddFinding(f)
 	}
-	for i := range u.Findings {
-		if sum {
+	if sum {
+		for i := range u.Findings {
 			u.Findings[i].Order = 0
 		}
 	}

@@ -39,9 +39,6 @@ func (m *Managers) Action(subresource string, body resource.Codec, p *release.Re
 	defer m.mu.Unlock()
 	t := m.actions[subresource]
 	if t == nil {
-		if m.actions == nil {
-			m.actions = map[string]*fieldmanager.Type{}
-		}
 		t = fieldmanager.New(body.ManagedKind(p))
 		m.actions[subresource] = t
 	}
@@ -79,7 +76,7 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 	if !t.Virtual() {
 		kind.ToInternal = t.ToInternal
 	}
-	m := &Managers{Objects: fieldmanager.NewVersioned(kind, convert)}
+	m := &Managers{Objects: fieldmanager.NewVersioned(kind, convert), actions: map[string]*fieldmanager.Type{}}
 	if t.Virtual() {
 		return m // writes to virtual types change every field
 	}

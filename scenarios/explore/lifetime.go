@@ -14,8 +14,8 @@ import (
 // runnableGroup.Start (pull request kubernetes-sigs/controller-runtime#3440) asks again and again,
 // and time passes in a bubble only when all goroutines wait.
 type lifetime struct {
-	context.Context // the parent
-	done            chan struct{}
+	context.Context               // the parent
+	done            chan struct{} // not the parent's: what derives from a context of package context has its error
 	once            sync.Once
 	err             canceled
 }

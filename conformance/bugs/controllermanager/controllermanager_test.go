@@ -124,6 +124,16 @@ func start(name string) func(ctx context.Context, srv *fakeapi.Server) error {
 	}
 }
 
+// system returns a controller in a cluster that runs others.
+func system(t *testing.T, controller, workload string, others ...string) explore.System {
+	return explore.System{
+		Options:  []fakeapi.Option{fakeapi.WithControllers(append(others, "-"+controller)...)},
+		Start:    start(controller),
+		Workload: explore.Scenario("testdata/" + workload),
+		Dir:      t.TempDir(),
+	}
+}
+
 // generated are the actions for controllers whose objects have generated names: all but Lose,
 // after which they cannot know whether there is one.
 var generated = []explore.Action{
@@ -178,41 +188,9 @@ func TestControllers(t *testing.T) {
 		{controller: "ttl-after-finished-controller", workload: "job-ttl.yaml"},
 	} {
 		t.Run(row.controller+"/"+row.workload, func(t *testing.T) {
-			explore.Run(t, explore.System{
-				Options:  []fakeapi.Option{fakeapi.WithControllers("*", "-"+row.controller)},
-				Start:    start(row.controller),
-				Workload: explore.Scenario("testdata/" + row.workload),
-				Actions:  row.actions,
-				Ignore:   row.ignore,
-				Dir:      t.TempDir(),
-			})
-		})
-	}
-}
-
-// Views may stay behind for minutes, which is longer than controllers wait for what they have
-// created.
-func TestOldViews(t *testing.T) {
-	for _, row := range []struct {
-		controller, workload string
-		ignore               []explore.Exception
-	}{
-		{"daemonset-controller", "daemonset.yaml", nil},
-		{"job-controller", "job.yaml", nil},
-		{"replicaset-controller", "replicaset.yaml", nil},
-		{"statefulset-controller", "statefulset.yaml", templates},
-		{"deployment-controller", "deployment.yaml", revisions},
-	} {
-		t.Run(row.controller, func(t *testing.T) {
-			explore.Run(t, explore.System{
-				Options:  []fakeapi.Option{fakeapi.WithControllers("*", "-"+row.controller)},
-				Start:    start(row.controller),
-				Workload: explore.Scenario("testdata/" + row.workload),
-				Actions:  []explore.Action{explore.Hold},
-				Ignore:   row.ignore,
-				Pace:     explore.Pace{Hold: 8 * time.Minute, Quiet: 15 * time.Minute, Limit: 2 * time.Hour},
-				Dir:      t.TempDir(),
-			})
+			s := system(t, row.controller, row.workload, "*")
+			s.Actions, s.Ignore = row.actions, row.ignore
+			explore.Run(t, s)
 		})
 	}
 }
@@ -230,15 +208,10 @@ func TestBugs(t *testing.T) {
 		{"disruption-controller", "disruption.yaml", []string{"*"}},
 	} {
 		t.Run(row.workload, func(t *testing.T) {
-			explore.Run(t, explore.System{
-				Options:  []fakeapi.Option{fakeapi.WithControllers(append(row.others, "-"+row.controller)...)},
-				Start:    start(row.controller),
-				Workload: explore.Scenario("testdata/" + row.workload),
-				Actions:  []explore.Action{explore.Hold},
-				Ignore:   schedule,
-				Pace:     explore.Pace{Hold: 10 * time.Second, Limit: time.Hour}, // against a real server too
-				Dir:      t.TempDir(),
-			})
+			s := system(t, row.controller, row.workload, row.others...)
+			s.Actions, s.Ignore = []explore.Action{explore.Hold}, schedule
+			s.Pace = explore.Pace{Hold: 10 * time.Second, Limit: time.Hour} // against a real server too
+			explore.Run(t, s)
 		})
 	}
 }
