@@ -102,6 +102,7 @@ func TestPost(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			close(called)
 			<-r.Context().Done()
+			panic(http.ErrAbortHandler) // to return would answer, and the client may still read
 		}))
 		defer slow.Close()
 		go func() {
