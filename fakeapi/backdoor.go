@@ -11,10 +11,20 @@ import (
 
 func init() {
 	backdoor.Of = func(server any) backdoor.Server { return back{server.(*Server)} }
+	backdoor.WithCluster = func(name string, options any) any { return withCluster(name, options.([]Option)) }
 }
 
 // back is a server as other packages of the module use it.
 type back struct{ *Server }
+
+func (b back) Cluster(name string) any {
+	if s := b.namedCluster(name); s != nil {
+		return s
+	}
+	return nil
+}
+
+func (b back) ClusterNames() []string { return b.clusterNames() }
 
 func (b back) NewFrontEnd(wrap func(http.Handler) http.Handler) (any, error) {
 	return b.newFrontEnd(wrap)

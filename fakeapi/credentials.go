@@ -58,13 +58,28 @@ func (c Credentials) Kubeconfig() ([]byte, error) {
 	return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 }
 
-func (c Credentials) kubeconfig() []byte {
-	return httptest.Kubeconfig{Server: c.server.URL, CertificateAuthority: c.server.CAData, Token: c.BearerToken}.YAML()
+func (c Credentials) kubeconfig() []byte { return c.context().YAML() }
+
+// context returns the kubeconfig of the server alone.
+func (c Credentials) context() httptest.Kubeconfig {
+	s := c.server
+	return httptest.Kubeconfig{Name: s.config.server.Name, Server: s.URL, CertificateAuthority: s.CAData, Token: c.BearerToken}
 }
 
 // Kubeconfig returns a kubeconfig file for the server, with the token of an administrator: the
 // user admin, a member of system:masters. kubectl sends tokens over HTTPS only. Without WithTLS
 // and WithToken, clients need none.
 func (s *Server) Kubeconfig() []byte {
-	return s.Credentials(User(*authn.Administrator())).kubeconfig()
+	out := s.adminContext()
+	for _, other := range s.cluster().set.all() {
+		if other != s.cluster() {
+			out.Others = append(out.Others, other.adminContext())
+		}
+	}
+	return out.YAML()
+}
+
+// adminContext returns the kubeconfig of the server alone, with the token of an administrator.
+func (s *Server) adminContext() httptest.Kubeconfig {
+	return s.Credentials(User(*authn.Administrator())).context()
 }

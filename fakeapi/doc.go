@@ -19,6 +19,7 @@
 //	stale views  Server.SetLag, Server.Compact, AtRevision
 //	faults       Server.Inject, Server.Disconnect, Server.Failover; package faults
 //	a cluster    WithControllers, Server.Kubelet, Server.InstallWebhooks; package kubelet
+//	clusters     package clusters: several, with one clock
 //	records      Server.Requests, Server.Writes, Server.Story; package journal
 //
 // Store and Remove write below admission and finalizers, as store and remove of scenarios and

@@ -18,7 +18,8 @@ func (s *Server) newFrontEnd(wrap func(http.Handler) http.Handler) (*Server, err
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	f := &Server{URL: h.URL, CAData: h.CACertificate(), api: s.api, http: h, config: c, frontEnd: true}
+	f := &Server{URL: h.URL, CAData: h.CACertificate(), api: s.api, http: h, config: c, frontEnd: true, set: &clusterSet{}}
+	f.set.add(f, false)
 	if err := c.reloader.attach(f); err != nil {
 		h.Close()
 		return nil, fmt.Errorf("fakeapi: %w", err)

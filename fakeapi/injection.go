@@ -10,11 +10,12 @@ import (
 // Inject injects faults. They take effect at once, also on open watches. It
 // injects either all faults or none; the error is faults.ErrInvalid, also for the singular,
 // the kind or a short name of a resource that the server serves. A resource that no server
-// serves may be defined later; Injection.String names it.
+// serves may be defined later; Injection.String names it. Of several clusters, those get the
+// faults that Fault.In names.
 //
 // Without faults, requests cost nothing more.
 func (s *Server) Inject(faults ...faults.Fault) (*faults.Injection, error) {
-	rules, err := s.api.Faults().Inject(faults...)
+	rules, err := s.api.Control().Inject(faults...)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}

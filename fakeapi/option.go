@@ -77,6 +77,8 @@ type config struct {
 	reloader *reloader        // of watched and of the CertDir; nil if there are no files
 
 	forks *forkCount
+
+	clusters []namedCluster // of clusters.With
 }
 
 // files are YAML or JSON files.
@@ -272,12 +274,10 @@ func WithoutControl() Option {
 	return newOption("WithoutControl", func(c *config) { c.server.NoControl = true })
 }
 
-// newConfig applies the options.
-func newConfig(options []Option) (*config, error) {
-	c := &config{forks: &forkCount{}, runtimeConfig: release.RuntimeConfig{}, options: options, usageFolder: os.Getenv(usage.Dir)}
-	for _, o := range options {
-		o.apply(c)
-	}
+// newConfig applies the options of one cluster. shared is its clock, nil for one of the options.
+func newConfig(options []Option, shared *clock.Clock) (*config, error) {
+	c := applied(options)
+	c.forks, c.options, c.usageFolder = &forkCount{}, options, os.Getenv(usage.Dir)
 	if err := c.readProfile(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
@@ -290,9 +290,13 @@ func newConfig(options []Option) (*config, error) {
 	}
 	c.server.Auth.UserTokens = authn.NewUserTokens()
 	c.server.Port = portOf(c.http.Addr)
-	c.server.Clock = clock.New()
-	if c.start != nil {
+	switch {
+	case shared != nil:
+		c.server.Clock = shared
+	case c.start != nil:
 		c.server.Clock = clock.NewManual(*c.start)
+	default:
+		c.server.Clock = clock.New()
 	}
 	if c.auditWriter != nil {
 		policy, err := audit.ParsePolicy([]byte(c.auditPolicy))

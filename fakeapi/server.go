@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/server"
 )
 
@@ -24,9 +25,10 @@ type Server struct {
 
 	frontEnd bool // of newFrontEnd: others use api too
 
-	first    *Server  // of which s is a replica; nil for the first server
-	number   int      // of the replica, from 2
-	balancer balancer // of the first server: the clients that were moved to replicas
+	first    *Server     // of which s is a replica; nil for the first server of a cluster
+	set      *clusterSet // of the first server
+	number   int         // of the replica, from 2
+	balancer balancer    // of the first server: the clients that were moved to replicas
 
 	mu       sync.Mutex         // guards the fields below
 	hooks    []*httptest.Server // of InstallWebhooks
@@ -44,10 +46,24 @@ type Server struct {
 // the objects of options, the errors of reading their files (fs.ErrNotExist if no
 // file matches a glob), and those of net.Listen.
 func New(options ...Option) (*Server, error) {
-	c, err := newConfig(options)
+	configs, err := newConfigs(options)
 	if err != nil {
 		return nil, err
 	}
+	set := &clusterSet{}
+	for i, c := range configs {
+		s, err := newCluster(c, set)
+		if err != nil {
+			set.close()
+			return nil, err
+		}
+		set.add(s, i == 0)
+	}
+	return set.main, nil
+}
+
+// newCluster starts the first server of a cluster.
+func newCluster(c *config, set *clusterSet) (*Server, error) {
 	api, err := server.New(c.server)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
@@ -56,20 +72,20 @@ func New(options ...Option) (*Server, error) {
 	if c.usageFolder != "" {
 		api.Cluster().Usage().Start()
 	}
-	s, err := listen(&Server{api: api, config: c})
+	s, err := listen(&Server{api: api, config: c, set: set})
 	if err != nil {
 		return nil, err
 	}
 	if err := s.load(); err != nil {
-		s.Close()
+		s.closeCluster()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := s.config.reloader.publish(s); err != nil {
-		s.Close()
+		s.closeCluster()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := s.startControllers(c.controllers); err != nil {
-		s.Close()
+		s.closeCluster()
 		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	return s, nil
@@ -96,9 +112,19 @@ func listen(s *Server) (*Server, error) {
 
 // Close stops the server: it ends open watches, closes connections, and waits for
 // all goroutines of the server. It closes the replicas, and the forks that clients have
-// started through the control endpoint, but not those of Fork and NewFork. Further calls
+// started through the control endpoint, but not those of Fork and NewFork. Of several
+// clusters, closing the server that New or Fork has returned closes all. Further calls
 // do nothing.
 func (s *Server) Close() {
+	if s.set != nil && s.set.main == s {
+		s.set.close()
+		return
+	}
+	s.closeCluster()
+}
+
+// closeCluster closes a server and, if it is the first one of its cluster, the replicas.
+func (s *Server) closeCluster() {
 	s.config.reloader.detach(s)
 	s.closeReplicas()
 	s.leaveCluster()
@@ -122,16 +148,34 @@ func (s *Server) NewFork() (*Server, error) { return s.newFork("") }
 
 // newFork is NewFork for a test with a name.
 func (s *Server) newFork(test string) (*Server, error) {
-	api, err := s.api.Fork(test)
+	first := s.cluster()
+	set, group := &clusterSet{}, s.api.Control().Group().Fork()
+	for _, of := range first.set.all() {
+		if of == first {
+			of = s // a replica has faults of its own
+		}
+		f, err := of.newForkIn(set, group, test)
+		if err != nil {
+			set.close()
+			return nil, err
+		}
+		set.add(f, of == s)
+	}
+	return set.main, nil
+}
+
+// newForkIn starts a fork of one cluster.
+func (s *Server) newForkIn(set *clusterSet, group *control.Group, test string) (*Server, error) {
+	api, err := s.api.Fork(test, group)
 	if err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
-	f, err := listen(&Server{api: api, config: s.config.elsewhere()})
+	f, err := listen(&Server{api: api, config: s.config.elsewhere(), set: set})
 	if err != nil {
 		return nil, err
 	}
 	if err := f.startControllers(s.api.Controllers().Selection()); err != nil {
-		f.Close()
+		f.closeCluster()
 		return nil, fmt.Errorf("fakeapi: %w", err)
 	}
 	return f, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/story"
 )
@@ -14,7 +15,7 @@ import (
 // Story returns what happened on the server until now, for people: for each revision who wrote
 // it, what it changed and which clients saw it when; refused requests; and faults, lags,
 // compactions and clock changes. It returns the last 40 lines, as a failed test logs them.
-func (s *Server) Story() string { return s.api.Control().Story(s.URL).Text(maxLogLines) }
+func (s *Server) Story() string { return s.api.Control().Group().Story(s.URL).Text(maxLogLines) }
 
 // WriteStory writes the whole story as one HTML page, with a chart of writers and readers over
 // time and the fields that each revision changed. It has the newest 2,000 revisions and
@@ -24,8 +25,8 @@ func (s *Server) WriteStory(w io.Writer) error { return s.api.Control().Story(s.
 // maxLogLines is how many lines a failed test logs.
 const maxLogLines = 40
 
-// logStory logs the options and the end of the story, and writes the page to the test's artifact
-// directory if go test keeps it.
+// logStory logs the options and the end of the story, and writes the page of each cluster to the
+// test's artifact directory if go test keeps it.
 func (s *Server) logStory(t TB) {
 	t.Helper()
 	title := s.URL
@@ -35,19 +36,24 @@ func (s *Server) logStory(t TB) {
 	if len(s.config.options) > 0 {
 		t.Logf("fakeapi: the server has the options %v", s.config.options)
 	}
-	story := s.api.Control().Story(title)
 	where := ""
 	if a, ok := t.(artifacter); ok && keepsArtifacts() {
-		name, err := writeStoryFile(story, a.ArtifactDir())
-		if err != nil {
-			t.Logf("fakeapi: %v", err)
-		} else {
-			where = "; the whole story is in " + name
+		var names []string
+		for _, of := range s.set.all() {
+			name, err := writeStoryFile(of.api.Control().Story(title), a.ArtifactDir())
+			if err != nil {
+				t.Logf("fakeapi: %v", err)
+				continue
+			}
+			names = append(names, name)
+		}
+		if len(names) > 0 {
+			where = "; the whole story is in " + strings.Join(names, ", ")
 		}
 	} else if ok {
 		where = "; go test -artifacts writes the whole story as a page"
 	}
-	t.Logf("fakeapi: the last events, newest last%s\n%s", where, story.Text(maxLogLines))
+	t.Logf("fakeapi: the last events, newest last%s\n%s", where, s.api.Control().Group().Story(title).Text(maxLogLines))
 }
 
 // keepsArtifacts reports whether go test runs with -artifacts, so that the

@@ -72,3 +72,47 @@ current-context: fakeapi
 		})
 	}
 }
+
+// A file may have several servers. The first one is the current context.
+func TestKubeconfigOfSeveral(t *testing.T) {
+	file := httptest.Kubeconfig{Name: "east", Server: "http://127.0.0.1:1", Others: []httptest.Kubeconfig{{Name: "we st", Server: "https://127.0.0.1:2", Token: "t"}, {Server: "https://127.0.0.1:3"}}}
+	assert.Equal(t, `apiVersion: v1
+kind: Config
+clusters:
+- name: "east"
+  cluster:
+    server: "http://127.0.0.1:1"
+    insecure-skip-tls-verify: true
+- name: "we st"
+  cluster:
+    server: "https://127.0.0.1:2"
+- name: fakeapi
+  cluster:
+    server: "https://127.0.0.1:3"
+users:
+- name: "east"
+  user: {}
+- name: "we st"
+  user:
+    token: "t"
+- name: fakeapi
+  user: {}
+contexts:
+- name: "east"
+  context:
+    cluster: "east"
+    user: "east"
+    namespace: "default"
+- name: "we st"
+  context:
+    cluster: "we st"
+    user: "we st"
+    namespace: "default"
+- name: fakeapi
+  context:
+    cluster: fakeapi
+    user: fakeapi
+    namespace: "default"
+current-context: "east"
+`, string(file.YAML()))
+}

@@ -43,6 +43,11 @@ type Fault struct {
 	// number.
 	ID string `json:"id,omitempty"`
 
+	// In is the name of the cluster that has the fault, if the server is one of several clusters;
+	// see package clusters. "" is the cluster into which it is injected: all clusters for the
+	// faults of options and files that several clusters have.
+	In string `json:"in,omitempty"`
+
 	// Verb matches the verb of the request: get, list, watch, create, update,
 	// patch, delete or deletecollection. Verb, Resource, Namespace and Name each
 	// take several patterns, separated by commas. In every pattern * matches any
@@ -286,6 +291,9 @@ func (f Fault) String() string {
 	b.WriteString(what)
 	if f.Namespace != "" || f.Name != "" {
 		b.WriteString(" " + strings.TrimPrefix(f.Namespace+"/"+f.Name, "/"))
+	}
+	if f.In != "" {
+		b.WriteString(" in " + f.In)
 	}
 	if f.UserAgent != "" {
 		b.WriteString(" by " + f.UserAgent)

@@ -14,8 +14,17 @@ import (
 // cannot import that one, which imports most others.
 var Of func(server any) Server
 
+// WithCluster returns the fakeapi.Option of package clusters for a cluster with a name. options are
+// a []fakeapi.Option. Package fakeapi sets it.
+var WithCluster func(name string, options any) any
+
 // A Server is a *fakeapi.Server.
 type Server interface {
+	// Cluster returns the server of the cluster with a name, a *fakeapi.Server, or nil if there is
+	// none. ClusterNames returns the names of the clusters.
+	Cluster(name string) any
+	ClusterNames() []string
+
 	// NewFrontEnd starts another front end of the server, a *fakeapi.Server: with a URL, a
 	// transport and connections of its own, and with the state, the clock, the faults, the watch
 	// caches and the story of the server. Its clients pass through wrap.

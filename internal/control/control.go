@@ -42,25 +42,46 @@ func Serves(path string) bool {
 	return strings.HasPrefix(path, Prefix) || path == strings.TrimSuffix(Prefix, "/")
 }
 
-// A Control acts on one server. It is safe for concurrent use.
-type Control struct {
-	cluster   *cluster.Cluster
-	front     *cluster.Front
-	faults    *fault.Set
-	manager   *controllers.Manager
-	activity  *activity.Tracker
-	snapshots sync.Map // of names to *storage.Snapshot
-	host      atomic.Pointer[Host]
-	searches  atomic.Pointer[Searches] // nil if there are none
-	started   time.Time                // on the wall clock
-	// showSecrets makes stories and requests show secrets.
-	showSecrets bool
+// A Config configures a Control.
+type Config struct {
+	// Name is the name of the cluster in its Group; "" for a cluster without one.
+	Name     string
+	Group    *Group
+	Cluster  *cluster.Cluster
+	Front    *cluster.Front
+	Faults   *fault.Set
+	Manager  *controllers.Manager
+	Activity *activity.Tracker
+	// ShowSecrets makes stories and requests show secrets.
+	ShowSecrets bool
 }
 
-// New returns the Control of a server. With showSecrets, stories and requests have secrets.
-func New(of *cluster.Cluster, f *cluster.Front, faults *fault.Set, m *controllers.Manager, a *activity.Tracker, showSecrets bool) *Control {
-	return &Control{started: time.Now(), cluster: of, front: f, faults: faults, manager: m, activity: a, showSecrets: showSecrets}
+// A Control acts on one server. It is safe for concurrent use.
+type Control struct {
+	name        string
+	group       *Group
+	cluster     *cluster.Cluster
+	front       *cluster.Front
+	faults      *fault.Set
+	manager     *controllers.Manager
+	activity    *activity.Tracker
+	showSecrets bool
+	snapshots   sync.Map // of names to *storage.Snapshot
+	host        atomic.Pointer[Host]
+	searches    atomic.Pointer[Searches] // nil if there are none
+	started     time.Time                // on the wall clock
 }
+
+// New returns the Control of a server.
+func New(c Config) *Control {
+	return &Control{
+		name: c.Name, group: c.Group, cluster: c.Cluster, front: c.Front, faults: c.Faults, manager: c.Manager, activity: c.Activity,
+		showSecrets: c.ShowSecrets, started: time.Now(),
+	}
+}
+
+// Group returns the clusters with which that of the server shares a clock.
+func (c *Control) Group() *Group { return c.group }
 
 // A Request is a request to the endpoint. An empty Body is {}.
 type Request struct {
@@ -316,33 +337,10 @@ func (c *Control) advance(r *Request, in Advance) (Clock, error) {
 	return c.clock(r, none{})
 }
 
-// Advance moves the clock forward. On a manual clock it runs what the controllers have
-// to do meanwhile, each thing at its time. It fails with [clock.ErrNegativeDuration] if d
-// is negative.
-func (c *Control) Advance(d time.Duration) error {
-	clock := c.cluster.Clock()
-	if d < 0 {
-		return clock.Advance(d)
-	}
-	c.cluster.Journal().RecordNote(journal.Note{Kind: journal.Clock, Text: d.String() + " ahead"})
-	if !clock.Manual() {
-		return clock.Advance(d)
-	}
-	for c.manager.RunOutside() {
-		at, ok := c.manager.Next()
-		step := at.Sub(clock.Now())
-		if !ok || step <= 0 || step > d {
-			break
-		}
-		d -= step
-		if err := clock.Advance(step); err != nil {
-			return err
-		}
-	}
-	err := clock.Advance(d)
-	c.manager.RunOutside()
-	return err
-}
+// Advance moves the clock forward. On a manual clock it runs what the controllers of all clusters
+// of the group have to do meanwhile, each thing at its time. It fails with
+// [clock.ErrNegativeDuration] if d is negative.
+func (c *Control) Advance(d time.Duration) error { return c.group.advance(d) }
 
 // A WritesQuery selects writes.
 type WritesQuery struct {

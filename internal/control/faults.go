@@ -57,7 +57,7 @@ func (c *Control) listFaults(*Request, none) (InjectedFaults, error) {
 
 // inject injects one fault, or a list of faults: all or none.
 func (c *Control) inject(_ *Request, in NewFaults) (out InjectedFaults, err error) {
-	rules, err := c.faults.Inject(in...)
+	rules, err := c.Inject(in...)
 	if err != nil {
 		return out, status.BadRequest(err.Error())
 	}

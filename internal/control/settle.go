@@ -45,67 +45,16 @@ type Settlement struct {
 // has settled.
 var ErrUnsettled = errors.New("the server has not settled")
 
-// Settle waits until the server has settled: no controller has anything left to do, no
-// request is in flight, every watch has sent what its view shows, and clients are quiet
-// and have nothing to do that the server expects. On a manual clock it then moves the clock to the next time at which
+// Settle waits until the server has settled, and with it all clusters of its group: no
+// controller has anything left to do, no request is in flight, every watch has sent what its
+// view shows, and clients are quiet and have nothing to do that the server expects. On a manual
+// clock it then moves the clock to the next time at which
 // a controller has something to do, as long as that is at most Ahead after the time of
 // the call, and waits again.
 //
 // If ctx ends before, the error is an ErrUnsettled that says what is left, and who writes
 // again and again.
-func (c *Control) Settle(ctx context.Context, o Settlement) error {
-	note := journal.Note{Kind: journal.Settle, Text: "the server has settled", Came: c.cluster.Journal().Order()}
-	err := c.waitSettled(ctx, o)
-	if err != nil {
-		note.Text = "the wait ended before the server had settled"
-	}
-	note.Revision = c.cluster.Store().Revision()
-	c.cluster.Journal().RecordNote(note)
-	return err
-}
-
-// waitSettled is Settle without its note.
-func (c *Control) waitSettled(ctx context.Context, o Settlement) error {
-	asked := time.Now()
-	clock, before := c.cluster.Clock(), c.cluster.Store().Revision()
-	end := clock.Now().Add(o.Ahead)
-	for {
-		if err := c.settleNow(ctx, o.Quiet, asked); err != nil {
-			return c.unsettled(err, before)
-		}
-		at, ok := c.manager.Next()
-		if !ok || !clock.Manual() || at.After(end) {
-			return nil
-		}
-		if err := clock.Advance(max(0, at.Sub(clock.Now()))); err != nil {
-			return err
-		}
-	}
-}
-
-// settleNow waits until the server has settled at its present time. asked is when the test
-// began to wait: a client that it has started just before may need time to connect.
-func (c *Control) settleNow(ctx context.Context, quiet time.Duration, asked time.Time) error {
-	var q quietTime
-	for {
-		revision := c.cluster.Store().Revision()
-		if err := c.manager.RunContext(ctx); err != nil {
-			return err
-		}
-		state := c.activity.State()
-		wait := pollInterval
-		if len(state.Busy) > 0 || revision != c.cluster.Store().Revision() {
-			q.restart()
-		} else if left := q.left(quietAt(state, quiet, asked), time.Now()); left <= 0 {
-			return nil
-		} else {
-			wait = q.next(left)
-		}
-		if err := sleep(ctx, wait); err != nil {
-			return err
-		}
-	}
-}
+func (c *Control) Settle(ctx context.Context, o Settlement) error { return c.group.settle(ctx, o) }
 
 // A quietTime is a time in which clients ask for nothing, in parts between which Settle looks
 // at the server. How much longer than asked for the parts take shows how busy the machine
@@ -202,21 +151,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// unsettled returns the error of Settle: cause, what is left, and the writers of what was
-// written most often since a revision.
-func (c *Control) unsettled(cause error, since mvcc.Revision) error {
-	state := c.activity.State()
-	reasons := slices.Concat([]string{cause.Error()}, state.Busy, state.Awaited)
-	s := c.scrubber(false)
-	for i, reason := range reasons {
-		reasons[i] = printable.Line(s.Text(reason))
-	}
-	for _, l := range c.loops(since, minLoop, "*") {
-		reasons = append(reasons, l.line(s))
-	}
-	return fmt.Errorf("%w: %s", ErrUnsettled, strings.Join(reasons, "\n\t"))
 }
 
 // A loop is a client that writes an object again and again.

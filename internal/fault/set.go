@@ -38,6 +38,8 @@ type Options struct {
 	// OnDo, if not nil, is called before Fault.Do for a watch, and what it returns
 	// after it. The requests of which the caller of Serve knows do not need it.
 	OnDo func(*http.Request) (done func())
+	// Cluster is the name of the cluster of the server, which faults may name; "" for none.
+	Cluster string
 	// Act does an action of a fault, and CheckAction fails for one that cannot succeed.
 	// Both are nil if faults have no actions.
 	Act         func(context.Context, faults.Action) error
@@ -114,14 +116,22 @@ func (s *Set) activeRules() []*Rule {
 // another fault.
 func (s *Set) Inject(list ...faults.Fault) ([]*Rule, error) {
 	for i := range list {
-		if err := s.checkResources(&list[i]); err != nil {
+		if err := errors.Join(s.checkCluster(&list[i]), s.checkResources(&list[i])); err != nil {
 			return nil, fmt.Errorf("%w (%s): %w", faults.ErrInvalid, list[i], err)
 		}
 	}
 	return s.inject(list)
 }
 
-// inject is Inject whatever the resources of the faults.
+// checkCluster returns an error for a fault of another cluster.
+func (s *Set) checkCluster(f *faults.Fault) error {
+	if f.In != "" && f.In != s.options.Cluster {
+		return fmt.Errorf("in: there is no cluster %q", f.In)
+	}
+	return nil
+}
+
+// inject is Inject whatever the clusters and resources of the faults.
 func (s *Set) inject(list []faults.Fault) ([]*Rule, error) {
 	rules, open, err := s.add(list)
 	if err != nil {

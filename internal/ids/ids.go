@@ -40,6 +40,15 @@ func New(seed uint64) *Source {
 	return g
 }
 
+// SeedOf returns a seed for what has a name among all that has the seed. It is 0 if seed is.
+func SeedOf(seed uint64, name string) uint64 {
+	if seed == 0 {
+		return 0
+	}
+	sum := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, seed), name...))
+	return max(1, binary.LittleEndian.Uint64(sum[:])>>11) // a JSON number holds 53 bits
+}
+
 // Fork returns another Source. It depends on the key of g, on the name, and on how many forks
 // of g with this name there were before, but not on the values that g has returned. It takes
 // constant time.

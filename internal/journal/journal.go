@@ -32,7 +32,7 @@ const (
 type Journal struct {
 	now   func() time.Time
 	began time.Time
-	order atomic.Int64 // position of the newest entry
+	order *Order // of its entries
 
 	requests     ring[CompletedRequest]
 	transactions ring[Transaction]
@@ -44,9 +44,20 @@ type Journal struct {
 	open map[*OpenWatch]struct{} // watches that have not ended
 }
 
+// An Order gives the entries of journals their positions. Journals that share it have one order
+// of all entries. Its zero value is ready to use. It is safe for concurrent use.
+type Order struct{ newest atomic.Int64 }
+
+// next returns the position of a new entry.
+func (o *Order) next() int64 { return o.newest.Add(1) }
+
 // New returns an empty journal. It calls now for the times of entries.
-func New(now func() time.Time) *Journal {
+func New(now func() time.Time) *Journal { return NewIn(&Order{}, now) }
+
+// NewIn is New for a journal whose entries are in an Order, which other journals may share.
+func NewIn(order *Order, now func() time.Time) *Journal {
 	return &Journal{
+		order:        order,
 		now:          now,
 		began:        now(),
 		requests:     newRing(maxEntries, (*CompletedRequest).size),
@@ -181,13 +192,13 @@ func (t *Transaction) size() int64 {
 	return n
 }
 
-// Order returns the position of the newest entry.
-func (j *Journal) Order() int64 { return j.order.Load() }
+// Order returns the position of the newest entry, of all journals that share the Order.
+func (j *Journal) Order() int64 { return j.order.newest.Load() }
 
 // RecordRequest adds a request whose response has ended. came is the value of
 // Order when it arrived.
 func (j *Journal) RecordRequest(r Request, came int64) {
-	j.requests.add(&j.order, CompletedRequest{r, came})
+	j.requests.add(j.order, CompletedRequest{r, came})
 }
 
 // RecordTransaction adds a transaction. The caller calls it inside the
@@ -203,13 +214,13 @@ func (j *Journal) RecordTransaction(tx storage.Txn, by Writer) {
 	if n <= maxChanges {
 		what.Changes = changes
 	}
-	j.transactions.add(&j.order, what)
+	j.transactions.add(j.order, what)
 }
 
 // RecordNote adds a note and sets its Time.
 func (j *Journal) RecordNote(n Note) {
 	n.Time = j.now()
-	j.notes.add(&j.order, n)
+	j.notes.add(j.order, n)
 }
 
 // Requests returns the newest requests, in the order in which their responses
@@ -235,6 +246,11 @@ type Batch struct {
 	Ended        []Watch // watches that ended
 	// Dropped reports that the journal has had more transactions or requests there.
 	Dropped bool
+}
+
+// Empty reports whether nothing has happened.
+func (b *Batch) Empty() bool {
+	return !b.Dropped && len(b.Requests)+len(b.Transactions)+len(b.Progress)+len(b.Notes)+len(b.Opened)+len(b.Ended) == 0
 }
 
 // Between returns the entries after a position, up to another one. It copies only these.
@@ -275,7 +291,7 @@ func (j *Journal) Notes() []Entry[Note] { return j.notes.all() }
 type ring[T any] interface {
 	// add adds an entry at the next position, which it takes under the lock of the ring, so that
 	// entries are sorted by position.
-	add(order *atomic.Int64, what T)
+	add(order *Order, what T)
 	// limit bounds the size of the entries. It must be called before add.
 	limit(bytes int64)
 	// all returns the entries, oldest first.
@@ -307,7 +323,7 @@ type circle[T any] struct {
 	dropped int64 // position of the newest entry that was removed; 0 if none was
 }
 
-func (c *circle[T]) add(order *atomic.Int64, what T) {
+func (c *circle[T]) add(order *Order, what T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.count == len(c.entries) {
@@ -318,7 +334,7 @@ func (c *circle[T]) add(order *atomic.Int64, what T) {
 		}
 	}
 	e := &c.entries[(c.first+c.count)%len(c.entries)]
-	*e = Entry[T]{order.Add(1), what}
+	*e = Entry[T]{order.next(), what}
 	c.count++
 	if c.size == nil {
 		return

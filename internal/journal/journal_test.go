@@ -268,3 +268,21 @@ func TestBetween(t *testing.T) {
 	assert.False(t, j.Between(5, j.Order()).Dropped)
 	assert.Len(t, j.Between(0, j.Order()).Requests, maxEntries)
 }
+
+// Journals that share an Order have one order of all entries.
+func TestSharedOrder(t *testing.T) {
+	var order journal.Order
+	east, west := journal.NewIn(&order, fixedTime), journal.NewIn(&order, fixedTime)
+	east.RecordNote(journal.Note{Text: "a"})
+	w := west.Open(journal.Watch{})
+	east.RecordNote(journal.Note{Text: "b"})
+	w.End("", 0)
+	assert.EqualValues(t, 4, east.Order())
+	assert.EqualValues(t, 4, west.Order())
+	notes := east.Notes()
+	assert.Equal(t, []int64{1, 3}, []int64{notes[0].Order, notes[1].Order})
+	assert.EqualValues(t, 2, west.Watches()[0].Began)
+	before, since := east.Between(0, 4), east.Between(3, 4)
+	assert.False(t, before.Empty())
+	assert.True(t, since.Empty(), "what the other one records is not in a batch")
+}

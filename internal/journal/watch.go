@@ -49,7 +49,7 @@ type OpenWatch struct {
 func (j *Journal) Open(w Watch) *OpenWatch {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	w.Began, w.Opened = j.order.Add(1), j.now()
+	w.Began, w.Opened = j.order.next(), j.now()
 	o := &OpenWatch{journal: j, watch: w}
 	o.reached.Store(int64(w.From))
 	j.open[o] = struct{}{}
@@ -68,7 +68,7 @@ func (o *OpenWatch) Reached(rev mvcc.Revision, at time.Time) {
 			break
 		}
 	}
-	o.journal.progress.add(&o.journal.order, Progress{o.watch.Began, at, rev})
+	o.journal.progress.add(o.journal.order, Progress{o.watch.Began, at, rev})
 }
 
 // End records the end of the watch. reason is why the server ended it, or "" if
@@ -80,7 +80,7 @@ func (o *OpenWatch) End(reason string, code int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.open, o)
-	j.ended.add(&j.order, w)
+	j.ended.add(j.order, w)
 }
 
 // Progress returns the newest steps of watches, oldest first.

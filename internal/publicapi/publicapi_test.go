@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write testdata")
 
 // packages are the public packages of the root module.
 var packages = []string{
-	"fakeapi", "fakeapi/apiserver", "fakeapi/faults", "fakeapi/journal", "fakeapi/kubelet", "fakeapi/manifests", "fakeapi/usage",
+	"fakeapi", "fakeapi/apiserver", "fakeapi/clusters", "fakeapi/faults", "fakeapi/journal", "fakeapi/kubelet", "fakeapi/manifests", "fakeapi/usage",
 	"httptest", "mvcc", "scenarios", "scenarios/explore",
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -35,8 +36,13 @@ type Config struct {
 	// Release is the Kubernetes release; nil is the newest one.
 	Release *release.Release
 
-	// Clock is the server's time; nil is the wall clock.
+	// Clock is the server's time; nil is that of the Group.
 	Clock *clock.Clock
+
+	// Group is the clusters with which that of the server shares a clock, and Name its name
+	// among them. Nil is a group of its own on the Clock, or on the wall clock.
+	Group *control.Group
+	Name  string
 
 	// Seed makes UIDs and generated names the same in every run; 0 makes them
 	// random.
@@ -170,16 +176,17 @@ func New(c Config) (*Server, error) {
 	if c.Release, err = c.Release.WithGates(c.FeatureGates); err != nil {
 		return nil, err
 	}
-	if c.Clock == nil {
-		c.Clock = clock.New()
+	if c.Group == nil {
+		c.Group = control.NewGroup(cmp.Or(c.Clock, clock.New()))
 	}
+	c.Clock = c.Group.Clock()
 	s := newServer(context.Background(), c)
 	g, err := cluster.New(cluster.Config{
 		Context:       s.ctx,
 		Release:       c.Release,
 		Clock:         c.Clock,
 		Seed:          c.Seed,
-		Journal:       journal.New(c.Clock.Now),
+		Journal:       c.Group.NewJournal(),
 		Webhooks:      s.hooks,
 		Auth:          c.Auth,
 		Plugins:       c.Plugins,
@@ -236,6 +243,7 @@ func (s *Server) setImpersonations(r *release.Release) {
 func (s *Server) newFaults() *fault.Set {
 	return fault.NewSet(fault.Options{
 		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnInject: s.noteInjection, OnEnd: s.noteRemoval, OnDo: s.trackDo,
+		Cluster:     s.config.Name,
 		Act:         func(ctx context.Context, a faults.Action) error { return s.control.Act(ctx, a) },
 		CheckAction: control.CheckAction, FindResource: s.findResource,
 	})
@@ -272,7 +280,16 @@ func (s *Server) addControl() {
 	s.front = s.cluster.Front()
 	s.manager = controllers.NewManager(s.cluster, s.faults, s.config.Release)
 	s.config.State = nil // it is no longer needed
-	s.control = control.New(s.cluster, s.front, s.faults, s.manager, s.activity, s.config.ShowSecrets)
+	s.control = s.newControl()
+	s.config.Group.Add(s.control)
+}
+
+// newControl returns the Control of a server that has its cluster, front and manager.
+func (s *Server) newControl() *control.Control {
+	return control.New(control.Config{
+		Name: s.config.Name, Group: s.config.Group, Cluster: s.cluster, Front: s.front, Faults: s.faults, Manager: s.manager,
+		Activity: s.activity, ShowSecrets: s.config.ShowSecrets,
+	})
 }
 
 // ExpectClient notes that a client may connect: something has its credentials.
@@ -302,16 +319,16 @@ func (s *Server) noteRemoval(f faults.Fault, why string) {
 }
 
 // Fork returns a server of the same state, history and configuration. The two
-// share nothing that changes. The fork's clock shows the same time, its watch
-// caches lag alike, and its faults start anew. No controllers run on it. It takes
-// constant time. name is cluster.Forked.Name.
-func (s *Server) Fork(name string) (*Server, error) {
+// share nothing that changes. Its watch caches lag alike, and its faults start anew. No
+// controllers run on it. It takes constant time. name is cluster.Forked.Name, and group
+// a fork of the group of the server.
+func (s *Server) Fork(name string, group *control.Group) (*Server, error) {
 	config := s.config
 	config.Release = s.cluster.Surface().Release()
-	config.Clock = s.config.Clock.Fork()
+	config.Group, config.Clock = group, group.Clock()
 	out := newServer(context.Background(), config)
 	out.setCluster(s.cluster.Fork(cluster.Forked{
-		Name: name, Context: out.ctx, Clock: config.Clock, Journal: journal.New(config.Clock.Now), Webhooks: out.hooks, Changed: out.changed,
+		Name: name, Context: out.ctx, Clock: config.Clock, Journal: group.NewJournal(), Webhooks: out.hooks, Changed: out.changed,
 	}))
 	out.addAggregator()
 	if s.aggregator.HasRemote() {
@@ -342,7 +359,7 @@ func (s *Server) NewReplica(name string) *Server {
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
 	out.front, out.replica = s.cluster.NewFront(name), true
-	out.control = control.New(out.cluster, out.front, out.faults, out.manager, out.activity, out.config.ShowSecrets)
+	out.control = out.newControl()
 	return out
 }
 

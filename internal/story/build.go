@@ -167,7 +167,7 @@ func (b *builder) addObjects() {
 			if left -= len(encode(obj)); left < 0 || len(b.story.Objects) == maxObjects {
 				return
 			}
-			b.story.Objects = append(b.story.Objects, Object{c.Target, obj})
+			b.story.Objects = append(b.story.Objects, Object{Target: c.Target, Object: obj})
 		}
 	}
 }

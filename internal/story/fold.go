@@ -13,6 +13,7 @@ import (
 // equal requests. Moment is that of the last one.
 type Fold struct {
 	Moment
+	Place
 	Kind   FoldKind `json:"kind"`
 	Client Client   `json:"client"`
 	Text   string   `json:"text"`

@@ -57,6 +57,10 @@ func (f *Follower) Next(now time.Time) *Story {
 		return nil
 	}
 	batch := f.from.Journal.Between(f.since, upTo)
+	if f.begun && batch.Empty() { // what has happened is that of another cluster
+		f.since = upTo
+		return nil
+	}
 	b := newBuilder(f.from, f.from.Journal.Began())
 	b.written, b.faults = f.written, f.faults
 	writes := b.transactions(batch.Transactions, batch.Notes)

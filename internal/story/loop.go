@@ -22,6 +22,7 @@ const (
 // times, each less than ten seconds after the time before. Moment is that of the last write.
 type Loop struct {
 	Moment
+	Place
 	Client Client `json:"client"`
 	Target
 	// Effect describes what the last write changed: "spec.replicas 1 → 5", "created",

@@ -33,6 +33,9 @@ func (b *builder) addSightings() {
 // did not. It reports false if the reader did not need to see the revision.
 func (r *Reader) saw(rev *Revision) (Moment, bool) {
 	later, _ := slices.BinarySearchFunc(r.Marks, rev.Order, func(m Mark, order int64) int { return cmp.Compare(m.Order, order) })
+	if r.Place != rev.Place {
+		return Moment{}, false
+	}
 	if later == 0 && r.Kind != GetReader {
 		return Moment{}, false // the reader began later
 	}

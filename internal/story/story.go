@@ -2,7 +2,8 @@
 // test failed: who wrote which revision, what it changed, which clients saw it
 // when, which requests failed, and what else was done to the server.
 //
-// [New] builds a story from a server's journal and store. A story is data that
+// [New] builds a story from a server's journal and store, and [Join] one of several stories, of
+// clusters that share a clock. A story is data that
 // encodes to JSON. [Story.Text] returns the end of it as lines, [Story.WritePage]
 // the whole of it as an HTML page. A [Follower] tells the story of a server while it
 // happens, to the same page.
@@ -32,7 +33,7 @@ type Story struct {
 	Ended Moment    `json:"ended"`
 
 	// Revision is the newest revision of the store. Compacted is the oldest one
-	// that could still be read; 0 if every one could.
+	// that could still be read; 0 if every one could. A story of several clusters has neither.
 	Revision  int64 `json:"revision"`
 	Compacted int64 `json:"compacted,omitempty"`
 
@@ -59,6 +60,7 @@ type Story struct {
 
 // An Object is an object at the end of a story, without managed fields.
 type Object struct {
+	Place
 	Target
 	Object map[string]any `json:"object"`
 }
@@ -84,6 +86,11 @@ type Moment struct {
 	At    int64 `json:"at"`
 }
 
+// A Place is the cluster in which something happened, in a story of several clusters.
+type Place struct {
+	Cluster string `json:"cluster,omitempty"`
+}
+
 // A Target is the object, or the set of objects, of a request, a watch or a change.
 type Target struct {
 	Resource  string `json:"resource,omitempty"` // "pods", "deployments.apps"
@@ -94,6 +101,7 @@ type Target struct {
 // A Revision is one transaction. Its number is that of its last change.
 type Revision struct {
 	Moment
+	Place
 	Revision int64  `json:"revision"`
 	Verb     string `json:"verb"` // as in "update", "update status", "apply", "bind"
 	Client   Client `json:"client"`
@@ -165,6 +173,7 @@ func (s *Sighting) UnmarshalJSON(b []byte) error {
 // A Reader is a client that reads or watches a set of objects. It combines all its
 // requests for that set.
 type Reader struct {
+	Place
 	Client Client `json:"client"`
 	// Kind is watch for a client that watches, and may list in between; list for one
 	// that only lists; get for one that gets objects by name.
@@ -214,6 +223,7 @@ const (
 // and marks show the others.
 type Request struct {
 	Moment
+	Place
 	Duration int64  `json:"duration"` // in microseconds
 	Client   Client `json:"client"`
 	Method   string `json:"method"`
@@ -232,6 +242,7 @@ type Request struct {
 // client.
 type Note struct {
 	Moment
+	Place
 	Kind     journal.NoteKind `json:"kind"`
 	Text     string           `json:"text"`
 	Resource string           `json:"resource,omitempty"`

@@ -13,7 +13,7 @@ import (
 )
 
 // Text returns the end of the story for a log: at most that many events, a line
-// each, the newest last. Before them it lists unimplemented requests and panics,
+// each, the newest last, with the name of its cluster if the story has several. Before them it lists unimplemented requests and panics,
 // whenever they happened. What is not printable is escaped.
 func (s *Story) Text(lines int) string {
 	all := s.events()
@@ -22,10 +22,10 @@ func (s *Story) Text(lines int) string {
 	for _, r := range s.Requests {
 		if line := r.line(); r.Unimplemented && !unimplemented[line] {
 			unimplemented[line] = true
-			fmt.Fprintf(&b, "  not implemented: %s\n", printable.Line(line))
+			fmt.Fprintf(&b, "  not implemented: %s\n", printable.Line(r.labelled(line)))
 		}
 		if r.Panic != "" {
-			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", printable.Line(r.line()), indent(printable.Text(r.Panic)))
+			fmt.Fprintf(&b, "  a bug of the server: %s\n%s\n", printable.Line(r.labelled(r.line())), indent(printable.Text(r.Panic)))
 		}
 	}
 	skip := max(0, len(all)-lines)
@@ -33,15 +33,32 @@ func (s *Story) Text(lines int) string {
 	if earlier := s.Earlier + skip; earlier > 0 {
 		fmt.Fprintf(&b, "  (%d earlier events)\n", earlier)
 	}
+	width := 0
 	for _, e := range all {
-		fmt.Fprintf(&b, "  %s  %s\n", offset(e.At), e.line)
+		width = max(width, len(printable.Line(e.Cluster)))
+	}
+	for _, e := range all {
+		fmt.Fprintf(&b, "  %s  ", offset(e.At))
+		if width > 0 {
+			fmt.Fprintf(&b, "%-*s  ", width, printable.Line(e.Cluster))
+		}
+		b.WriteString(e.line + "\n")
 	}
 	return b.String()
+}
+
+// labelled returns a text with the name of the cluster, if there is one.
+func (p Place) labelled(text string) string {
+	if p.Cluster == "" {
+		return text
+	}
+	return p.Cluster + ": " + text
 }
 
 // An event is one line of a text.
 type event struct {
 	Moment
+	Place
 	line string // printable
 }
 
@@ -51,8 +68,8 @@ type event struct {
 // events have none. A fault that made a request fail is part of the line of the request.
 func (s *Story) events() []event {
 	var all []event
-	add := func(m Moment, format string, args ...any) {
-		all = append(all, event{m, printable.Line(fmt.Sprintf(format, args...))})
+	add := func(m Moment, in Place, format string, args ...any) {
+		all = append(all, event{m, in, printable.Line(fmt.Sprintf(format, args...))})
 	}
 	skip := map[int64]bool{} // by order
 	for i := range s.Loops {
@@ -60,7 +77,7 @@ func (s *Story) events() []event {
 		for _, order := range l.Writes[1:] {
 			skip[order] = true
 		}
-		add(l.Moment, "      %s", l.line())
+		add(l.Moment, l.Place, "      %s", l.line())
 	}
 	for i := range s.Folds {
 		f := &s.Folds[i]
@@ -68,24 +85,24 @@ func (s *Story) events() []event {
 			skip[order] = true
 		}
 		if f.Kind != UnimplementedFold { // Text lists it before the events
-			add(f.Moment, "      %s", f.line())
+			add(f.Moment, f.Place, "      %s", f.line())
 		}
 	}
 	for i := range s.Revisions {
 		if r := &s.Revisions[i]; !skip[r.Order] {
-			add(r.Moment, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
+			add(r.Moment, r.Place, "r%-4d %s %s %s%s", r.Revision, r.Client, r.Verb, r.Brief, s.sightings(r))
 		}
 	}
 	for i := range s.Requests {
 		r := &s.Requests[i]
 		skip[r.Fault] = true
 		if !r.Unimplemented && r.Panic == "" && !skip[r.Order] && !s.createdAfter(r) {
-			add(r.Moment, "      %s", r.line())
+			add(r.Moment, r.Place, "      %s", r.line())
 		}
 	}
 	for _, n := range s.Notes {
 		if !skip[n.Order] && n.changes() {
-			add(n.Moment, "      %s", n.line())
+			add(n.Moment, n.Place, "      %s", n.line())
 		}
 	}
 	for i := range s.Readers {
@@ -94,9 +111,9 @@ func (s *Story) events() []event {
 		for _, m := range r.Marks {
 			switch {
 			case m.Kind == EndMark && m.Text != "":
-				add(m.Moment, "      %s was ended at r%d: %s", r, seen, m.Text)
+				add(m.Moment, r.Place, "      %s was ended at r%d: %s", r, seen, m.Text)
 			case m.Revision < m.Newest:
-				add(m.Moment, "      %s read r%d when r%d was the newest", r.describe(string(m.Kind)), m.Revision, m.Newest)
+				add(m.Moment, r.Place, "      %s read r%d when r%d was the newest", r.describe(string(m.Kind)), m.Revision, m.Newest)
 			}
 			seen = max(seen, m.Revision)
 		}
@@ -112,7 +129,7 @@ func (s *Story) createdAfter(r *Request) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.Revisions, func(rev Revision) bool {
-		return rev.Order > r.Order && rev.Client.Name == r.Client.Name && slices.ContainsFunc(rev.Changes, func(c Change) bool {
+		return rev.Order > r.Order && rev.Place == r.Place && rev.Client.Name == r.Client.Name && slices.ContainsFunc(rev.Changes, func(c Change) bool {
 			return c.Type == journal.Added && c.Target == r.Target
 		})
 	})
@@ -123,7 +140,7 @@ func combine(all []event) []event {
 	var out []event
 	times := 1
 	for i, e := range all {
-		if i > 0 && e.line == all[i-1].line {
+		if i > 0 && e.line == all[i-1].line && e.Place == all[i-1].Place {
 			times++
 			out[len(out)-1].line = fmt.Sprintf("%s (%d times)", e.line, times)
 			continue

@@ -11,7 +11,7 @@ export interface Story {
   began: string;
   ended: StoryMoment;
   /** revision is the newest revision of the store. compacted is the oldest one that could still be
-   * read; 0 if every one could. */
+   * read; 0 if every one could. A story of several clusters has neither. */
   revision: number;
   compacted?: number;
   /** earlier is how many revisions before the first one are omitted. */
@@ -43,6 +43,7 @@ export interface StoryMoment {
 export interface StoryRevision {
   order: number;
   at: number;
+  cluster?: string;
   revision: number;
   /** as in "update", "update status", "apply", "bind" */
   verb: string;
@@ -92,6 +93,7 @@ export interface StoryField {
 /** A Reader is a client that reads or watches a set of objects. It combines all its requests for
  * that set. */
 export interface StoryReader {
+  cluster?: string;
   client: StoryClient;
   /** kind is watch for a client that watches, and may list in between; list for one that only lists;
    * get for one that gets objects by name. */
@@ -126,6 +128,7 @@ export interface StoryMark {
 export interface StoryRequest {
   order: number;
   at: number;
+  cluster?: string;
   /** in microseconds */
   duration: number;
   client: StoryClient;
@@ -149,6 +152,7 @@ export interface StoryRequest {
 export interface StoryNote {
   order: number;
   at: number;
+  cluster?: string;
   kind: string;
   text: string;
   resource?: string;
@@ -168,6 +172,7 @@ export interface StoryNote {
 export interface StoryLoop {
   order: number;
   at: number;
+  cluster?: string;
   client: StoryClient;
   /** "pods", "deployments.apps" */
   resource?: string;
@@ -189,6 +194,7 @@ export interface StoryLoop {
 export interface StoryFold {
   order: number;
   at: number;
+  cluster?: string;
   kind: string;
   client: StoryClient;
   text: string;
@@ -198,6 +204,7 @@ export interface StoryFold {
 
 /** An Object is an object at the end of a story, without managed fields. */
 export interface StoryObject {
+  cluster?: string;
   /** "pods", "deployments.apps" */
   resource?: string;
   namespace?: string;
@@ -660,14 +667,18 @@ export interface ResourceLag {
  * cutAfterBytes, expireContinue) hit a request when it arrives. watch faults (watch, eventDelay,
  * eventRate, withholdBookmarks) hit watches while they are open, including watches that were open
  * before the injection. One Fault has effects of one of the two sorts. Several faults can hit one
- * request: in the order of their injection, up to the first that responds to it. In YAML and JSON
+ * request: in the order of their injection, up to the first that responds to it. in YAML and JSON
  * the fields have the names below with a small first letter. Durations are strings: "1.5s". */
 export interface Fault {
   /** id identifies the fault in lists and logs. If it is empty, the server assigns a number. */
   id?: string;
+  /** in is the name of the cluster that has the fault, if the server is one of several clusters; see
+   * package clusters. "" is the cluster into which it is injected: all clusters for the faults of
+   * options and files that several clusters have. */
+  in?: string;
   /** verb matches the verb of the request: get, list, watch, create, update, patch, delete or
    * deletecollection. verb, resource, namespace and name each take several patterns, separated by
-   * commas. In every pattern * matches any characters. An empty field matches every request. */
+   * commas. in every pattern * matches any characters. An empty field matches every request. */
   verb?: string;
   /** resource matches the resource of the request: "pods", "deployments.apps", "pods/status",
    * "pods/*", "*". The package documentation of fakeapi specifies the syntax. */
@@ -711,7 +722,7 @@ export interface Fault {
   /** watches limits a watch fault to open or new; "" is both. */
   watches?: 'open' | 'new';
   /** do are made when the fault hits, after Do, in this order. The request or the watch waits until
-   * they are done. In YAML and JSON the field is named do. */
+   * they are done. in YAML and JSON the field is named do. */
   do?: Action[];
   /** delay delays the response. It ends early if the fault is removed. */
   delay?: string;

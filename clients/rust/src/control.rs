@@ -286,7 +286,7 @@ pub struct Story {
     pub began: String,
     pub ended: StoryMoment,
     /// revision is the newest revision of the store. compacted is the oldest one that could still
-    /// be read; 0 if every one could.
+    /// be read; 0 if every one could. A story of several clusters has neither.
     pub revision: i64,
     #[serde(skip_serializing_if = "is_default")]
     pub compacted: i64,
@@ -329,6 +329,8 @@ pub struct StoryMoment {
 pub struct StoryRevision {
     pub order: i64,
     pub at: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     pub revision: i64,
     /// as in "update", "update status", "apply", "bind"
     pub verb: String,
@@ -398,6 +400,8 @@ pub struct StoryField {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StoryReader {
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     pub client: StoryClient,
     /// kind is watch for a client that watches, and may list in between; list for one that only
     /// lists; get for one that gets objects by name.
@@ -444,6 +448,8 @@ pub struct StoryMark {
 pub struct StoryRequest {
     pub order: i64,
     pub at: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     /// in microseconds
     pub duration: i64,
     pub client: StoryClient,
@@ -476,6 +482,8 @@ pub struct StoryRequest {
 pub struct StoryNote {
     pub order: i64,
     pub at: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     pub kind: String,
     pub text: String,
     #[serde(skip_serializing_if = "is_default")]
@@ -503,6 +511,8 @@ pub struct StoryNote {
 pub struct StoryLoop {
     pub order: i64,
     pub at: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     pub client: StoryClient,
     /// "pods", "deployments.apps"
     #[serde(skip_serializing_if = "is_default")]
@@ -530,6 +540,8 @@ pub struct StoryLoop {
 pub struct StoryFold {
     pub order: i64,
     pub at: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     pub kind: String,
     pub client: StoryClient,
     pub text: String,
@@ -541,6 +553,8 @@ pub struct StoryFold {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StoryObject {
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
     /// "pods", "deployments.apps"
     #[serde(skip_serializing_if = "is_default")]
     pub resource: String,
@@ -1153,7 +1167,7 @@ pub struct ResourceLag {
 /// eventDelay, eventRate, withholdBookmarks) hit watches while they are open, including watches
 /// that were open before the injection. One Fault has effects of one of the two sorts. Several
 /// faults can hit one request: in the order of their injection, up to the first that responds to
-/// it. In YAML and JSON the fields have the names below with a small first letter. Durations are
+/// it. in YAML and JSON the fields have the names below with a small first letter. Durations are
 /// strings: "1.5s".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -1161,9 +1175,14 @@ pub struct Fault {
     /// id identifies the fault in lists and logs. If it is empty, the server assigns a number.
     #[serde(skip_serializing_if = "is_default")]
     pub id: String,
+    /// in is the name of the cluster that has the fault, if the server is one of several clusters;
+    /// see package clusters. "" is the cluster into which it is injected: all clusters for the
+    /// faults of options and files that several clusters have.
+    #[serde(skip_serializing_if = "is_default")]
+    pub r#in: String,
     /// verb matches the verb of the request: get, list, watch, create, update, patch, delete or
     /// deletecollection. verb, resource, namespace and name each take several patterns, separated
-    /// by commas. In every pattern * matches any characters. An empty field matches every request.
+    /// by commas. in every pattern * matches any characters. An empty field matches every request.
     #[serde(skip_serializing_if = "is_default")]
     pub verb: String,
     /// resource matches the resource of the request: "pods", "deployments.apps", "pods/status",
@@ -1222,7 +1241,7 @@ pub struct Fault {
     #[serde(skip_serializing_if = "is_default")]
     pub watches: String,
     /// do are made when the fault hits, after Do, in this order. The request or the watch waits
-    /// until they are done. In YAML and JSON the field is named do.
+    /// until they are done. in YAML and JSON the field is named do.
     #[serde(skip_serializing_if = "is_default")]
     pub r#do: Vec<Action>,
     /// delay delays the response. It ends early if the fault is removed.

@@ -23,7 +23,7 @@ class _Story(TypedDict):
     began: str
     ended: StoryMoment
     # revision is the newest revision of the store. compacted is the oldest one that could still be
-    # read; 0 if every one could.
+    # read; 0 if every one could. A story of several clusters has neither.
     revision: int
     revisions: List[StoryRevision]
     readers: List[StoryReader]
@@ -71,6 +71,7 @@ class _StoryRevision(TypedDict):
 
 class StoryRevision(_StoryRevision, total=False):
     """A Revision is one transaction. Its number is that of its last change."""
+    cluster: str
     # omitted is how many changes of a large transaction are omitted.
     omitted: int
     # lean reports that brief and the changes are without fields.
@@ -135,6 +136,7 @@ class _StoryReader(TypedDict):
 class StoryReader(_StoryReader, total=False):
     """A Reader is a client that reads or watches a set of objects. It combines all its requests for
     that set."""
+    cluster: str
     # "pods", "deployments.apps"
     resource: str
     namespace: str
@@ -181,6 +183,7 @@ class _StoryRequest(TypedDict):
 class StoryRequest(_StoryRequest, total=False):
     """A Request is a request that failed, or a write that changed nothing. Revisions and marks show
     the others."""
+    cluster: str
     # "pods", "deployments.apps"
     resource: str
     namespace: str
@@ -202,6 +205,7 @@ class _StoryNote(TypedDict):
 
 class StoryNote(_StoryNote, total=False):
     """A Note is an action on the server, or one that the server was asked to do to a client."""
+    cluster: str
     resource: str
     # nil for an action on the server
     client: StoryClient
@@ -232,6 +236,7 @@ class _StoryLoop(TypedDict):
 class StoryLoop(_StoryLoop, total=False):
     """A Loop is a client that writes the same values to an object again and again: at least five
     times, each less than ten seconds after the time before. Moment is that of the last write."""
+    cluster: str
     # "pods", "deployments.apps"
     resource: str
     namespace: str
@@ -240,7 +245,7 @@ class StoryLoop(_StoryLoop, total=False):
     revisions: List[int]
 
 
-class StoryFold(TypedDict):
+class _StoryFold(TypedDict):
     """A Fold is one line for many events that say the same: renewals of Leases, writes of Events, or
     equal requests. Moment is that of the last one."""
     order: int
@@ -252,6 +257,12 @@ class StoryFold(TypedDict):
     orders: List[int]
 
 
+class StoryFold(_StoryFold, total=False):
+    """A Fold is one line for many events that say the same: renewals of Leases, writes of Events, or
+    equal requests. Moment is that of the last one."""
+    cluster: str
+
+
 class _StoryObject(TypedDict):
     """An Object is an object at the end of a story, without managed fields."""
     object: Dict[str, Any]
@@ -259,6 +270,7 @@ class _StoryObject(TypedDict):
 
 class StoryObject(_StoryObject, total=False):
     """An Object is an object at the end of a story, without managed fields."""
+    cluster: str
     # "pods", "deployments.apps"
     resource: str
     namespace: str
@@ -781,13 +793,17 @@ class Fault(TypedDict, total=False):
     eventDelay, eventRate, withholdBookmarks) hit watches while they are open, including watches
     that were open before the injection. One Fault has effects of one of the two sorts. Several
     faults can hit one request: in the order of their injection, up to the first that responds to
-    it. In YAML and JSON the fields have the names below with a small first letter. Durations are
+    it. in YAML and JSON the fields have the names below with a small first letter. Durations are
     strings: "1.5s"."""
     # id identifies the fault in lists and logs. If it is empty, the server assigns a number.
     id: str
+    # in is the name of the cluster that has the fault, if the server is one of several clusters;
+    # see package clusters. "" is the cluster into which it is injected: all clusters for the faults
+    # of options and files that several clusters have.
+    in: str
     # verb matches the verb of the request: get, list, watch, create, update, patch, delete or
     # deletecollection. verb, resource, namespace and name each take several patterns, separated by
-    # commas. In every pattern * matches any characters. An empty field matches every request.
+    # commas. in every pattern * matches any characters. An empty field matches every request.
     verb: str
     # resource matches the resource of the request: "pods", "deployments.apps", "pods/status",
     # "pods/*", "*". The package documentation of fakeapi specifies the syntax.
@@ -831,7 +847,7 @@ class Fault(TypedDict, total=False):
     # watches limits a watch fault to open or new; "" is both.
     watches: Literal["open", "new"]
     # do are made when the fault hits, after Do, in this order. The request or the watch waits until
-    # they are done. In YAML and JSON the field is named do.
+    # they are done. in YAML and JSON the field is named do.
     do: List[Action]
     # delay delays the response. It ends early if the fault is removed.
     delay: str

@@ -408,7 +408,7 @@ public final class Control {
     }
 
     /** revision is the newest revision of the store. compacted is the oldest one that could still be
-     * read; 0 if every one could. */
+     * read; 0 if every one could. A story of several clusters has neither. */
     public long revision() {
       return Json.integer(get("revision"));
     }
@@ -492,6 +492,10 @@ public final class Control {
 
     public long at() {
       return Json.integer(get("at"));
+    }
+
+    public String cluster() {
+      return Json.string(get("cluster"));
     }
 
     public long revision() {
@@ -615,6 +619,10 @@ public final class Control {
       super(fields);
     }
 
+    public String cluster() {
+      return Json.string(get("cluster"));
+    }
+
     public StoryClient client() {
       return new StoryClient(get("client"));
     }
@@ -703,6 +711,10 @@ public final class Control {
       return Json.integer(get("at"));
     }
 
+    public String cluster() {
+      return Json.string(get("cluster"));
+    }
+
     /** in microseconds */
     public long duration() {
       return Json.integer(get("duration"));
@@ -774,6 +786,10 @@ public final class Control {
       return Json.integer(get("at"));
     }
 
+    public String cluster() {
+      return Json.string(get("cluster"));
+    }
+
     public String kind() {
       return Json.string(get("kind"));
     }
@@ -824,6 +840,10 @@ public final class Control {
 
     public long at() {
       return Json.integer(get("at"));
+    }
+
+    public String cluster() {
+      return Json.string(get("cluster"));
     }
 
     public StoryClient client() {
@@ -880,6 +900,10 @@ public final class Control {
       return Json.integer(get("at"));
     }
 
+    public String cluster() {
+      return Json.string(get("cluster"));
+    }
+
     public String kind() {
       return Json.string(get("kind"));
     }
@@ -902,6 +926,10 @@ public final class Control {
   public static final class StoryObject extends JsonObject {
     StoryObject(Object fields) {
       super(fields);
+    }
+
+    public String cluster() {
+      return Json.string(get("cluster"));
     }
 
     /** "pods", "deployments.apps" */
@@ -2002,7 +2030,7 @@ public final class Control {
    * eventDelay, eventRate, withholdBookmarks) hit watches while they are open, including watches
    * that were open before the injection. One Fault has effects of one of the two sorts. Several
    * faults can hit one request: in the order of their injection, up to the first that responds to
-   * it. In YAML and JSON the fields have the names below with a small first letter. Durations are
+   * it. in YAML and JSON the fields have the names below with a small first letter. Durations are
    * strings: "1.5s". */
   public static final class Fault extends JsonObject {
     public Fault() {}
@@ -2022,16 +2050,31 @@ public final class Control {
       return this;
     }
 
+    /** in is the name of the cluster that has the fault, if the server is one of several clusters;
+     * see package clusters. "" is the cluster into which it is injected: all clusters for the
+     * faults of options and files that several clusters have. */
+    public String in() {
+      return Json.string(get("in"));
+    }
+
+    /** in is the name of the cluster that has the fault, if the server is one of several clusters;
+     * see package clusters. "" is the cluster into which it is injected: all clusters for the
+     * faults of options and files that several clusters have. */
+    public Fault in(String in) {
+      set("in", in);
+      return this;
+    }
+
     /** verb matches the verb of the request: get, list, watch, create, update, patch, delete or
      * deletecollection. verb, resource, namespace and name each take several patterns, separated by
-     * commas. In every pattern * matches any characters. An empty field matches every request. */
+     * commas. in every pattern * matches any characters. An empty field matches every request. */
     public String verb() {
       return Json.string(get("verb"));
     }
 
     /** verb matches the verb of the request: get, list, watch, create, update, patch, delete or
      * deletecollection. verb, resource, namespace and name each take several patterns, separated by
-     * commas. In every pattern * matches any characters. An empty field matches every request. */
+     * commas. in every pattern * matches any characters. An empty field matches every request. */
     public Fault verb(String verb) {
       set("verb", verb);
       return this;
@@ -2218,13 +2261,13 @@ public final class Control {
     }
 
     /** do are made when the fault hits, after Do, in this order. The request or the watch waits
-     * until they are done. In YAML and JSON the field is named do. */
+     * until they are done. in YAML and JSON the field is named do. */
     public List<Action> do_() {
       return Json.list(Action::new).apply(get("do"));
     }
 
     /** do are made when the fault hits, after Do, in this order. The request or the watch waits
-     * until they are done. In YAML and JSON the field is named do. */
+     * until they are done. in YAML and JSON the field is named do. */
     public Fault do_(Action... do_) {
       set("do", Arrays.asList(do_));
       return this;
