@@ -4,6 +4,9 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -166,6 +169,46 @@ func TestCloseLeaksNoGoroutine(t *testing.T) {
 			apitest.Eventually(func() bool { return runtime.NumGoroutine() <= before })
 		})
 	}
+}
+
+// Two hundred tests at the same time, each with a fork, leave no goroutine and no open port.
+func TestTwoHundredForksAtOnce(t *testing.T) {
+	before := runtime.NumGoroutine()
+	srv, err := fakeapi.New()
+	require.NoError(t, err)
+	urls := make([]string, 200)
+	var started, ended sync.WaitGroup
+	started.Add(len(urls))
+	ended.Add(len(urls))
+	for i := range urls {
+		go func() {
+			defer ended.Done()
+			tb := &recorder{}
+			fork := srv.Fork(tb)
+			defer tb.end()
+			urls[i] = fork.URL
+			started.Done()
+			started.Wait() // all forks run
+			own := strconv.Itoa(i)
+			_, err := fork.Store(apitest.ConfigMap("own", own))
+			assert.NoError(t, err)
+			values, err := read(fork)
+			assert.NoError(t, err)
+			assert.Equal(t, map[string]any{"own": own}, values)
+			resp, err := http.Get(fork.URL + apitest.ConfigMapsPath + "/own")
+			if assert.NoError(t, err) {
+				resp.Body.Close()
+				assert.Equal(t, http.StatusOK, resp.StatusCode)
+			}
+		}()
+	}
+	ended.Wait()
+	srv.Close()
+	for _, url := range append(urls, srv.URL) {
+		_, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		assert.Error(t, err, url)
+	}
+	apitest.Eventually(func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestCloseEndsWatches(t *testing.T) {
