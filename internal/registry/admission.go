@@ -1,10 +1,10 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -24,15 +24,12 @@ import (
 )
 
 // admissionAttributes returns an operation on an object as admission sees it. obj
-// is nil in a deletion, old in a creation.
-func (op *operation) admissionAttributes(operation admission.Operation, obj, old map[string]any, options func() map[string]any, dryRun bool) *admission.Attributes {
+// is nil in a deletion, old in a creation. name is that of the object if the request has none.
+func (op *operation) admissionAttributes(operation admission.Operation, name string, obj, old map[string]any, options func() map[string]any, dryRun bool) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
-		Namespace: op.Namespace, Name: op.Name, Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
+		Namespace: op.Namespace, Name: cmp.Or(op.Name, name), Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
 		Reader: reader{op}, Access: reader{op}, Counts: &op.counts,
-	}
-	if a.Name == "" {
-		a.Name = op.created
 	}
 	if a.Namespace == "" && op.Type.Group == "" && op.Type.Name == "namespaces" {
 		a.Namespace = a.Name
@@ -40,35 +37,35 @@ func (op *operation) admissionAttributes(operation admission.Operation, obj, old
 	return a
 }
 
-// writeAttributes returns a write that replaces old by obj. old is nil in a
+// writeAttributes returns a write of a candidate that replaces old by obj. old is nil in a
 // creation.
-func (op *operation) writeAttributes(obj, old map[string]any, o *WriteOptions) *admission.Attributes {
+func (op *operation) writeAttributes(c *candidate, obj, old map[string]any) *admission.Attributes {
 	operation, kind := admission.Update, "UpdateOptions"
 	if old == nil {
 		operation, kind = admission.Create, "CreateOptions"
 	}
-	return op.admissionAttributes(operation, obj, old, func() map[string]any { return o.object(kind) }, o.dryRun())
+	return op.admissionAttributes(operation, c.nameBeforeAdmission, obj, old, func() map[string]any { return op.options.object(kind) }, op.dryRun())
 }
 
-// mutate lets plugins, policies and webhooks change obj, which replaces old. old
+// mutate lets plugins, policies and webhooks change a candidate, which replaces old. old
 // is nil in a creation. Both are in the kind of the subresource.
-func (op *operation) mutate(obj, old map[string]any, o *WriteOptions) error {
-	if err := op.admitMutating(obj, old, o); err != nil {
+func (op *operation) mutate(c *candidate, old map[string]any) error {
+	if err := op.admitMutating(c, old); err != nil {
 		return err
 	}
-	op.dedupOwnerReferences(object.Meta(obj), " after mutating admission happens")
+	op.dedupOwnerReferences(c.meta(), " after mutating admission happens")
 	return nil
 }
 
 // admitMutating is mutate before duplicate owner references are dropped.
-func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) error {
-	op.created = object.String(obj, "metadata", "name")
+func (op *operation) admitMutating(c *candidate, old map[string]any) error {
+	c.nameBeforeAdmission = object.String(c.object, "metadata", "name")
 	configured := op.webhooksAndPolicies()
 	plugins := op.chain()
 	if configured == nil && !plugins.Handles(op.Type) {
 		return nil
 	}
-	a := op.writeAttributes(obj, old, o)
+	a := op.writeAttributes(c, c.object, old)
 	err := configured.Mutate(op.ctx, a, admissionEnv{reader{op}}, plugins.Mutate)
 	op.report(a)
 	if err != nil {
@@ -77,11 +74,9 @@ func (op *operation) admitMutating(obj, old map[string]any, o *WriteOptions) err
 	if meta, ok := a.Object["metadata"]; ok && meta == nil && old == nil {
 		return status.Internal("system metadata was not initialized")
 	}
-	if op.replaced = !object.Same(a.Object, obj); op.replaced {
-		op.repairManagedFields(object.Meta(a.Object), object.Meta(obj))
-		clear(obj)
-		maps.Copy(obj, a.Object)
-		op.stored = nil
+	if c.replaced = !object.Same(a.Object, c.object); c.replaced {
+		op.repairManagedFields(object.Meta(a.Object), c.meta())
+		c.object, c.stored = object.ShallowCopy(a.Object), nil
 	}
 	return nil
 }
@@ -95,11 +90,11 @@ func (op *operation) repairManagedFields(meta, before map[string]any) {
 	}
 }
 
-// validate lets plugins, policies and webhooks check obj, which replaces old, and
+// validate lets plugins, policies and webhooks check a candidate, which replaces old by obj, and
 // then charges the quotas of the namespace. old is nil in a creation. Both are in
 // the kind of the subresource.
-func (op *operation) validate(obj, old map[string]any, o *WriteOptions) error {
-	a := op.writeAttributes(obj, old, o)
+func (op *operation) validate(c *candidate, obj, old map[string]any) error {
+	a := op.writeAttributes(c, obj, old)
 	if a.Name == "" {
 		a.Name = object.String(obj, "metadata", "name") // a generated one
 	}
@@ -132,7 +127,7 @@ func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	if configured == nil && !op.chain().HandlesOperation(admission.Delete) || o.admitted {
 		return nil
 	}
-	return op.admit(configured, op.admissionAttributes(admission.Delete, nil, old.Decoded(op.Type).Map(), o.object, o.dryRun()))
+	return op.admit(configured, op.admissionAttributes(admission.Delete, "", nil, old.Decoded(op.Type).Map(), o.object, o.dryRun()))
 }
 
 // AdmitConnect lets plugins, policies and webhooks check a connection to a subresource.
@@ -149,7 +144,7 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
-	a := op.admissionAttributes(admission.Connect, normal, nil, nil, false)
+	a := op.admissionAttributes(admission.Connect, "", normal, nil, nil, false)
 	a.Codec, a.Name = codec, op.Name
 	return op.admit(configured, a)
 }
@@ -245,8 +240,8 @@ func (r reader) Release() *release.Release { return r.op.api().Release }
 
 // provisionNamespace creates the namespace of a new object if it does not exist: the
 // plugin NamespaceAutoProvision.
-func (op *operation) provisionNamespace(o *WriteOptions) error {
-	if !op.api().Plugins.ProvisionsNamespaces() || !op.Type.Namespaced || o.dryRun() {
+func (op *operation) provisionNamespace() error {
+	if !op.api().Plugins.ProvisionsNamespaces() || !op.Type.Namespaced || op.dryRun() {
 		return nil
 	}
 	t := op.Surface.Lookup("", "v1", "namespaces")

@@ -8,26 +8,22 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// allocate allocates the cluster IPs and node ports of a Service. They are
-// reserved until release.
-func (op *operation) allocate(obj, old map[string]any, dryRun bool) error {
+// allocate allocates the cluster IPs and node ports of a Service, and reserves them.
+func (op *operation) allocate(c *candidate, old map[string]any) error {
 	if op.Type.Allocate == nil {
 		return nil
 	}
-	name := object.String(obj, "metadata", "name")
-	err := op.Type.Allocate(obj, old, op.api().Allocator.Pool(&op.reservation, op.Namespace, name, dryRun, op.released))
+	name := object.String(c.object, "metadata", "name")
+	err := op.Type.Allocate(c.object, old, op.api().Allocator.Pool(&c.reservation, op.Namespace, name, op.dryRun(), op.inWordsOfRelease))
 	var invalid *resource.Invalid
 	var failure resource.Failure
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		return status.Invalid(op.groupKind(), name, op.released(invalid.Errors))
+		return status.Invalid(op.groupKind(), name, op.inWordsOfRelease(invalid.Errors))
 	case errors.As(err, &failure):
 		return status.Unclassified(err.Error())
 	}
 	return status.Internal(err.Error())
 }
-
-// release ends the reservations of allocate.
-func (op *operation) release() { op.reservation.Release() }

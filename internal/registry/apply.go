@@ -24,17 +24,14 @@ import (
 // configuration: an attempt changes the values that the result has from it.
 //
 // See https://kubernetes.io/docs/reference/using-api/server-side-apply/.
-func (op *operation) applied(p Patch, o *WriteOptions) func(old *storage.Decoded) (map[string]any, error) {
-	return func(old *storage.Decoded) (map[string]any, error) {
+func (op *operation) applied(p Patch) func(current *storage.Decoded) (*candidate, error) {
+	return func(current *storage.Decoded) (*candidate, error) {
 		config, err := parseConfiguration(p)
 		if err != nil {
 			return nil, op.decodingFailed(p, err)
 		}
-		var live map[string]any
-		if old != nil {
-			live = op.view(old)
-		}
-		obj, err := op.fieldManagers().Apply(live, config.members, op.fieldOptions(o))
+		old := op.viewOrNil(current)
+		obj, err := op.fieldManagers().Apply(old, config.members, op.fieldOptions())
 		if err != nil {
 			if ended := op.ended(); ended != nil {
 				return nil, ended
@@ -42,19 +39,20 @@ func (op *operation) applied(p Patch, o *WriteOptions) func(old *storage.Decoded
 			return nil, applyFailed(err)
 		}
 		if config.yaml != nil {
-			if err := op.checkDuplicates(config.yaml, o); err != nil {
+			if err := op.checkDuplicates(config.yaml); err != nil {
 				return nil, err
 			}
 		}
-		if uid := object.String(obj, "metadata", "uid"); old == nil && uid != "" {
+		if uid := object.String(obj, "metadata", "uid"); current == nil && uid != "" {
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
+		c := &candidate{object: obj, textLen: len(p.Data)}
 		op.setKind(obj)
 		if op.roundTrips() {
-			op.roundTripApplied(obj, live)
+			op.roundTripApplied(c, old)
 		}
-		op.rawMetadata = op.Subresource == "" && op.hasRawMetadata(config.members, obj)
-		return obj, op.checkNameAndNamespace(object.Meta(obj))
+		c.rawMetadata = op.Subresource == "" && op.hasRawMetadata(config.members, obj)
+		return c, op.checkNameAndNamespace(c.meta())
 	}
 }
 
@@ -134,15 +132,15 @@ func parseConfiguration(p Patch) (configuration, error) {
 
 // checkDuplicates fails or warns, as the options say, if a configuration has a
 // member twice.
-func (op *operation) checkDuplicates(body []byte, o *WriteOptions) error {
-	if !o.strict() {
+func (op *operation) checkDuplicates(body []byte) error {
+	if !op.options.strict() {
 		return nil
 	}
 	var members map[string]any
 	err := yaml.UnmarshalStrict(body, &members)
 	switch {
 	case err == nil:
-	case o.FieldValidation == "Strict":
+	case op.options.FieldValidation == "Strict":
 		return status.BadRequest("error strict decoding " + op.patchName() + ": " + err.Error())
 	default:
 		// Each line reports one member.

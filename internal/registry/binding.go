@@ -16,7 +16,7 @@ import (
 
 // An action is a POST that the server carries out without storing its body: a
 // Binding, an Eviction, a TokenRequest, a review.
-type action func(op *operation, body Body, o *WriteOptions) (Result, error)
+type action func(op *operation) (Result, error)
 
 // action returns the action that the request is for, nil for a request that
 // stores its body.
@@ -49,20 +49,19 @@ var (
 
 // readAction decodes the body of an action in a namespace, sets its managed fields, and
 // has it mutated by admission.
-func (op *operation) readAction(body Body, o *WriteOptions) (map[string]any, error) {
-	obj, err := op.decode(body, o, nil)
+func (op *operation) readAction() (*candidate, error) {
+	c, err := op.decode(nil)
 	if err != nil {
 		return nil, err
 	}
-	meta := object.Meta(obj)
-	if err := setNamespace(meta, op.Namespace); err != nil {
+	if err := setNamespace(c.meta(), op.Namespace); err != nil {
 		return nil, err
 	}
-	if err := op.checkNamespace(admission.DisplayName(op.Name, obj), true); err != nil {
+	if err := op.checkNamespace(admission.DisplayName(op.Name, c.object), true); err != nil {
 		return nil, err
 	}
-	obj = op.fieldManagers().Update(nil, obj, op.fieldOptions(o))
-	return obj, op.mutate(obj, nil, o)
+	c.object = op.fieldManagers().Update(nil, c.object, op.fieldOptions())
+	return c, op.mutate(c, nil)
 }
 
 // checkActionName fails for the body of an action that names another object than
@@ -77,11 +76,12 @@ func (op *operation) checkActionName(obj map[string]any) error {
 // bind assigns a pod to a node: at pods/binding, or at the collection of bindings.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/cluster-resources/binding-v1/.
-func (op *operation) bind(body Body, o *WriteOptions) (Result, error) {
-	binding, err := op.readAction(body, o)
+func (op *operation) bind() (Result, error) {
+	c, err := op.readAction()
 	if err != nil {
 		return Result{}, err
 	}
+	binding := c.object
 	if op.sub != nil {
 		if err := op.checkActionName(binding); err != nil {
 			return Result{}, err
@@ -92,12 +92,12 @@ func (op *operation) bind(body Body, o *WriteOptions) (Result, error) {
 	if errs := validateBinding(binding).In(op.api().Release, "", "Binding"); len(errs) > 0 {
 		return Result{}, status.Unclassified(errs.Message())
 	}
-	if err := op.validate(binding, nil, o); err != nil {
+	if err := op.validate(c, binding, nil); err != nil {
 		return Result{}, err
 	}
 	pods := op.Surface.Lookup("", "v1", "pods")
 	for {
-		err := op.bindOnce(pods, binding, o)
+		err := op.bindOnce(pods, binding)
 		if !errors.Is(err, ErrConflict) {
 			return op.result(nil, err)
 		}
@@ -119,7 +119,7 @@ func validateBinding(binding map[string]any) (errs validation.List) {
 }
 
 // bindOnce fails with ErrConflict if the pod changes between read and commit.
-func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *WriteOptions) error {
+func (op *operation) bindOnce(pods *resource.Type, binding map[string]any) error {
 	meta := object.Meta(binding)
 	name := object.String(meta, "name")
 	if err := CheckName(name); err != nil {
@@ -135,7 +135,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 		{"ResourceVersion", object.String(meta, "resourceVersion"), storage.FormatVersion(old.Revision)},
 	} {
 		if precondition.want != "" && precondition.want != precondition.is {
-			return preconditionFailed(podResource, name, pods.EtcdKey(op.Namespace, name, o.dryRun()), precondition.what, precondition.want, precondition.is)
+			return preconditionFailed(podResource, name, pods.EtcdKey(op.Namespace, name, op.dryRun()), precondition.what, precondition.want, precondition.is)
 		}
 	}
 	current := old.Decoded(pods)
@@ -168,6 +168,6 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any, o *Wr
 		}
 	}
 	object.SetCondition(edit, map[string]any{"type": "PodScheduled", "status": "True", "lastProbeTime": nil, "lastTransitionTime": op.now()})
-	_, err := op.replaceObject(pods, old, edit.Map(), current, o.dryRun())
+	_, err := op.replaceObject(pods, old, edit.Map(), current, op.dryRun())
 	return err
 }

@@ -34,7 +34,8 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta := object.Meta(defaulted(t, obj, nil))
+	setDefaults(t, obj, nil)
+	meta := object.Meta(obj)
 	if t.Namespaced && object.String(meta, "namespace") == "" {
 		meta["namespace"] = DefaultNamespace
 	}
@@ -52,7 +53,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 		t.Prepare(obj, old)
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
-	if errs = op.released(errs); len(errs) > 0 {
+	if errs = op.inWordsOfRelease(errs); len(errs) > 0 {
 		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
 	stored, err := op.put(obj)

@@ -30,7 +30,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
-		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager, Verb: op.verb, Apply: op.applies, Subresource: op.Subresource})
+		op.journal.RecordTransaction(tx, journal.Writer{User: op.User.Name, UserAgent: op.UserAgent, Manager: op.fieldManager(), Verb: op.verb, Apply: op.applies, Subresource: op.Subresource})
 		events = tx.Events()
 		if !op.Type.Virtual() && op.Type.HasTTL {
 			op.expireAfterTTL(op.Type, events)
@@ -45,35 +45,35 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 	return nil
 }
 
-// replaceObject is replace for an object of type t, which may share values with before: old in the
+// replaceObject is replace for an object of type t, which may share values with current: newest in the
 // version of t.
-func (op *operation) replaceObject(t *resource.Type, old *storage.Object, obj map[string]any, before *storage.Decoded, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, t, obj, before.Map(), old)
+func (op *operation) replaceObject(t *resource.Type, newest *storage.Object, obj map[string]any, current *storage.Decoded, dryRun bool) (*storage.Object, error) {
+	draft, err := storage.Draft(op.ctx, t, obj, current.Map(), newest)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := op.replace(t, old, draft, dryRun)
-	if err == nil && stored.Revision > old.Revision {
-		stored.KeepDraft(t, before, nil, 0)
+	stored, err := op.replace(t, newest, draft, dryRun)
+	if err == nil && stored.Revision > newest.Revision {
+		stored.KeepDraft(t, current, nil, 0)
 	}
 	return stored, err
 }
 
-// replace stores draft, an object of type t, in place of old and returns it as
-// stored. If nothing changes it stores nothing and returns old. It fails with
-// ErrConflict if old is not the newest any more.
-func (op *operation) replace(t *resource.Type, old, draft *storage.Object, dryRun bool) (*storage.Object, error) {
-	if draft.Same(old) && !draft.Completed && !old.Completed {
-		return old, nil
+// replace stores draft, an object of type t, in place of newest and returns it as
+// stored. If nothing changes it stores nothing and returns newest. It fails with
+// ErrConflict if newest is not what is stored any more.
+func (op *operation) replace(t *resource.Type, newest, draft *storage.Object, dryRun bool) (*storage.Object, error) {
+	if draft.Same(newest) && !draft.Completed && !newest.Completed {
+		return newest, nil
 	}
 	if dryRun {
-		return draft.At(old.Revision), nil
+		return draft.At(newest.Revision), nil
 	}
 	var stored *storage.Object
-	effects := op.api().Allocator.SideEffects(t, old, draft)
+	effects := op.api().Allocator.SideEffects(t, newest, draft)
 	err := op.commit(func(tx storage.Txn) error {
-		key := t.Key(old.Namespace, old.Name)
-		if item, ok := tx.Get(key); !ok || item.Value != old {
+		key := t.Key(newest.Namespace, newest.Name)
+		if item, ok := tx.Get(key); !ok || item.Value != newest {
 			return ErrConflict
 		}
 		effects.Allocate(tx)
@@ -92,21 +92,21 @@ const maxTransaction = 1536 << 10
 // maxMessage is the largest message that a client of etcd sends, in bytes.
 const maxMessage = 2 << 20
 
-// fit returns a draft that etcd would store, and its object: as they are or, if they are too
-// large, without managed fields. It fails for those that are too large even so, and for the
-// result of a server-side apply.
-func (op *operation) fit(draft *storage.Object, obj map[string]any) (*storage.Object, map[string]any, error) {
+// dropManagedFieldsIfTooLarge returns the draft of a candidate that etcd would store: draft or, if that is
+// too large, one without managed fields, which the candidate loses, too. It fails for an object that is too
+// large even so, and for the result of a server-side apply.
+func (op *operation) dropManagedFieldsIfTooLarge(c *candidate, draft *storage.Object) (*storage.Object, error) {
 	err := checkSize(op.Type, draft)
 	if err == nil || op.applies {
-		return draft, obj, err
+		return draft, err
 	}
-	obj = fieldmanager.WithoutManagedFields(obj)
-	smaller, err := op.draft(obj, nil, nil)
+	c.object = fieldmanager.WithoutManagedFields(c.object)
+	smaller, err := op.draft(c, nil, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	smaller.Completed = draft.Completed
-	return smaller, obj, checkSize(op.Type, smaller)
+	return smaller, checkSize(op.Type, smaller)
 }
 
 // checkSize fails for an object that etcd would not store. etcd has custom resources,

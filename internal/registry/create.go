@@ -23,30 +23,30 @@ var metadataPath = validation.NewPath("metadata")
 //
 // See https://kubernetes.io/docs/reference/using-api/api-concepts/#generated-values.
 func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOptions) (Result, error) {
-	op := g.operation(ctx, "create", r)
+	op := g.write(ctx, "create", r, body, o)
 	if act := op.action(); act != nil {
-		return act(op, body, o)
+		return act(op)
 	}
 	if op.sub != nil || op.Type.Virtual() {
 		return Result{}, op.notImplemented(op.verb)
 	}
-	obj, err := op.readNew(body, o)
+	c, err := op.readNew()
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.provisionNamespace(o); err != nil {
+	if err := op.provisionNamespace(); err != nil {
 		return Result{}, err
 	}
-	if err := op.checkNamespace(admission.DisplayName("", obj), true); err != nil {
+	if err := op.checkNamespace(admission.DisplayName("", c.object), true); err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(obj, nil, o); err != nil {
+	if err := op.mutate(c, nil); err != nil {
 		return Result{}, err
 	}
-	if err := op.checkEscalation(obj, nil); err != nil {
+	if err := op.checkEscalation(c.object, nil); err != nil {
 		return Result{}, err
 	}
-	stored, err := op.createNamed(obj, o)
+	stored, err := op.createNamed(c)
 	result, err := op.result(stored, err)
 	result.Created = err == nil
 	return result, err
@@ -54,22 +54,23 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 
 // readNew decodes the body of a POST, removes what only the server sets, and
 // records the managed fields.
-func (op *operation) readNew(body Body, o *WriteOptions) (map[string]any, error) {
-	obj, err := op.decode(body, o, nil)
+func (op *operation) readNew() (*candidate, error) {
+	c, err := op.decode(nil)
 	if err != nil {
 		return nil, err
 	}
-	meta := object.Meta(obj)
+	meta := c.meta()
 	clearSystemFields(meta)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return nil, err
 	}
 	op.dedupOwnerReferences(meta, "")
-	options := op.fieldOptions(o)
-	if like := op.creation.like; like != nil {
+	options := op.fieldOptions()
+	if like := c.match.like; like != nil {
 		options.Members = like.body
 	}
-	return op.fieldManagers().Update(nil, obj, options), nil
+	c.object = op.fieldManagers().Update(nil, c.object, options)
+	return c, nil
 }
 
 // clearSystemFields removes from new metadata what only the server sets.
@@ -81,39 +82,45 @@ func clearSystemFields(meta map[string]any) {
 
 // createNamed prepares and stores the object. If it has a generateName and the
 // generated name is taken, it tries again with another name.
-func (op *operation) createNamed(obj map[string]any, o *WriteOptions) (*storage.Object, error) {
-	defer op.release()
-	generated := object.String(obj, "metadata", "name") == "" && object.String(obj, "metadata", "generateName") != ""
+func (op *operation) createNamed(c *candidate) (*storage.Object, error) {
+	meta := c.meta()
+	generated := object.String(meta, "name") == "" && object.String(meta, "generateName") != ""
 	for attempt := 1; ; attempt++ {
-		id, err := op.newIdentity(object.Meta(obj))
+		id, err := op.newIdentity(meta)
 		if err != nil {
 			return nil, err
 		}
-		// The attempt fails if the name is taken. Only then is obj needed again.
+		// The attempt fails if the name is taken. Only then is the candidate needed again.
 		retry := generated && attempt < nameAttempts && op.store.Newest(op.Type.Key(op.objectNamespace(), id.name)) != nil
-		next := obj
+		next := c
 		if retry {
-			next = object.Copy(obj)
+			next = c.copy()
 		}
-		if err := op.prepareForCreate(next, id, o); err != nil {
-			return nil, err
-		}
-		// kube-apiserver ignores a resourceVersion that does not parse.
-		claimed := object.String(next, "metadata", "resourceVersion")
-		version, err := storage.ParseVersion(claimed)
-		if err == nil && version != 0 && !o.dryRun() {
-			return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
-		}
-		stored, err := op.insert(next, o.dryRun())
-		if err == nil && !o.dryRun() {
-			op.addPrototype(stored, next)
-		}
+		stored, err := op.createOnce(next, id)
 		var st *status.Status
 		if retry && errors.As(err, &st) && st.Reason == status.ReasonAlreadyExists {
 			continue
 		}
 		return stored, err
 	}
+}
+
+// createOnce prepares and stores the object with an identity.
+func (op *operation) createOnce(c *candidate, id identity) (*storage.Object, error) {
+	defer c.reservation.Release()
+	if err := op.prepareForCreate(c, id); err != nil {
+		return nil, err
+	}
+	// kube-apiserver ignores a resourceVersion that does not parse.
+	version, err := storage.ParseVersion(object.String(c.meta(), "resourceVersion"))
+	if err == nil && version != 0 && !op.dryRun() {
+		return nil, status.Unclassified("resourceVersion should not be set on objects to be created")
+	}
+	stored, err := op.insert(c)
+	if err == nil && !op.dryRun() {
+		op.addPrototype(stored, c)
+	}
+	return stored, err
 }
 
 // checkNamespace rejects writes in a namespace that is missing and, if creating
@@ -130,7 +137,7 @@ func (op *operation) checkNamespace(name string, creating bool) error {
 	})
 }
 
-// An identity is what tells a new object from all others.
+// An identity is the UID and the name of a new object.
 type identity struct{ uid, name string }
 
 // newIdentity returns the identity of a new object with the metadata. If the metadata has no name,
@@ -155,8 +162,8 @@ func (op *operation) newIdentity(meta map[string]any) (identity, error) {
 // prepareForCreate brings a new object into the form that is stored, validates it
 // and has it admitted. What only the server sets must be absent from its
 // metadata.
-func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteOptions) error {
-	t, meta := op.Type, object.Meta(obj)
+func (op *operation) prepareForCreate(c *candidate, id identity) error {
+	t, meta := op.Type, c.meta()
 	meta["uid"] = id.uid
 	meta["creationTimestamp"] = op.now()
 	if id.name != object.String(meta, "name") {
@@ -166,7 +173,7 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 		return err
 	}
 	if op.target == targetObject { // a Service that is created by its status gets no addresses
-		if err := op.allocate(obj, nil, o.dryRun()); err != nil {
+		if err := op.allocate(c, nil); err != nil {
 			return err
 		}
 	}
@@ -177,26 +184,26 @@ func (op *operation) prepareForCreate(obj map[string]any, id identity, o *WriteO
 		meta["generation"] = int64(1)
 	}
 	if t.WarningsBeforeCreate != nil {
-		op.warn(t.WarningsBeforeCreate(obj)...)
+		op.warn(t.WarningsBeforeCreate(c.object)...)
 	}
-	op.prepareNew(obj)
-	errs := op.validateNew(obj)
+	op.prepareNew(c)
+	errs := op.validateNew(c)
 	if err := op.ended(); err != nil {
 		return err
 	}
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
-	op.warn(op.warningsAboutNew(obj)...)
-	return op.validate(obj, nil, o)
+	op.warn(op.warningsAboutNew(c)...)
+	return op.validate(c, c.object, nil)
 }
 
 // warningsAboutNew returns the warnings about a valid new object.
-func (op *operation) warningsAboutNew(obj map[string]any) (warnings []string) {
-	t, c := op.Type, &op.creation
+func (op *operation) warningsAboutNew(c *candidate) (warnings []string) {
+	t, obj, m := op.Type, c.object, &c.match
 	switch {
 	case t.WarningsOnWrite == nil:
-	case c.equal && !c.like.warned && t.WarningsOnMetadata != nil:
+	case m.equal && !m.like.warned && t.WarningsOnMetadata != nil:
 		warnings = t.WarningsOnMetadata(obj)
 		if object.Checked {
 			mustBeSkipped("WarningsOnWrite", t.WarningsOnWrite(obj, nil), warnings)
@@ -204,14 +211,14 @@ func (op *operation) warningsAboutNew(obj map[string]any) (warnings []string) {
 	default:
 		warnings = t.WarningsOnWrite(obj, nil)
 	}
-	c.warned = len(warnings) > 0
+	m.warned = len(warnings) > 0
 	return warnings
 }
 
 // validateNew returns what is wrong with a new object.
-func (op *operation) validateNew(obj map[string]any) validation.List {
+func (op *operation) validateNew(c *candidate) validation.List {
 	var errs validation.List
-	t, meta := op.Type, object.Meta(obj)
+	t, obj, meta := op.Type, c.object, c.meta()
 	metadata := validation.NewMetadata(meta, metadataPath)
 	validates := t.MetadataValidation != resource.MetadataNone
 	if validates {
@@ -219,24 +226,24 @@ func (op *operation) validateNew(obj map[string]any) validation.List {
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
-	if op.creation.equal && t.ValidateMetadata != nil {
+	if c.match.equal && t.ValidateMetadata != nil {
 		errs = append(errs, op.validateMetadata(obj, nil)...)
 	} else {
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}
-	errs = op.released(errs)
+	errs = op.inWordsOfRelease(errs)
 	switch {
 	case len(errs) > 0:
 	case validates: // only another rule for names can find more
-		errs = op.released(metadata.Names(validation.PathSegmentName))
+		errs = op.inWordsOfRelease(metadata.Names(validation.PathSegmentName))
 	default:
-		errs = op.released(metadata.New(t.Namespaced, validation.PathSegmentName))
+		errs = op.inWordsOfRelease(metadata.New(t.Namespaced, validation.PathSegmentName))
 	}
 	return errs
 }
 
-// released returns the errors that the server's release has, in its words.
-func (op *operation) released(errs validation.List) validation.List {
+// inWordsOfRelease returns the errors that the server's release has, in its words.
+func (op *operation) inWordsOfRelease(errs validation.List) validation.List {
 	return errs.In(op.api().Release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
 }
 
@@ -284,69 +291,69 @@ func (op *operation) stamp(obj, old map[string]any) {
 // object another one. Here it is stored under its own name, and the request fails with 409 if
 // another object has that. Request: PATCH with Content-Type application/apply-patch+yaml that
 // creates an object, which a webhook renames.
-func (op *operation) insert(obj map[string]any, dryRun bool) (*storage.Object, error) {
-	var live map[string]any
+func (op *operation) insert(c *candidate) (*storage.Object, error) {
+	var old map[string]any
 	var like *storage.Object
-	if op.creation.equal { // and has its last defaults
-		live, like = obj, op.creation.like.decoded.Stored
+	if c.match.equal { // and has its last defaults
+		old, like = c.object, c.match.like.decoded.Stored
 	}
-	claimed := object.String(obj, "metadata", "resourceVersion")
-	draft, err := op.draft(obj, live, like)
+	claimed := object.String(c.meta(), "resourceVersion")
+	draft, err := op.draft(c, old, like)
 	if err != nil {
 		return nil, err
 	}
 	key := op.Type.Key(draft.Namespace, draft.Name)
-	if dryRun {
+	if op.dryRun() {
 		if o := op.store.Newest(key); o != nil {
-			return nil, op.alreadyExists(obj, o)
+			return nil, op.alreadyExists(c.meta(), o)
 		}
 		if claimed != "" {
 			draft = draft.WithVersionText(claimed)
 		}
 		return draft, nil
 	}
-	if draft, obj, err = op.fit(draft, obj); err != nil {
+	if draft, err = op.dropManagedFieldsIfTooLarge(c, draft); err != nil {
 		return nil, err
 	}
 	var stored *storage.Object
 	effects := op.api().Allocator.SideEffects(op.Type, nil, draft)
 	err = op.commit(func(tx storage.Txn) error {
 		if item, ok := tx.Get(key); ok {
-			return op.alreadyExists(obj, item.Value)
+			return op.alreadyExists(c.meta(), item.Value)
 		}
 		effects.Allocate(tx)
 		stored = draft.At(tx.Revision())
 		tx.Put(key, stored)
 		if op.Type.DefinesAPI { // commit serves it
-			op.keepDraft(stored, nil, obj)
+			op.keepDraft(stored, nil, c)
 		}
 		return nil
 	})
 	return stored, err
 }
 
-// draft is storage.Draft for an object in the version of the request. Fields that webhooks have
-// added and that the version does not have are not stored.
-func (op *operation) draft(obj, live map[string]any, old *storage.Object) (*storage.Object, error) {
-	if op.replaced && op.Type.Prune != nil {
-		if err := op.Type.Prune(obj); err != nil {
+// draft is storage.Draft for a candidate. Fields that webhooks have
+// added and that the version of the request does not have are not stored.
+func (op *operation) draft(c *candidate, old map[string]any, newest *storage.Object) (*storage.Object, error) {
+	if c.replaced && op.Type.Prune != nil {
+		if err := op.Type.Prune(c.object); err != nil {
 			return nil, err
 		}
 	}
-	if op.stored != nil {
-		return op.draftStored(obj, old), nil
+	if c.stored != nil {
+		return op.draftStored(c, newest), nil
 	}
-	draft, err := storage.Draft(op.ctx, op.Type, obj, live, old)
-	if err == nil && op.rawMetadata && op.Type.Storage() == op.Type { // a conversion decodes it
+	draft, err := storage.Draft(op.ctx, op.Type, c.object, old, newest)
+	if err == nil && c.rawMetadata && op.Type.Storage() == op.Type { // a conversion decodes it
 		draft.Completed = true
 	}
 	return draft, err
 }
 
-// alreadyExists is the error for a new object whose name another object has.
-func (op *operation) alreadyExists(obj map[string]any, existing *storage.Object) error {
-	st := status.AlreadyExists(op.groupResource(), object.String(obj, "metadata", "name"))
-	if object.String(obj, "metadata", "generateName") != "" {
+// alreadyExists is the error for a new object with the metadata, whose name another object has.
+func (op *operation) alreadyExists(meta map[string]any, existing *storage.Object) error {
+	st := status.AlreadyExists(op.groupResource(), object.String(meta, "name"))
+	if object.String(meta, "generateName") != "" {
 		st.Message += ", the server was not able to generate a unique name for the object"
 		st.Details.RetryAfterSeconds = 1
 	}

@@ -24,30 +24,31 @@ import (
 // sets its kind and its defaults. The options say whether unknown and duplicate
 // fields fail, warn or are dropped; they warn by default. current is what the object is likely to
 // replace, nil if that is not known.
-func (op *operation) decode(body Body, o *WriteOptions, current *storage.Decoded) (map[string]any, error) {
-	c := op.bodyCodec()
+func (op *operation) decode(current *storage.Decoded) (*candidate, error) {
+	c, body, bodyCodec, strict := new(candidate), &op.body, op.bodyCodec(), op.options.strict()
 	if body.Object != nil {
-		if !c.Kind().Fits(body.Object) {
-			return nil, status.BadRequest(fmt.Sprintf("%s of %s cannot be handled as a %s", object.String(body.Object, "kind"), object.String(body.Object, "apiVersion"), c.Kind().Kind))
+		if !bodyCodec.Kind().Fits(body.Object) {
+			return nil, status.BadRequest(fmt.Sprintf("%s of %s cannot be handled as a %s", object.String(body.Object, "kind"), object.String(body.Object, "apiVersion"), bodyCodec.Kind().Kind))
 		}
-		obj, fieldErrors, err := c.Normalize(body.Object, o.strict())
-		return op.checkFields(obj, fieldErrors, err, c.Kind(), o, current)
+		obj, fieldErrors, err := bodyCodec.Normalize(body.Object, strict)
+		c.object = obj
+		return c, op.checkFields(c, fieldErrors, err, bodyCodec.Kind(), current)
 	}
-	options := wire.DecodeOptions{Strict: o.strict(), Prototypes: op.bodies(body)}
+	options := wire.DecodeOptions{Strict: strict, Prototypes: op.bodies(&c.match)}
 	if current != nil {
 		options.Live = current.Live()
 	}
-	doc, err := body.Format.ParseFor(c, body.Data, options)
+	doc, err := body.Format.ParseFor(bodyCodec, body.Data, options)
 	if err != nil {
-		return nil, op.decodeError(resource.UnrecognizedBody(c.Kind(), body.Data, err))
+		return nil, op.decodeError(resource.UnrecognizedBody(bodyCodec.Kind(), body.Data, err))
 	}
-	op.sent = sentBody{data: body.Data, format: body.Format, length: len(body.Data)}
-	got, err := c.CheckBody(doc)
+	got, err := bodyCodec.CheckBody(doc)
 	if err != nil {
 		return nil, op.decodeError(err)
 	}
-	obj, fieldErrors, err := doc.Decode(c, o.strict())
-	return op.checkFields(obj, fieldErrors, err, got, o, current)
+	obj, fieldErrors, err := doc.Decode(bodyCodec, strict)
+	c.object, c.textLen = obj, len(body.Data)
+	return c, op.checkFields(c, fieldErrors, err, got, current)
 }
 
 // decodeError returns the error of a body that does not decode. kube-apiserver looks up what
@@ -59,28 +60,28 @@ func (op *operation) decodeError(err error) error {
 	return err
 }
 
-// checkFields returns a decoded object with its kind and its defaults. It fails
-// for one that did not decode, or whose field errors the options do not allow.
-func (op *operation) checkFields(obj map[string]any, fieldErrors []error, err error, got resource.Kind, o *WriteOptions, current *storage.Decoded) (map[string]any, error) {
+// checkFields sets the kind and the defaults of a decoded object. It fails for one that did not
+// decode, for which err is the error, or whose field errors the options do not allow.
+func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, got resource.Kind, current *storage.Decoded) error {
 	if err == nil {
-		err = op.toInternal(obj)
+		err = op.toInternal(c.object)
 	}
-	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
+	if err == nil && len(fieldErrors) > 0 && op.options.FieldValidation == "Strict" {
 		err = resource.StrictError(fieldErrors)
 	}
 	if err != nil {
-		return nil, op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
+		return op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
 	op.warn(codec.Warnings(fieldErrors)...)
 	if current != nil {
-		obj = op.defaulted(obj, current.Map())
+		op.setDefaults(c, current.Map())
 	} else {
-		obj = op.defaultedNew(obj)
+		op.setDefaultsOfNew(c)
 	}
 	if op.Decoded != nil {
-		op.Decoded(obj, op.bodyCodec())
+		op.Decoded(c.object, op.bodyCodec())
 	}
-	return obj, nil
+	return nil
 }
 
 // toInternal fails for a decoded object that kube-apiserver cannot convert to its internal version.
@@ -91,26 +92,24 @@ func (op *operation) toInternal(obj map[string]any) error {
 	return op.Type.ToInternal(obj)
 }
 
-// defaulted sets the kind and the defaults of the object of a body, or of a patched one. old is
+// setDefaults sets the kind and the defaults of the object of a body, or of a patched one. old is
 // the stored object, in the version of the request, that was patched, or nil.
-func (op *operation) defaulted(obj, old map[string]any) map[string]any {
-	if op.isScale() || op.isAction() {
-		op.setKind(obj)
+func (op *operation) setDefaults(c *candidate, old map[string]any) {
+	switch {
+	case op.isScale() || op.isAction():
+		op.setKind(c.object)
 		if op.groupResource() == (status.GroupResource{Resource: "serviceaccounts"}) && op.Subresource == "token" {
-			serviceaccount.SetDefaults(obj)
+			serviceaccount.SetDefaults(c.object)
 		}
-		return obj
+	case op.roundTrips():
+		op.setKind(c.object)
+		op.roundTrip(c)
+	default:
+		setDefaults(op.Type, c.object, old)
+		if !op.Type.Virtual() && op.Type.DefaultTime != nil {
+			op.Type.DefaultTime(c.object, op.now())
+		}
 	}
-	if op.roundTrips() {
-		op.setKind(obj)
-		op.roundTrip(obj)
-		return obj
-	}
-	obj = defaulted(op.Type, obj, old)
-	if !op.Type.Virtual() && op.Type.DefaultTime != nil {
-		op.Type.DefaultTime(obj, op.now())
-	}
-	return obj
 }
 
 // setKind sets the kind of the object of a body.
@@ -131,9 +130,9 @@ func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
 	}
 }
 
-// defaulted sets the kind and the defaults of a decoded object of type t, which takes the place
+// setDefaults sets the kind and the defaults of a decoded object of type t, which takes the place
 // of old, or of none if that is nil.
-func defaulted(t *resource.Type, obj, old map[string]any) map[string]any {
+func setDefaults(t *resource.Type, obj, old map[string]any) {
 	setKind(obj, t.GroupVersion, t.Kind)
 	if !t.Virtual() {
 		if t.Versions != nil {
@@ -141,7 +140,6 @@ func defaulted(t *resource.Type, obj, old map[string]any) map[string]any {
 		}
 		t.SetDefaults(obj, old)
 	}
-	return obj
 }
 
 // setNamespace sets the namespace of an object to the request's. It fails for an
@@ -231,17 +229,24 @@ func (op *operation) fieldManagers() *fieldmanager.Type {
 	return m.Objects
 }
 
+// fieldManager returns the name of the field manager of the write, "" for a deletion.
+func (op *operation) fieldManager() string {
+	switch {
+	case op.options == nil:
+		return ""
+	case op.options.FieldManager != "":
+		return op.options.FieldManager
+	}
+	return managerOf(op.UserAgent)
+}
+
 // fieldOptions returns the manager of a write and the fields that it can change.
-func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
-	out := fieldmanager.Options{Manager: o.FieldManager, Subresource: op.Subresource, Now: op.clock.Now(), Force: o.Force, Sent: op.sent.values,
+func (op *operation) fieldOptions() fieldmanager.Options {
+	out := fieldmanager.Options{Manager: op.fieldManager(), Subresource: op.Subresource, Now: op.clock.Now(), Force: op.options.Force, Sent: op.body.text,
 		KeepOnError: op.api().Release.Has(behavior.KeepsFieldsOnErrors)}
 	if op.ctx != op.lifetime { // see ended
 		out.Context = op.ctx
 	}
-	if out.Manager == "" {
-		out.Manager = managerOf(op.UserAgent)
-	}
-	op.fieldManager = out.Manager
 	m := op.managersOfType()
 	switch op.Subresource {
 	case "", "finalize":
@@ -252,14 +257,10 @@ func (op *operation) fieldOptions(o *WriteOptions) fieldmanager.Options {
 	return out
 }
 
-// withManagedFields returns obj, which replaces old, with the fields that the
+// withManagedFields returns obj, which replaces current, with the fields that the
 // write changed owned by its manager. It is not for applies.
-func (op *operation) withManagedFields(obj map[string]any, old *storage.Decoded, o *WriteOptions) map[string]any {
-	var live map[string]any
-	if old != nil {
-		live = op.view(old)
-	}
-	return op.fieldManagers().Update(live, obj, op.fieldOptions(o))
+func (op *operation) withManagedFields(obj map[string]any, current *storage.Decoded) map[string]any {
+	return op.fieldManagers().Update(op.viewOrNil(current), obj, op.fieldOptions())
 }
 
 // maxManager is the longest name of a field manager, in bytes.

@@ -26,15 +26,16 @@ var budgetResource = status.GroupResource{Group: "policy", Resource: "poddisrupt
 // evict deletes a pod if the PodDisruptionBudgets allow it.
 //
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/.
-func (op *operation) evict(body Body, w *WriteOptions) (Result, error) {
-	eviction, err := op.readAction(body, w)
+func (op *operation) evict() (Result, error) {
+	c, err := op.readAction()
 	if err != nil {
 		return Result{}, err
 	}
+	eviction := c.object
 	if err := op.checkActionName(eviction); err != nil {
 		return Result{}, err
 	}
-	if err := op.validate(eviction, nil, w); err != nil {
+	if err := op.validate(c, eviction, nil); err != nil {
 		return Result{}, err
 	}
 	options := object.Map(eviction, "deleteOptions")
@@ -45,11 +46,11 @@ func (op *operation) evict(body Body, w *WriteOptions) (Result, error) {
 	}
 	o := ParseDeleteOptions(options)
 	o.admitted = true
-	switch {
+	switch dryRun := op.options.DryRun; {
 	case len(o.DryRun) == 0:
-		o.DryRun = w.DryRun
-	case len(w.DryRun) > 0 && !slices.Equal(o.DryRun, w.DryRun):
-		return Result{}, status.Unclassified(fmt.Sprintf("Non-matching dry-run options in request and content: %v and %v", w.DryRun, o.DryRun))
+		o.DryRun = dryRun
+	case len(dryRun) > 0 && !slices.Equal(o.DryRun, dryRun):
+		return Result{}, status.Unclassified(fmt.Sprintf("Non-matching dry-run options in request and content: %v and %v", dryRun, o.DryRun))
 	}
 	if err := CheckName(op.Name); err != nil {
 		return Result{}, err

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
 	"github.com/kubefake/kubefake/internal/object"
@@ -30,21 +31,21 @@ type OwnChange struct {
 
 	// Update returns what takes the place of the object, or of what the subresource shows of it. It
 	// is called again after a conflict.
-	Update func(old *storage.Decoded) (map[string]any, error)
+	Update func(current *storage.Decoded) (map[string]any, error)
 }
 
 // Change changes an object. It fails if there is none.
 func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
-	op, options := g.operation(ctx, "update", r), &WriteOptions{}
-	made := change{options: options, uid: c.UID, update: func(old *storage.Decoded) (map[string]any, error) {
-		if old == nil {
+	op := g.write(ctx, "update", r, Body{}, &WriteOptions{})
+	made := change{uid: c.UID, update: func(current *storage.Decoded) (*candidate, error) {
+		if current == nil {
 			return nil, NotFound(r.Type.Name + " " + r.Name)
 		}
-		next, err := c.Update(old)
+		next, err := c.Update(current)
 		if err != nil {
 			return nil, err
 		}
-		return op.withManagedFields(next, old, options), nil
+		return &candidate{object: op.withManagedFields(next, current)}, nil
 	}}
 	var err error
 	if c.Of != nil {
@@ -59,7 +60,8 @@ func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
 // creation time. It is not stored.
 func (g *Registry) NewObject(s *serving.Surface, t *resource.Type, obj map[string]any) *storage.Object {
 	op := g.internal("create", Request{Type: t, Surface: s, UserAgent: ServerAgent})
-	obj = op.fieldManagers().Update(nil, defaulted(t, obj, nil), op.fieldOptions(&WriteOptions{}))
+	setDefaults(t, obj, nil)
+	obj = op.fieldManagers().Update(nil, obj, op.fieldOptions())
 	meta := object.Meta(obj)
 	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()
 	return storage.New(t, obj, nil)
@@ -72,8 +74,9 @@ func (g *Registry) CreateAgain(s *serving.Surface, t *resource.Type, key string,
 	object.Meta(obj)["uid"] = g.ids.UID()
 	draft = storage.New(t, obj, nil)
 	op := g.internal("create", Request{Type: t, Surface: s, UserAgent: ServerAgent})
-	defer op.release()
-	if t.Allocate != nil && !op.api().Allocator.ReserveIPs(&op.reservation, services.ClusterIPs(obj)) {
+	var reservation allocator.Reservation
+	defer reservation.Release()
+	if t.Allocate != nil && !op.api().Allocator.ReserveIPs(&reservation, services.ClusterIPs(obj)) {
 		return
 	}
 	effects := op.api().Allocator.SideEffects(t, nil, draft)

@@ -31,75 +31,70 @@ func (p Patch) Applies() bool { return p.Type == patch.ApplyType || p.Type == pa
 // Patch changes an object, or what a subresource shows of it, by a patch. An
 // applied configuration creates a missing object.
 func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOptions) (Result, error) {
-	op := g.operation(ctx, "patch", r)
+	body := Body{Format: codec.JSON, Data: p.Data}
+	if p.Applies() {
+		body.Format = codec.YAML
+	}
+	op := g.write(ctx, "patch", r, body, o)
 	if op.target == targetUnsupported {
 		return Result{}, op.notImplemented(op.verb)
 	}
-	format := codec.JSON
-	if p.Applies() {
-		format = codec.YAML
-	}
-	op.sent = sentBody{data: p.Data, format: format, length: len(p.Data)}
 	if p.Applies() {
 		op.applies = true
-		return op.change(change{options: o, creates: true, update: op.applied(p, o)})
+		return op.change(change{creates: true, update: op.applied(p)})
 	}
-	patched := op.patched(p, o)
-	return op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
-		if old == nil {
+	return op.change(change{update: func(current *storage.Decoded) (*candidate, error) {
+		if current == nil {
 			return nil, status.NotFound(op.groupResource(), op.Name)
 		}
-		obj, err := patched(old)
+		c, err := op.patched(p, current)
 		if err != nil {
 			return nil, err
 		}
-		if err := op.checkNameAndNamespace(object.Meta(op.defaulted(obj, old.Map()))); err != nil {
+		op.setDefaults(c, current.Map())
+		if err := op.checkNameAndNamespace(c.meta()); err != nil {
 			return nil, err
 		}
-		return op.withManagedFields(obj, old, o), nil
+		c.object = op.withManagedFields(c.object, current)
+		return c, nil
 	}})
 }
 
-// patched returns the function that applies the patch. Each call parses the patch:
-// kube-apiserver looks for the object before it reads the patch, and an attempt changes
-// the values that the result has from the patch.
-func (op *operation) patched(p Patch, o *WriteOptions) func(old *storage.Decoded) (map[string]any, error) {
-	return func(old *storage.Decoded) (map[string]any, error) {
-		apply, err := op.parsePatch(p, o)
+// patched applies the patch. Each call parses it: kube-apiserver looks for the object before it
+// reads the patch, and an attempt changes the values that the result has from the patch.
+func (op *operation) patched(p Patch, current *storage.Decoded) (*candidate, error) {
+	strict := op.options.strict()
+	switch p.Type {
+	case patch.JSONType:
+		parsed, err := patch.ParseJSON(p.Data, strict)
 		if err != nil {
 			return nil, patchFailed(err)
 		}
-		return apply(old)
-	}
-}
-
-func (op *operation) parsePatch(p Patch, o *WriteOptions) (func(old *storage.Decoded) (map[string]any, error), error) {
-	switch p.Type {
-	case patch.JSONType:
-		parsed, err := patch.ParseJSON(p.Data, o.strict())
-		return func(old *storage.Decoded) (map[string]any, error) {
-			return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
-		}, err
+		return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, current)
 	case patch.StrategicType:
-		parsed, err := patch.ParseStrategic(p.Data, o.strict())
-		return func(old *storage.Decoded) (map[string]any, error) { return op.patchStrategic(parsed, old, o) }, err
+		parsed, err := patch.ParseStrategic(p.Data, strict)
+		if err != nil {
+			return nil, patchFailed(err)
+		}
+		return op.patchStrategic(parsed, current)
 	}
-	parsed, err := patch.ParseMerge(p.Data, o.strict())
-	return func(old *storage.Decoded) (map[string]any, error) {
-		return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, old, o)
-	}, err
+	parsed, err := patch.ParseMerge(p.Data, strict)
+	if err != nil {
+		return nil, patchFailed(err)
+	}
+	return op.patchUntyped(parsed.Apply, parsed.ApplyText, parsed.FieldErrors, current)
 }
 
 // patchUntyped applies a JSON Patch or a JSON Merge Patch: with apply to an object in generic form,
 // which avoids encoding and decoding the whole object, or else with applyText to its JSON text.
 // fieldErrors are those of the patch.
-func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
+func (op *operation) patchUntyped(apply func(obj map[string]any) (map[string]any, bool), applyText func(doc []byte) ([]byte, error), fieldErrors []error, current *storage.Decoded) (*candidate, error) {
 	if len(fieldErrors) == 0 && !op.hasUntypedData() {
-		if obj, ok := op.patchMembers(apply, old, o); ok {
-			return obj, nil
+		if c, ok := op.patchMembers(apply, current); ok {
+			return c, nil
 		}
 	}
-	return op.patchText(applyText, fieldErrors, old, o)
+	return op.patchText(applyText, fieldErrors, current)
 }
 
 // hasUntypedData reports whether the objects that the request changes may have untyped data. A patch
@@ -111,13 +106,12 @@ func (op *operation) hasUntypedData() bool {
 
 // patchText applies a patch to the JSON text of an object and decodes the result.
 // fieldErrors are those of the patch.
-func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErrors []error, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
-	doc, err := apply(op.viewJSON(old))
+func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErrors []error, current *storage.Decoded) (*candidate, error) {
+	doc, err := apply(op.viewJSON(current))
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	op.sent.length = len(doc)
-	obj, more, err := op.bodyCodec().DecodePatched(doc, op.Name, o.strict())
+	obj, more, err := op.bodyCodec().DecodePatched(doc, op.Name, op.options.strict())
 	var st *status.Status
 	if errors.As(err, &st) {
 		op.warn(codec.Warnings(more)...)
@@ -129,69 +123,73 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 	if err == nil {
 		err = op.toInternal(obj)
 	}
-	return op.checkPatched(obj, slices.Concat(fieldErrors, more), err, o, func() string { return string(doc) })
+	if err := op.checkPatched(slices.Concat(fieldErrors, more), err, func() string { return string(doc) }); err != nil {
+		return nil, err
+	}
+	return &candidate{object: obj, textLen: len(doc)}, nil
 }
 
 // patchMembers applies a patch to an object in generic form. It returns false if patchText has to
 // be used.
-func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), old *storage.Decoded, o *WriteOptions) (map[string]any, bool) {
-	before, c := op.view(old), op.bodyCodec()
-	patched, ok := apply(before)
+func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), current *storage.Decoded) (*candidate, bool) {
+	old, bodyCodec := op.view(current), op.bodyCodec()
+	patched, ok := apply(old)
 	if !ok || object.String(patched, "apiVersion") == "" || object.String(patched, "kind") == "" {
 		return nil, false
 	}
-	obj, fieldErrors, err := resource.NormalizeMembers(c, before, patched, func(obj map[string]any) (map[string]any, []error, error) {
-		return c.Normalize(obj, o.strict())
+	obj, fieldErrors, err := resource.NormalizeMembers(bodyCodec, old, patched, func(obj map[string]any) (map[string]any, []error, error) {
+		return bodyCodec.Normalize(obj, op.options.strict())
 	})
-	if err != nil || len(fieldErrors) > 0 || !c.Kind().Fits(obj) || op.toInternal(obj) != nil {
+	if err != nil || len(fieldErrors) > 0 || !bodyCodec.Kind().Fits(obj) || op.toInternal(obj) != nil {
 		return nil, false
 	}
-	return obj, true
+	return &candidate{object: obj, textLen: len(op.body.Data)}, true
 }
 
 // patchStrategic applies a strategic merge patch.
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
-func (op *operation) patchStrategic(p *patch.StrategicPatch, old *storage.Decoded, o *WriteOptions) (map[string]any, error) {
-	c, before := op.bodyCodec(), op.view(old)
-	canonical := before
+func (op *operation) patchStrategic(p *patch.StrategicPatch, current *storage.Decoded) (*candidate, error) {
+	bodyCodec, old := op.bodyCodec(), op.view(current)
+	canonical := old
 	if op.hasUntypedData() {
-		before, canonical = object.WithoutRaw(before), nil
+		old, canonical = object.WithoutRaw(old), nil
 	}
-	s, ok := c.MergeSchema(op.api().Release)
+	s, ok := bodyCodec.MergeSchema(op.api().Release)
 	if !ok {
 		return nil, status.UnroutedMediaType()
 	}
-	merged, err := p.Apply(before, s)
+	merged, err := p.Apply(old, s)
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	text := merged.PatchText
-	obj, more, err := resource.NormalizeMembers(c, canonical, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
-		return c.Wire().Convert(obj, wire.DecodeOptions{Strict: o.strict()})
+	obj, more, err := resource.NormalizeMembers(bodyCodec, canonical, merged.Object, func(obj map[string]any) (map[string]any, []error, error) {
+		return bodyCodec.Wire().Convert(obj, wire.DecodeOptions{Strict: op.options.strict()})
 	})
 	if err == nil {
 		if err := op.toInternal(obj); err != nil {
 			return nil, status.Unclassified(err.Error())
 		}
 	}
-	return op.checkPatched(obj, slices.Concat(p.FieldErrors, more), err, o, text)
+	if err := op.checkPatched(slices.Concat(p.FieldErrors, more), err, merged.PatchText); err != nil {
+		return nil, err
+	}
+	return &candidate{object: obj, textLen: len(op.body.Data)}, nil
 }
 
-// checkPatched returns a patched object, or the error of one that did not decode
-// or whose field errors the options do not allow. The error shows the text that
-// patch returns.
-func (op *operation) checkPatched(obj map[string]any, fieldErrors []error, err error, o *WriteOptions, patch func() string) (map[string]any, error) {
-	if err == nil && len(fieldErrors) > 0 && o.FieldValidation == "Strict" {
+// checkPatched fails for a patched object that did not decode, for which err is the error, or whose
+// field errors the options do not allow. Its error shows the text that patch returns.
+func (op *operation) checkPatched(fieldErrors []error, err error, patch func() string) error {
+	if err == nil && len(fieldErrors) > 0 && op.options.FieldValidation == "Strict" {
 		err = resource.StrictError(fieldErrors)
 	}
 	if err != nil {
-		return nil, status.Invalid(status.GroupKind{}, "", validation.List{validation.Invalid(patchPath, patch(), err.Error())})
+		return status.Invalid(status.GroupKind{}, "", validation.List{validation.Invalid(patchPath, patch(), err.Error())})
 	}
 	for _, e := range fieldErrors {
 		op.warn(e.Error())
 	}
-	return obj, nil
+	return nil
 }
 
 // patchFailed returns the Status of an error of package patch.

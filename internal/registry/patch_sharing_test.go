@@ -57,7 +57,7 @@ func patchedObjects(f *testing.F) (all []patchedObject) {
 	for _, row := range objects {
 		created, err := c.Create(ctx, c.request(f, row.resource, ""), Body{Object: row.object}, &WriteOptions{})
 		require.NoError(f, err)
-		op := c.operation(ctx, "patch", c.request(f, row.resource, "a"))
+		op := c.write(ctx, "patch", c.request(f, row.resource, "a"), Body{}, &WriteOptions{})
 		all = append(all, patchedObject{op, created.Object.Decoded(op.Type)})
 	}
 	return all
@@ -113,19 +113,19 @@ func FuzzJSONPatch(f *testing.F) {
 
 // testPatchedMembers checks that apply changes objects as applyText changes their text.
 func testPatchedMembers(t *testing.T, objects []patchedObject, apply func(map[string]any) (map[string]any, bool), applyText func([]byte) ([]byte, error)) {
-	o := &WriteOptions{}
 	for _, patched := range objects {
 		op, old := patched.op, patched.before
 		before := object.Copy(old.Map())
-		got, ok := op.patchMembers(apply, old, o)
+		c, ok := op.patchMembers(apply, old)
 		assert.Equal(t, before, old.Map(), "the old object must not change")
 		if !ok {
 			continue
 		}
-		got = op.defaulted(got, old.Map())
-		want, err := op.patchText(applyText, nil, old, o)
+		op.setDefaults(c, old.Map())
+		decoded, err := op.patchText(applyText, nil, old)
 		require.NoError(t, err)
-		want = op.defaulted(want, nil)
+		op.setDefaults(decoded, nil)
+		got, want := c.object, decoded.object
 		if object.Value(got, "metadata", "managedFields") == nil { // as in the old object
 			object.Keep(object.Meta(want), object.Meta(got), "managedFields")
 		}

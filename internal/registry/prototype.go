@@ -106,93 +106,95 @@ func equalButMetadata(a, b map[string]any) bool {
 	return true
 }
 
-// A creation is what an operation that creates an object knows of prototypes.
-type creation struct {
-	known    *prototypes
-	bodies   wire.Prototypes
-	body     *wire.Prototype // of the request, nil if it has none
-	like     *prototype      // the one with the body, if that is complete
-	equal    bool            // the new object is equal to that of like but for its metadata
-	admitted map[string]any  // that of the prototype that the new object may become
-	warned   bool            // there were warnings about the object
+// A prototypeMatch is what is known of the prototypes that a new object is compared with.
+type prototypeMatch struct {
+	prototypes *prototypes
+	bodies     wire.Prototypes
+	body       *wire.Prototype // of the request, nil if it has none
+	like       *prototype      // the one with the body, if that is complete
+	equal      bool            // the new object is equal to that of like but for its metadata
+	admitted   map[string]any  // that of the prototype that the new object may become
+	warned     bool            // there were warnings about the object
 }
 
-// bodies returns the prototypes that are compared with a body, nil if there can be none.
-func (op *operation) bodies(body Body) *wire.Prototypes {
+// bodies returns the prototypes that the body is compared with, nil if there can be none.
+func (op *operation) bodies(m *prototypeMatch) *wire.Prototypes {
 	t := op.Type
-	if op.verb != "create" || op.sub != nil || t.Virtual() || t.DefaultMetadata == nil || t.Storage() != t || len(body.Data) > maxPrototypeBytes {
+	if op.verb != "create" || op.sub != nil || t.Virtual() || t.DefaultMetadata == nil || t.Storage() != t || len(op.body.Data) > maxPrototypeBytes {
 		return nil
 	}
-	c := &op.creation
-	c.known = op.prototypes.of(t)
-	c.bodies.Known = c.known.bodies
-	return &c.bodies
+	m.prototypes = op.prototypes.of(t)
+	m.bodies.Known = m.prototypes.bodies
+	return &m.bodies
 }
 
-// defaultedNew is defaulted for a body that was compared with prototypes.
-func (op *operation) defaultedNew(obj map[string]any) map[string]any {
-	c := &op.creation
-	c.body = c.bodies.Found
-	if c.body == nil {
-		return op.defaulted(obj, nil)
+// setDefaultsOfNew is setDefaults for a body that was compared with prototypes.
+func (op *operation) setDefaultsOfNew(c *candidate) {
+	m := &c.match
+	m.body = m.bodies.Found
+	if m.body == nil {
+		op.setDefaults(c, nil)
+		return
 	}
-	if c.body.IsComplete() { // and has defaults
-		c.like = c.known.with(c.body)
-		op.setKind(obj)
+	if m.body.IsComplete() { // and has defaults
+		m.like = m.prototypes.with(m.body)
+		op.setKind(c.object)
 		if object.Checked {
-			defer mustBeSkipped("Default", op.defaulted(object.Copy(obj), nil), obj)
+			all := &candidate{object: object.Copy(c.object)}
+			op.setDefaults(all, nil)
+			defer mustBeSkipped("Default", all.object, c.object)
 		}
-		op.Type.DefaultMetadata(obj)
-		return obj
+		op.Type.DefaultMetadata(c.object)
+		return
 	}
-	obj = op.defaulted(obj, nil)
-	if object.Checked || c.known.with(c.body) != nil {
-		c.body = c.body.Complete(obj)
+	op.setDefaults(c, nil)
+	if object.Checked || m.prototypes.with(m.body) != nil {
+		m.body = m.body.Complete(c.object)
 	}
-	return obj
 }
 
 // prepareNew calls the Prepare of the type for a new object, or gives the object what Prepare has
 // made of a prototype that was equal to it. It sets equal.
-func (op *operation) prepareNew(obj map[string]any) {
-	t, c := op.Type, &op.creation
-	complete := c.body != nil && c.body.IsComplete()
+func (op *operation) prepareNew(c *candidate) {
+	t, obj, m := op.Type, c.object, &c.match
+	complete := m.body != nil && m.body.IsComplete()
 	if complete && t.PrepareIgnoresMetadata != nil && t.PrepareIgnoresMetadata(obj) {
-		if c.equal = c.like != nil && c.like.admitted != nil && equalButMetadata(obj, c.like.admitted); c.equal {
+		if m.equal = m.like != nil && m.like.admitted != nil && equalButMetadata(obj, m.like.admitted); m.equal {
 			meta := obj["metadata"]
 			if object.Checked {
-				defer mustBeSkipped("Prepare", op.prepared(object.Copy(obj)), obj)
+				prepared := &candidate{object: object.Copy(obj)}
+				op.prepareAll(prepared)
+				defer mustBeSkipped("Prepare", prepared.object, obj)
 			}
 			clear(obj)
-			maps.Copy(obj, c.like.decoded.Map())
+			maps.Copy(obj, m.like.decoded.Map())
 			obj["metadata"] = meta
 			return
 		}
-		c.admitted = make(map[string]any, len(obj))
-		object.CopyMembers(c.admitted, obj)
+		m.admitted = make(map[string]any, len(obj))
+		object.CopyMembers(m.admitted, obj)
 	}
-	op.prepared(obj)
-	c.equal = c.like != nil && equalButMetadata(obj, c.like.decoded.Map())
+	op.prepareAll(c)
+	m.equal = m.like != nil && equalButMetadata(obj, m.like.decoded.Map())
 }
 
-// prepared calls the Prepare of the type for a new object and returns it.
-func (op *operation) prepared(obj map[string]any) map[string]any {
-	op.prepare(obj, nil, nil, func(t *resource.Type) func(obj, old map[string]any) { return t.Prepare })
-	return obj
+// prepareAll calls the Prepare of the type for a new object.
+func (op *operation) prepareAll(c *candidate) {
+	op.prepare(c, nil, nil, func(t *resource.Type) func(obj, old map[string]any) { return t.Prepare })
 }
 
-// addPrototype makes a stored object a prototype. The object must not be changed any more.
-func (op *operation) addPrototype(stored *storage.Object, obj map[string]any) {
-	c := &op.creation
-	if c.body == nil || c.equal {
+// addPrototype makes a stored object a prototype. The candidate must not be changed any more.
+func (op *operation) addPrototype(stored *storage.Object, c *candidate) {
+	m := &c.match
+	if m.body == nil || m.equal {
 		return
 	}
-	added := &prototype{body: c.body, warned: c.warned}
-	if c.body.IsComplete() {
-		added.decoded = stored.DecodedAs(op.Type, obj)
+	added := &prototype{body: m.body, warned: m.warned}
+	if m.body.IsComplete() {
+		added.decoded = stored.DecodedAs(op.Type, c.object)
 		if !stored.Completed {
-			added.admitted = c.admitted
+			added.admitted = m.admitted
 		}
 	}
-	op.prototypes.add(op.Type, added, c.bodies.Found)
+	op.prototypes.add(op.Type, added, m.bodies.Found)
 }

@@ -55,7 +55,7 @@ func (op *operation) writeUsage(t *resource.Type, quotas []*storage.Object, used
 		quota := old.Decoded(t)
 		edit := quota.Object().Edit()
 		edit.Set(used[i], "status", "used")
-		obj := accountant.withManagedFields(edit.Map(), quota, &WriteOptions{})
+		obj := accountant.withManagedFields(edit.Map(), quota)
 		_, err := accountant.replaceObject(t, old, obj, quota, false)
 		switch {
 		case errors.Is(err, ErrConflict):

@@ -222,16 +222,16 @@ func TestConflictIsRetried(t *testing.T) {
 	ctx, c, o := context.Background(), &client{Registry: fresh(t, fixture{})}, &WriteOptions{}
 	_, err := c.Create(ctx, c.request(t, "configmaps", ""), Body{Object: configMap("a", "1")}, o)
 	require.NoError(t, err)
-	op := c.operation(ctx, "update", c.request(t, "configmaps", "a"))
+	op := c.write(ctx, "update", c.request(t, "configmaps", "a"), Body{}, o)
 	calls := 0
-	result, err := op.change(change{options: o, update: func(old *storage.Decoded) (map[string]any, error) {
+	result, err := op.change(change{update: func(current *storage.Decoded) (*candidate, error) {
 		if calls++; calls == 1 {
 			_, err := c.Patch(ctx, c.request(t, "configmaps", "a"), Patch{patch.MergeType, []byte(`{"data":{"other":"x"}}`)}, o)
 			require.NoError(t, err)
 		}
-		obj := object.Copy(old.Map())
+		obj := object.Copy(current.Map())
 		object.Set(obj, "2", "data", "key")
-		return op.withManagedFields(obj, old, o), nil
+		return &candidate{object: op.withManagedFields(obj, current)}, nil
 	}})
 	require.NoError(t, err)
 	assert.Equal(t, 2, calls)

@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/serving"
@@ -82,15 +80,6 @@ type Warnings interface {
 	Warn(text string)
 }
 
-// A Body is the object that a write brings: encoded, or in generic form.
-type Body struct {
-	Format codec.Format
-	Data   []byte
-	// Object replaces Data if it is not nil. It has a kind and an apiVersion. The registry
-	// does not change it.
-	Object map[string]any
-}
-
 // WriteOptions are the query parameters of a write.
 type WriteOptions struct {
 	validation.WriteOptions
@@ -151,7 +140,8 @@ type Answer struct {
 	Codec  resource.Codec
 }
 
-// An operation is one call of the registry while it runs.
+// An operation is one call of the registry while it runs. What its steps find out about the object
+// that it writes is in a [candidate].
 type operation struct {
 	*Registry
 	Request
@@ -160,18 +150,12 @@ type operation struct {
 	sub    *resource.Subresource // nil for the object itself
 	target writeTarget
 
-	managers     *serving.Managers // of Type; nil before managersOfType
-	sent         sentBody          // what older releases quote in errors
-	creation     creation
-	stored       map[string]any        // the object in the storage version; see stored.go
-	applies      bool                  // the write is a server-side apply
-	rawMetadata  bool                  // hasRawMetadata of the apply
-	replaced     bool                  // policies or webhooks have replaced the object
-	ignored      bool                  // Result.StatusIgnored
-	fieldManager string                // of this write; "" before it is known
-	created      string                // the name of the new object, before admission changes it
-	revision     mvcc.Revision         // of the last commit; 0 before
-	reservation  allocator.Reservation // cluster IPs and node ports, until release
+	options *WriteOptions // nil for deletions and connections
+	body    requestBody
+	applies bool // the body is an applied configuration
+
+	managers *serving.Managers // of Type; nil before managersOfType
+	revision mvcc.Revision     // of the last commit; 0 before
 }
 
 // operation begins a call. The Surface is read once: a call sees the same types
@@ -188,6 +172,16 @@ func (g *Registry) operation(ctx context.Context, verb string, r Request) *opera
 	return op
 }
 
+// write begins a call that writes a body.
+func (g *Registry) write(ctx context.Context, verb string, r Request, body Body, o *WriteOptions) *operation {
+	op := g.operation(ctx, verb, r)
+	op.body, op.options = requestBody{Body: body}, o
+	return op
+}
+
+// dryRun reports whether the write of a body is answered and not made.
+func (op *operation) dryRun() bool { return op.options.dryRun() }
+
 // api returns the API that the request is made to.
 func (op *operation) api() *serving.API { return op.Surface.API() }
 
@@ -199,7 +193,7 @@ func (g *Registry) internal(verb string, r Request) *operation {
 		r.User = authn.Administrator()
 	}
 	r.SkipWebhooks = true
-	return g.operation(g.lifetime, verb, r)
+	return g.write(g.lifetime, verb, r, Body{}, &WriteOptions{})
 }
 
 // internal begins a write that the operation causes.
@@ -219,7 +213,7 @@ func (op *operation) ended() error {
 
 // result returns the Result of a call that stored o, or that failed.
 func (op *operation) result(o *storage.Object, err error) (Result, error) {
-	return Result{Object: o, Revision: op.revision, StatusIgnored: op.ignored}, err
+	return Result{Object: o, Revision: op.revision}, err
 }
 
 func (op *operation) warn(texts ...string) {

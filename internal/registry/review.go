@@ -16,18 +16,18 @@ var reviews = map[status.GroupResource]func(op *operation, review map[string]any
 }
 
 // review answers a review. Its namespace need not exist.
-func (op *operation) review(body Body, o *WriteOptions) (Result, error) {
-	obj, err := op.readNew(body, o)
+func (op *operation) review() (Result, error) {
+	c, err := op.readNew()
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(obj, nil, o); err != nil {
+	if err := op.mutate(c, nil); err != nil {
 		return Result{}, err
 	}
-	if err := op.validate(obj, nil, o); err != nil {
+	if err := op.validate(c, c.object, nil); err != nil {
 		return Result{}, err
 	}
-	out, err := reviews[op.groupResource()](op, obj)
+	out, err := reviews[op.groupResource()](op, c.object)
 	if err != nil {
 		return Result{}, err
 	}
@@ -57,14 +57,14 @@ func (op *operation) reviewSelf(map[string]any) (map[string]any, error) {
 }
 
 // createToken issues a token of a service account for a TokenRequest.
-func (op *operation) createToken(body Body, o *WriteOptions) (Result, error) {
-	obj, err := op.readAction(body, o)
+func (op *operation) createToken() (Result, error) {
+	c, err := op.readAction()
 	if err != nil {
 		return Result{}, err
 	}
-	admit := func() error { return op.validate(obj, nil, o) }
-	if err := op.tokens.Request(obj, op.Namespace, op.Name, admit); err != nil {
+	admit := func() error { return op.validate(c, c.object, nil) }
+	if err := op.tokens.Request(c.object, op.Namespace, op.Name, admit); err != nil {
 		return Result{}, err
 	}
-	return Result{Answer: &Answer{Object: obj, Codec: op.bodyCodec()}, Created: true}, nil
+	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil
 }

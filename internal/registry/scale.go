@@ -19,17 +19,25 @@ import (
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v1/.
 
+// viewOrNil is view for an object that may be missing: nil.
+func (op *operation) viewOrNil(current *storage.Decoded) map[string]any {
+	if current == nil {
+		return nil
+	}
+	return op.view(current)
+}
+
 // view returns what the request's path shows of an object: the object, or its
 // Scale.
-func (op *operation) view(old *storage.Decoded) map[string]any {
+func (op *operation) view(current *storage.Decoded) map[string]any {
 	if !op.isScale() {
-		return old.Map()
+		return current.Map()
 	}
-	scale := newScale(op.Type, op.sub, old.Map())
+	scale := newScale(op.Type, op.sub, current.Map())
 	if spec := object.Map(scale, "spec"); op.Type.Scale.CustomPath != "" && spec["replicas"] == nil {
 		spec["replicas"] = int64(noReplicas)
 	}
-	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToSubresource(object.List(old.Map(), "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToSubresource(object.List(current.Map(), "metadata", "managedFields"))
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
 	}
@@ -41,37 +49,39 @@ func (op *operation) view(old *storage.Decoded) map[string]any {
 }
 
 // viewJSON returns the document that a JSON Patch of the request is applied to.
-func (op *operation) viewJSON(old *storage.Decoded) []byte {
+func (op *operation) viewJSON(current *storage.Decoded) []byte {
 	if op.isScale() {
-		return op.Type.Scale.Codec.Append(nil, op.view(old))
+		return op.Type.Scale.Codec.Append(nil, op.view(current))
 	}
-	return op.Type.Codec.PatchDocument(old.Stored.JSON(), old.Map())
+	return op.Type.Codec.PatchDocument(current.Stored.JSON(), current.Map())
 }
 
-// mergeView turns what the request's path takes into the object to store: the
-// body itself, or the old object with the replicas of a Scale.
-func (op *operation) mergeView(body map[string]any, old *storage.Decoded) (map[string]any, error) {
+// mergeView turns what the request's path takes into the object to store: a Scale into
+// the current object with its replicas.
+func (op *operation) mergeView(c *candidate, current *storage.Decoded) error {
 	if !op.isScale() {
-		return body, nil
+		return nil
 	}
-	replicas, _ := object.Int(body, "spec", "replicas")
-	if err := op.checkScale(object.Map(body, "metadata"), replicas, old); err != nil {
-		return nil, err
+	scale := c.object
+	replicas, _ := object.Int(scale, "spec", "replicas")
+	if err := op.checkScale(object.Map(scale, "metadata"), replicas, current); err != nil {
+		return err
 	}
-	edit := old.Object().Edit()
-	if version := object.String(body, "metadata", "resourceVersion"); version != "" {
+	edit := current.Object().Edit()
+	if version := object.String(scale, "metadata", "resourceVersion"); version != "" {
 		edit.Set(version, "metadata", "resourceVersion")
 	}
 	edit.Set(replicas, op.Type.Scale.Spec...)
-	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(object.List(old.Map(), "metadata", "managedFields"), object.List(body, "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(object.List(current.Map(), "metadata", "managedFields"), object.List(scale, "metadata", "managedFields"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	edit.Delete("metadata", "managedFields")
 	if len(managed) > 0 {
 		edit.Set(managed, "metadata", "managedFields")
 	}
-	return edit.Map(), nil
+	c.object = edit.Map()
+	return nil
 }
 
 // noReplicas is the number of replicas that a write sees in the Scale of a custom
@@ -97,7 +107,7 @@ func (r *Request) noScale(in *release.Release) error {
 
 // checkScale fails for a Scale that the object cannot have. meta and replicas are those
 // of the Scale.
-func (op *operation) checkScale(meta map[string]any, replicas int64, old *storage.Decoded) error {
+func (op *operation) checkScale(meta map[string]any, replicas int64, current *storage.Decoded) error {
 	if path := op.Type.Scale.CustomPath; path != "" {
 		if replicas == noReplicas {
 			return status.BadRequest(fmt.Sprintf("the spec replicas field %q cannot be empty", path))
@@ -112,10 +122,10 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, old *storag
 		}
 	}
 	errs = append(errs, validation.NonNegative(replicas, validation.NewPath("spec", "replicas"))...)
-	if errs = op.released(errs); len(errs) > 0 {
+	if errs = op.inWordsOfRelease(errs); len(errs) > 0 {
 		return status.Invalid(status.GroupKind{Group: op.sub.Kind.Group, Kind: op.sub.Kind.Kind}, op.Name, errs)
 	}
-	if is, uid := old.Stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
+	if is, uid := current.Stored.UID, object.String(meta, "uid"); uid != "" && uid != is {
 		return status.Conflict(op.scaleResource(), op.Name, status.PreconditionText("UID", uid, is))
 	}
 	return nil

@@ -18,44 +18,58 @@ import (
 // Update replaces an object, or what a subresource shows of it, by the body. It
 // creates a missing object of a type that allows that.
 func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOptions) (Result, error) {
-	op := g.operation(ctx, "update", r)
+	op := g.write(ctx, "update", r, body, o)
 	if op.target == targetUnsupported {
 		return Result{}, op.notImplemented(op.verb)
 	}
-	current := op.likelyCurrent(body)
-	obj, err := op.decode(body, o, current)
+	decoded, err := op.readReplacement()
 	if err != nil {
 		return Result{}, err
 	}
-	meta := object.Meta(obj)
-	if err := op.checkNameAndNamespace(meta); err != nil {
-		return Result{}, err
-	}
-	op.dedupOwnerReferences(meta, "")
 	return op.change(change{
-		options: o,
-		uid:     object.String(meta, "uid"),
-		update: func(old *storage.Decoded) (map[string]any, error) {
-			next := obj
-			obj = nil // the attempt changes it
-			if next == nil {
-				if next, err = op.decodeAgain(body, o); err != nil {
+		uid: object.String(decoded.meta(), "uid"),
+		update: func(current *storage.Decoded) (*candidate, error) {
+			c := decoded
+			decoded = nil // the attempt changes it
+			if c == nil {
+				if c, err = op.readAgain(); err != nil {
 					return nil, err
 				}
 			}
-			if old != nil && !op.isScale() {
-				object.ShareMembers(next, old.Map())
+			if current != nil && !op.isScale() {
+				object.ShareMembers(c.object, current.Map())
 			}
-			return op.withManagedFields(next, old, o), nil
+			c.object = op.withManagedFields(c.object, current)
+			return c, nil
 		},
 	})
 }
 
+// readReplacement decodes the body of an update.
+func (op *operation) readReplacement() (*candidate, error) {
+	c, err := op.decode(op.likelyCurrent())
+	if err != nil {
+		return nil, err
+	}
+	if err := op.checkNameAndNamespace(c.meta()); err != nil {
+		return nil, err
+	}
+	op.dedupOwnerReferences(c.meta(), "")
+	return c, nil
+}
+
+// readAgain is readReplacement for a body that was read before, without the warnings.
+func (op *operation) readAgain() (*candidate, error) {
+	quiet := *op
+	quiet.Warnings, quiet.Decoded = nil, nil
+	return quiet.readReplacement()
+}
+
 // likelyCurrent returns the object that the body of an update is likely to replace, nil if that is
 // not known before the body is decoded: what the body has from it is not decoded again.
-func (op *operation) likelyCurrent(body Body) *storage.Decoded {
+func (op *operation) likelyCurrent() *storage.Decoded {
 	t := op.Type
-	if body.Object != nil || body.Format != codec.JSON || op.isScale() || t.Versions != nil {
+	if op.body.Object != nil || op.body.Format != codec.JSON || op.isScale() || t.Versions != nil {
 		return nil
 	}
 	if o := op.store.Newest(op.key()); o != nil && o.IsOf(t) {
@@ -64,28 +78,9 @@ func (op *operation) likelyCurrent(body Body) *storage.Decoded {
 	return nil
 }
 
-// decodeAgain returns the object of the body of an update that was decoded before, without
-// the warnings.
-func (op *operation) decodeAgain(body Body, o *WriteOptions) (map[string]any, error) {
-	quiet := *op
-	quiet.Warnings, quiet.Decoded = nil, nil
-	obj, err := quiet.decode(body, o, quiet.likelyCurrent(body))
-	if err != nil {
-		return nil, err
-	}
-	if err := quiet.checkNameAndNamespace(object.Meta(obj)); err != nil {
-		return nil, err
-	}
-	quiet.dedupOwnerReferences(object.Meta(obj), "")
-	op.stored = quiet.stored
-	return obj, nil
-}
-
 // A change is a write to an existing object, or a PUT or an apply that may
 // create it.
 type change struct {
-	options *WriteOptions
-
 	// uid, unless "", is the UID of the only object that may be changed.
 	uid string
 
@@ -93,33 +88,34 @@ type change struct {
 	creates bool
 
 	// update returns what takes the place of the object, or of what the
-	// subresource shows of it, with managed fields. old is nil if there is no
+	// subresource shows of it, with managed fields. current is nil if there is no
 	// object. It is called again after a conflict.
-	update func(old *storage.Decoded) (map[string]any, error)
+	update func(current *storage.Decoded) (*candidate, error)
 }
 
 // change is the path of every write to an existing object: read, update, admit,
 // prepare, validate, commit. It starts over if another write comes between read
 // and commit.
-func (op *operation) change(c change) (Result, error) {
+func (op *operation) change(ch change) (Result, error) {
 	if err := CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
 	for {
-		old := op.store.Newest(op.key())
-		if old == nil {
-			return op.createByChange(c)
+		newest := op.store.Newest(op.key())
+		if newest == nil {
+			return op.createByChange(ch)
 		}
-		if c.uid != "" && c.uid != old.UID {
-			return Result{}, preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, old.UID)
+		if ch.uid != "" && ch.uid != newest.UID {
+			return Result{}, op.anotherUID(ch, newest.UID)
 		}
-		shown, err := old.In(op.ctx, op.Type)
+		shown, err := newest.In(op.ctx, op.Type)
 		if err != nil {
 			return Result{}, err
 		}
-		stored, err := op.changeOnce(c, old, op.decoded(shown))
+		result, err := op.changeOnce(ch, newest, op.decoded(shown))
 		if !errors.Is(err, ErrConflict) {
-			return op.result(stored, err)
+			result.Revision = op.revision
+			return result, err
 		}
 	}
 }
@@ -129,115 +125,123 @@ func (op *operation) decoded(o *storage.Object) *storage.Decoded {
 	return o.Decoded(op.Type, op.prototypes.of(op.Type).decoded...)
 }
 
-// changeOnce makes the change from one state of the object: present is old in
-// the version of the request. It fails with ErrConflict if old is not the newest
-// any more.
-func (op *operation) changeOnce(c change, old *storage.Object, present *storage.Decoded) (*storage.Object, error) {
-	defer op.release()
-	was, o := present.Map(), c.options
-	body, err := c.update(present)
+// changeOnce makes the change from one state of the object: newest is what is stored, and current
+// the same in the version of the request. It fails with ErrConflict if another write has come between.
+// The Result has no Revision.
+func (op *operation) changeOnce(ch change, newest *storage.Object, current *storage.Decoded) (Result, error) {
+	old := current.Map()
+	c, err := ch.update(current)
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
+	defer c.reservation.Release()
 	if err := op.checkNamespace(op.Name, false); err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	if err := op.mutate(body, op.view(present), o); err != nil {
-		return nil, err
+	if err := op.mutate(c, op.view(current)); err != nil {
+		return Result{}, err
 	}
-	obj, err := op.mergeView(body, present)
+	if err := op.mergeView(c, current); err != nil {
+		return Result{}, err
+	}
+	if err := op.checkEscalation(c.object, old); err != nil {
+		return Result{}, err
+	}
+	madeFromOld := op.verb != "update" || object.String(c.meta(), "resourceVersion") != ""
+	if err := op.checkVersion(c.meta(), newest); err != nil {
+		return Result{}, err
+	}
+	sent := c.object["status"]
+	if err := op.prepareForUpdate(c, newest, current); err != nil {
+		return Result{}, err
+	}
+	result := Result{StatusIgnored: op.target == targetObject && madeFromOld && !alike(sent, c.object["status"])}
+	if !c.rawMetadata {
+		c.object = op.managersOfType().Objects.IgnoreTimestamps(old, c.object)
+	}
+	draft, err := op.draft(c, old, newest)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	if err := op.checkEscalation(obj, was); err != nil {
-		return nil, err
+	if op.completesDeletion(c.object, old) {
+		if _, err := op.remove(newest, op.dryRun()); err != nil {
+			return result, err
+		}
+		result.Object = draft.At(newest.Revision)
+		return result, nil
 	}
-	madeFromOld := op.verb != "update" || object.String(object.Meta(obj), "resourceVersion") != ""
-	if err := op.checkVersion(object.Meta(obj), old); err != nil {
-		return nil, err
-	}
-	sent := obj["status"]
-	if err := op.prepareForUpdate(obj, present, old, o); err != nil {
-		return nil, err
-	}
-	op.ignored = op.target == targetObject && madeFromOld && !alike(sent, obj["status"])
-	if !op.rawMetadata {
-		obj = op.managersOfType().Objects.IgnoreTimestamps(was, obj)
-	}
-	draft, err := op.draft(obj, was, old)
-	if err != nil {
-		return nil, err
-	}
-	if op.completesDeletion(obj, was) {
-		if _, err := op.remove(old, o.dryRun()); err != nil {
+	result.Object, err = op.storeChange(c, draft, newest, current)
+	return result, err
+}
+
+// storeChange stores draft, which was made of a candidate, in place of an object.
+func (op *operation) storeChange(c *candidate, draft, newest *storage.Object, current *storage.Decoded) (*storage.Object, error) {
+	var err error
+	if !op.dryRun() && !draft.Same(newest) {
+		if draft, err = op.dropManagedFieldsIfTooLarge(c, draft); err != nil {
 			return nil, err
 		}
-		return draft.At(old.Revision), nil
 	}
-	if !o.dryRun() && !draft.Same(old) {
-		if draft, obj, err = op.fit(draft, obj); err != nil {
-			return nil, err
-		}
-	}
-	stored, err := op.replace(op.Type, old, draft, o.dryRun())
+	stored, err := op.replace(op.Type, newest, draft, op.dryRun())
 	if err != nil {
 		return nil, err
 	}
-	if op.Type.Updated != nil && !o.dryRun() {
-		op.Type.Updated(obj, was, &op.counts)
+	if op.Type.Updated != nil && !op.dryRun() {
+		op.Type.Updated(c.object, current.Map(), &op.counts)
 	}
-	if stored.Revision > old.Revision {
-		op.keepDraft(stored, present, obj)
+	if stored.Revision > newest.Revision {
+		op.keepDraft(stored, current, c)
 	}
 	return stored, nil
 }
 
-// keepDraft keeps obj, which the write has stored in place of before, or as a new object if that is nil.
+// keepDraft keeps the object that was stored in place of previous, or as a new object if that is nil.
 // It belongs to stored from then on, unless admission has replaced it, perhaps by values of its own.
-func (op *operation) keepDraft(stored *storage.Object, before *storage.Decoded, obj map[string]any) {
-	if op.replaced {
+func (op *operation) keepDraft(stored *storage.Object, previous *storage.Decoded, c *candidate) {
+	obj := c.object
+	if c.replaced {
 		obj = nil
 	}
-	stored.KeepDraft(op.Type, before, obj, op.sent.length)
+	stored.KeepDraft(op.Type, previous, obj, c.textLen)
 }
 
 // createByChange creates the object that a change did not find, where the type
 // or the change allows that.
-func (op *operation) createByChange(c change) (Result, error) {
-	defer op.release()
+func (op *operation) createByChange(ch change) (Result, error) {
 	// A write to the status creates, too, where every PUT does: to that of a Service.
 	allowed := op.Type.AllowCreateOnUpdate && (op.target == targetObject || op.target == targetStatus)
-	applied := c.creates && (op.target == targetObject || op.target == targetStatus && op.Type.StatusApplyCreates)
+	applied := ch.creates && (op.target == targetObject || op.target == targetStatus && op.Type.StatusApplyCreates)
 	if !allowed && !applied {
-		return Result{}, op.nothingToChange(c)
+		return Result{}, op.nothingToChange(ch)
 	}
-	obj, err := c.update(nil)
+	c, err := ch.update(nil)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.provisionNamespace(c.options); err != nil {
+	defer c.reservation.Release()
+	if err := op.provisionNamespace(); err != nil {
 		return Result{}, err
 	}
 	if err := op.checkNamespace(op.Name, true); err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(obj, nil, c.options); err != nil {
+	if err := op.mutate(c, nil); err != nil {
 		return Result{}, err
 	}
-	if err := op.checkEscalation(obj, nil); err != nil {
+	if err := op.checkEscalation(c.object, nil); err != nil {
 		return Result{}, err
 	}
-	if _, err := versionOf(object.Meta(obj)); err != nil {
+	if _, err := versionOf(c.meta()); err != nil {
 		return Result{}, err
 	}
 	if op.api().Release.Has(behavior.ClearsSystemFields) {
-		clearSystemFields(object.Meta(obj))
+		clearSystemFields(c.meta())
 	}
-	id, err := op.newIdentity(object.Meta(obj))
+	id, err := op.newIdentity(c.meta())
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.prepareForCreate(obj, id, c.options); err != nil {
+	if err := op.prepareForCreate(c, id); err != nil {
 		return Result{}, err
 	}
 	at := op.attributes()
@@ -245,7 +249,7 @@ func (op *operation) createByChange(c change) (Result, error) {
 	if err := op.authorize(at); err != nil {
 		return Result{}, err
 	}
-	stored, err := op.insert(obj, c.options.dryRun())
+	stored, err := op.insert(c)
 	result, err := op.result(stored, err)
 	result.Created = err == nil
 	return result, err
@@ -253,25 +257,30 @@ func (op *operation) createByChange(c change) (Result, error) {
 
 // nothingToChange is the error of a change of a missing object. Older releases compare the
 // preconditions with an empty object.
-func (op *operation) nothingToChange(c change) error {
-	if !op.api().Release.Has(behavior.MissingBeforePreconditions) && c.uid != "" {
-		return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, c.options.dryRun()), "UID", c.uid, "")
+func (op *operation) nothingToChange(ch change) error {
+	if !op.api().Release.Has(behavior.MissingBeforePreconditions) && ch.uid != "" {
+		return op.anotherUID(ch, "")
 	}
 	return status.NotFound(op.groupResource(), op.Name)
 }
 
+// anotherUID is the error of a change of an object that has another UID than that of the change.
+func (op *operation) anotherUID(ch change, uid string) error {
+	return preconditionFailed(op.groupResource(), op.Name, op.Type.EtcdKey(op.objectNamespace(), op.Name, op.dryRun()), "UID", ch.uid, uid)
+}
+
 // checkVersion compares the resourceVersion that a write was made from with the
 // stored one. Where the type allows it, a write without one overwrites.
-func (op *operation) checkVersion(meta map[string]any, old *storage.Object) error {
+func (op *operation) checkVersion(meta map[string]any, newest *storage.Object) error {
 	rev, err := versionOf(meta)
 	switch {
 	case err != nil:
 		return err
-	case rev == uint64(old.Revision):
+	case rev == uint64(newest.Revision):
 	case rev == 0 && op.Type.AllowUnconditionalUpdate:
-		meta["resourceVersion"] = storage.FormatVersion(old.Revision)
+		meta["resourceVersion"] = storage.FormatVersion(newest.Revision)
 	case rev == 0:
-		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, op.released(validation.List{
+		return status.Invalid(status.GroupKind{Group: op.Type.Group, Kind: op.Type.Name}, op.Name, op.inWordsOfRelease(validation.List{
 			validation.Invalid(metadataPath.Child("resourceVersion"), uint64(0), "must be specified for an update"),
 		}))
 	default:
@@ -289,22 +298,22 @@ func versionOf(meta map[string]any) (uint64, error) {
 	return rev, nil
 }
 
-// prepareForUpdate brings obj, which is to replace the object of a state, into the form that is
+// prepareForUpdate brings a candidate, which is to replace newest, into the form that is
 // stored, validates it and has it admitted.
-func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decoded, was *storage.Object, o *WriteOptions) error {
-	old := present.Map()
+func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, current *storage.Decoded) error {
+	obj, old := c.object, current.Map()
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err
 	}
 	if op.target == targetObject {
-		if err := op.allocate(obj, old, o.dryRun()); err != nil {
+		if err := op.allocate(c, old); err != nil {
 			return err
 		}
 	}
-	op.prepareFields(obj, old, was)
+	op.prepareFields(c, old, newest)
 	keepSystemFields(meta, oldMeta)
-	errs, tolerated := op.released(op.validateUpdate(obj, present)).Split()
+	errs, tolerated := op.inWordsOfRelease(op.validateUpdate(obj, current)).Split()
 	if err := op.ended(); err != nil {
 		return err
 	}
@@ -322,21 +331,21 @@ func (op *operation) prepareForUpdate(obj map[string]any, present *storage.Decod
 	if op.isScale() && op.webhooksAndPolicies() != nil {
 		obj, old = newScale(t, op.sub, obj), newScale(t, op.sub, old)
 	}
-	return op.validate(obj, old, o)
+	return op.validate(c, obj, old)
 }
 
 // prepareFields has the type's strategy prepare the target of the write, and
 // raises the generation if the strategy says so.
-func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object) {
-	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
+func (op *operation) prepareFields(c *candidate, old map[string]any, newest *storage.Object) {
+	t, meta, oldMeta := op.Type, c.meta(), object.Meta(old)
 	object.Keep(meta, oldMeta, "generation")
-	raised := t.GenerationBeforePrepare && t.Generation(obj, old)
-	op.prepare(obj, old, was, op.prepareOf)
+	raised := t.GenerationBeforePrepare && t.Generation(c.object, old)
+	op.prepare(c, old, newest, op.prepareOf)
 	if op.target == targetStatus || op.target == targetFinalizers {
 		return
 	}
 	if t.Generation != nil && !t.GenerationBeforePrepare {
-		raised = op.changesGeneration(obj, old, was)
+		raised = op.changesGeneration(c, old, newest)
 	}
 	if raised {
 		generation, _ := object.Int(oldMeta, "generation")
@@ -345,26 +354,26 @@ func (op *operation) prepareFields(obj, old map[string]any, was *storage.Object)
 }
 
 // changesGeneration reports whether the strategy raises the generation for a prepared object.
-func (op *operation) changesGeneration(obj, old map[string]any, was *storage.Object) bool {
+func (op *operation) changesGeneration(c *candidate, old map[string]any, newest *storage.Object) bool {
 	if op.roundTrips() {
 		to := op.Type.Storage()
-		return to.Generation(op.stored, was.Decoded(to).Map())
+		return to.Generation(c.stored, newest.Decoded(to).Map())
 	}
-	return op.Type.Generation(obj, old)
+	return op.Type.Generation(c.object, old)
 }
 
-// prepare has the strategy of the type prepare obj with the function that prepareOf returns for a
-// version, and write into it what it takes from the request. old is the object that obj replaces, was
-// in the version of the request; both are nil for a new one.
-func (op *operation) prepare(obj, old map[string]any, was *storage.Object, prepareOf func(t *resource.Type) func(obj, old map[string]any)) {
+// prepare has the strategy of the type prepare a candidate with the function that prepareOf returns for
+// a version, and write into it what it takes from the request. newest is the object that it replaces, and
+// old the same in the version of the request; both are nil for a new one.
+func (op *operation) prepare(c *candidate, old map[string]any, newest *storage.Object, prepareOf func(t *resource.Type) func(obj, old map[string]any)) {
 	if op.roundTrips() {
-		op.prepareStored(obj, was, prepareOf(op.Type.Storage()))
+		op.prepareStored(c, newest, prepareOf(op.Type.Storage()))
 		return
 	}
 	if prepare := prepareOf(op.Type); prepare != nil {
-		prepare(obj, old)
+		prepare(c.object, old)
 	}
-	op.stamp(obj, old)
+	op.stamp(c.object, old)
 }
 
 // prepareOf returns the Prepare of a version for the target of the request, which may be nil.
@@ -395,9 +404,9 @@ func keepSystemFields(meta, old map[string]any) {
 	}
 }
 
-// validateUpdate returns what is wrong with obj as a replacement of the object of a state.
-func (op *operation) validateUpdate(obj map[string]any, present *storage.Decoded) validation.List {
-	old := present.Map()
+// validateUpdate returns what is wrong with obj as a replacement of current.
+func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded) validation.List {
+	old := current.Map()
 	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
@@ -421,7 +430,7 @@ func (op *operation) validateUpdate(obj map[string]any, present *storage.Decoded
 	}
 	switch {
 	case op.target == targetObject || op.target == targetScale:
-		errs = append(errs, op.validateChange(obj, present)...)
+		errs = append(errs, op.validateChange(obj, current)...)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetStatus || op.target == targetPart:
@@ -430,19 +439,19 @@ func (op *operation) validateUpdate(obj map[string]any, present *storage.Decoded
 	return errs
 }
 
-// validateChange returns what the strategy of the type finds wrong with obj as a replacement of the
-// object of a state. It does not validate again what is valid and has not changed.
-func (op *operation) validateChange(obj map[string]any, present *storage.Decoded) validation.List {
-	t, old := op.Type, present.Map()
+// validateChange returns what the strategy of the type finds wrong with obj as a replacement of
+// current. It does not validate again what is valid and has not changed.
+func (op *operation) validateChange(obj map[string]any, current *storage.Decoded) validation.List {
+	t, old := op.Type, current.Map()
 	if t.ValidateMetadata == nil || !resource.SharesMembers(obj, old, "metadata") {
 		return t.ValidateAll(op.ctx, obj, old)
 	}
-	if present.Valid() {
+	if current.Valid() {
 		return op.validateMetadata(obj, old)
 	}
 	errs := t.ValidateAll(op.ctx, obj, old)
 	if len(errs) == 0 {
-		present.SetValid()
+		current.SetValid()
 	}
 	return errs
 }

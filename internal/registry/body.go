@@ -14,26 +14,32 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A sentBody is the body of a request as the client sent it. It is parsed when an error first
-// asks for it.
-type sentBody struct {
-	data   []byte // nil if the request has none
-	format codec.Format
-	parsed any
-	length int // of the document that new strings of the object are from: the body, or a patched text
+// A Body is the object that a write brings: encoded, or in generic form.
+type Body struct {
+	Format codec.Format
+	Data   []byte
+	// Object replaces Data if it is not nil. It has a kind and an apiVersion. The registry
+	// does not change it.
+	Object map[string]any
 }
 
-// values returns the body as generic values, with the texts of numbers. It returns nil for a
-// format whose bodies are not kept.
-func (b *sentBody) values() any {
-	if b.parsed == nil && b.data != nil {
-		b.parsed = sentValues(b.data, b.format)
-		b.data = nil
+// A requestBody is a Body whose text errors quote: they show numbers and quantities as the client
+// sent them.
+type requestBody struct {
+	Body
+	values any // of the text; nil before text
+}
+
+// text returns the body as generic values, with the texts of numbers. It returns nil for a body that
+// is neither JSON nor YAML.
+func (b *requestBody) text() any {
+	if b.values == nil && b.Data != nil {
+		b.values = textValues(b.Data, b.Format)
 	}
-	return b.parsed
+	return b.values
 }
 
-func sentValues(data []byte, format codec.Format) any {
+func textValues(data []byte, format codec.Format) any {
 	switch format {
 	case codec.YAML:
 		var err error
@@ -57,7 +63,7 @@ func sentValues(data []byte, format codec.Format) any {
 // field, or under the same key of another list of the parent, such as the limit that a
 // request is taken from. It returns the canonical quantity if the client sent none.
 func (op *operation) sentQuantity(field, quantity string) string {
-	sent := op.sent.values()
+	sent := op.body.text()
 	if text, ok := sentAs(valueAt(sent, field), quantity); ok {
 		return text
 	}

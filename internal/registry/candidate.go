@@ -1,0 +1,33 @@
+package registry
+
+import (
+	"github.com/kubefake/kubefake/internal/allocator"
+	"github.com/kubefake/kubefake/internal/object"
+)
+
+// A candidate is an object on its way from the body of a request to the store, with what the steps
+// of the write have found out about it. It belongs to one attempt: after a lost race, the next attempt
+// makes another one of the body.
+type candidate struct {
+	// object has the version of the request. It is the body of an action, and a Scale until mergeView.
+	object map[string]any
+
+	stored              map[string]any // object in the storage version; see stored.go
+	textLen             int            // length of the document that new strings of object are from: the body, or a patched text
+	match               prototypeMatch
+	rawMetadata         bool   // see hasRawMetadata
+	nameBeforeAdmission string // of a new object
+	replaced            bool   // policies or webhooks have replaced object
+	reservation         allocator.Reservation
+}
+
+// copy returns a candidate for another attempt with the same new object. It reserves nothing yet.
+func (c *candidate) copy() *candidate {
+	next := *c
+	next.object, next.stored = object.Copy(c.object), object.Copy(c.stored)
+	next.reservation = allocator.Reservation{}
+	return &next
+}
+
+// meta returns the metadata of the object.
+func (c *candidate) meta() map[string]any { return object.Meta(c.object) }
