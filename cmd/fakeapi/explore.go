@@ -60,7 +60,7 @@ func newExploreCommand() *cobra.Command {
 			case c.workload == "":
 				return &usageError{errors.New("--workload is missing")}
 			}
-			c.inputs, c.out = inputFS{cmd.InOrStdin()}, cmd.OutOrStdout()
+			c.inputs, c.out = newInputs(cmd.InOrStdin()), cmd.OutOrStdout()
 			return c.run(cmd.Context(), args)
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/scenarios"
@@ -43,8 +44,13 @@ func namesOf(value string) ([]string, error) {
 	return inputfile.Names(value)
 }
 
-// An inputFS reads files by the names that inputNames returns.
-type inputFS struct{ stdin io.Reader }
+// An inputFS reads files by the names that inputNames returns. Each reads the same standard input.
+type inputFS struct{ stdin func() ([]byte, error) }
+
+// newInputs returns an inputFS with a standard input, which it reads once.
+func newInputs(stdin io.Reader) inputFS {
+	return inputFS{sync.OnceValues(func() ([]byte, error) { return inputfile.ReadAll(stdin) })}
+}
 
 var (
 	_ fs.GlobFS     = inputFS{}
@@ -60,7 +66,7 @@ func (inputFS) Glob(name string) ([]string, error) { return []string{name}, nil 
 // ReadFile returns the text of a file or of the standard input.
 func (f inputFS) ReadFile(name string) ([]byte, error) {
 	if name == stdinName {
-		text, err := inputfile.ReadAll(f.stdin)
+		text, err := f.stdin()
 		return text, inputfile.Wrap(name, err)
 	}
 	return inputfile.Read(name)

@@ -80,7 +80,7 @@ func newKubeAPIServer(executable string) program {
 		c := &kubeAPIServer{}
 		c.serve = newServe()
 		c.serveFlags = c.serve.flagSet()
-		c.serve.inputs = inputFS{stdin}
+		c.serve.inputs = newInputs(stdin)
 		c.serve.pace = defaultPace
 		served := releaseOf(executable)
 		c.serve.releaseName = served.Name()

@@ -37,7 +37,7 @@ const (
 // After a compaction the heap is garbage that nothing collects while the server is
 // idle. manageMemory collects it and returns it. It does not do that when the history
 // shrinks by a part, as it does again and again when it has a constant size.
-func manageMemory(srv *fakeapi.Server) (stop func()) {
+func manageMemory(servers []*fakeapi.Server) (stop func()) {
 	stopped, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -45,7 +45,11 @@ func manageMemory(srv *fakeapi.Server) (stop func()) {
 		defer tick.Stop()
 		m := memory{managed: os.Getenv("GOGC") == ""}
 		for {
-			m.update(liveBytes(), backdoor.Of(srv).HistoryBytes())
+			history := int64(0)
+			for _, srv := range servers {
+				history += backdoor.Of(srv).HistoryBytes()
+			}
+			m.update(liveBytes(), history)
 			select {
 			case <-tick.C:
 			case <-stopped:

@@ -58,7 +58,7 @@ func newPlayCommand() *cobra.Command {
 			if len(args) == 0 {
 				return &usageError{errors.New("no files")}
 			}
-			c.inputs, c.out = inputFS{cmd.InOrStdin()}, cmd.OutOrStdout()
+			c.inputs, c.out = newInputs(cmd.InOrStdin()), cmd.OutOrStdout()
 			return c.play(cmd.Context(), args)
 		},
 	}

@@ -65,7 +65,7 @@ func newRecordCommand() *cobra.Command {
 		Short: "record the traffic of a server, or the changes of its objects, to a scenario",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.inputs = inputFS{cmd.InOrStdin()}
+			c.inputs = newInputs(cmd.InOrStdin())
 			c.proxySet = cmd.Flags().Changed("proxy-kubeconfig")
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -34,7 +34,7 @@ func newReplayCommand() *cobra.Command {
 			if err := checkListen(c.listen); err != nil {
 				return err
 			}
-			return c.run(cmd.Context(), args[0], inputFS{cmd.InOrStdin()}, cmd.OutOrStdout())
+			return c.run(cmd.Context(), args[0], newInputs(cmd.InOrStdin()), cmd.OutOrStdout())
 		},
 	}
 	setFlags(cmd, flagGroup{"Flags", func(fs flagSet) {

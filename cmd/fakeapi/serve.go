@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/outputfile"
@@ -30,6 +31,7 @@ import (
 type serveCommand struct {
 	listen           string
 	replicas         int
+	clusters         []string
 	allowedHosts     []string
 	tls              bool
 	certDir          string
@@ -102,7 +104,7 @@ func newServeCommand() *cobra.Command {
 		SuggestFor: []string{"run", "start", "up"},
 		Args:       noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.inputs = inputFS{cmd.InOrStdin()}
+			c.inputs = newInputs(cmd.InOrStdin())
 			return c.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -141,22 +143,24 @@ func (c *serveCommand) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return err
 	}
 	defer remove()
-	replicas, remove, err := c.startReplicas(srv)
+	others, remove, err := c.otherServers(srv)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	defer manageMemory(srv)()
-	defer c.upgradeLater(ctx, srv, stderr)()
+	defer manageMemory(allClusters(srv))()
+	for _, cluster := range allClusters(srv) {
+		defer c.upgradeLater(ctx, cluster, stderr)()
+	}
 	ready := func() {
 		if !crossorigin.IsLoopback(c.listen) && c.tokens == "" && !c.authn.isSet() {
 			fmt.Fprintf(stderr, "warning: other machines can reach %s, and without --token-auth-file every client is an administrator\n", c.listen)
 		}
 		fmt.Fprintln(stdout, srv.URL)
-		for _, r := range replicas {
-			fmt.Fprintln(stdout, r.url)
+		for _, o := range others {
+			fmt.Fprintln(stdout, o.url)
 		}
-		c.printNextSteps(stderr, srv.URL, kubeconfig, replicas)
+		c.printNextSteps(stderr, srv.URL, kubeconfig, others)
 	}
 	err = c.wait(ctx, srv, ready)
 	srv.Close() // no request comes after the usage
@@ -168,7 +172,24 @@ func (c *serveCommand) writeUsage(srv *fakeapi.Server) error {
 	if c.usage == "" {
 		return nil
 	}
-	return outputfile.Write(c.usage, 0o666, usage.Of(srv).Write)
+	all := usage.Of(srv)
+	for _, cluster := range allClusters(srv)[1:] {
+		all.Add(usage.Of(cluster))
+	}
+	return outputfile.Write(c.usage, 0o666, all.Write)
+}
+
+// allClusters returns the servers of all clusters of which srv is one.
+func allClusters(srv *fakeapi.Server) []*fakeapi.Server {
+	names := clusters.Names(srv)
+	if names == nil {
+		return []*fakeapi.Server{srv}
+	}
+	out := make([]*fakeapi.Server, len(names))
+	for i, name := range names {
+		out[i] = clusters.Get(srv, name)
+	}
+	return out
 }
 
 // start starts a server with the lags and the files of the flags. It logs reloads of the files
@@ -186,16 +207,18 @@ func (c *serveCommand) start(options []fakeapi.Option, stderr io.Writer) (*fakea
 	if err != nil {
 		return nil, err
 	}
-	if c.usage != "" {
-		usage.Start(srv)
-	}
-	if c.explore != "" {
-		explore.Show(srv, c.explore)
-	}
-	for _, l := range c.lags {
-		if err := l.set(srv); err != nil {
-			srv.Close()
-			return nil, &usageError{fmt.Errorf("--lag: %s", message(err))}
+	for _, cluster := range allClusters(srv) {
+		if c.usage != "" {
+			usage.Start(cluster)
+		}
+		if c.explore != "" {
+			explore.Show(cluster, c.explore)
+		}
+		for _, l := range c.lags {
+			if err := l.set(cluster); err != nil {
+				srv.Close()
+				return nil, &usageError{fmt.Errorf("--lag: %s", message(err))}
+			}
 		}
 	}
 	return srv, nil
@@ -239,6 +262,7 @@ func (c *serveCommand) flags() []flagGroup {
 		{"Address and credentials", func(fs flagSet) {
 			fs.StringVar(&c.listen, "listen", defaultAddress, "listen on `ADDRESS`; port 0 is a free port; the URL is printed")
 			fs.IntVar(&c.replicas, "replicas", 1, "run `NUMBER` API servers of one cluster, each with a URL, a kubeconfig, watch caches, lags and faults of its own; the other flags for lags and faults are for the first one")
+			fs.StringSliceVar(&c.clusters, "clusters", nil, "run the clusters `NAME`,..., which share the clock and the seed: the first one at --listen, the others at the next ports, with one kubeconfig, which has a context for each; the other flags are for all of them")
 			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
 			fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/inputfile"
@@ -48,6 +49,9 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 		fakeapi.WithHistory(fakeapi.History{Age: c.history, Bytes: c.historyBytes}),
 		fakeapi.WithPace(c.pace),
 		fakeapi.WithControllers(c.controllers...),
+	}
+	for _, name := range c.clusters {
+		options = append(options, clusters.With(name))
 	}
 	if c.profile != "" {
 		options = append(options, fakeapi.WithProfileFile(c.profile))
@@ -111,6 +115,8 @@ func (c *serveCommand) checkValues() error {
 	switch {
 	case c.replicas < 1 || c.replicas > maxReplicas:
 		return fmt.Errorf("--replicas must be from 1 to %d", maxReplicas)
+	case c.replicas > 1 && c.clusters != nil:
+		return errors.New("--replicas and --clusters exclude each other")
 	case c.history <= 0:
 		return errors.New("--history must be positive")
 	case c.eventTTL <= 0:

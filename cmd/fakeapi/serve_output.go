@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/outputfile"
 )
@@ -17,16 +18,17 @@ import (
 // maxReplicas is the greatest value of --replicas.
 const maxReplicas = 16
 
-// A replica is what the output has about another API server of the cluster. kubeconfig is
-// its kubeconfig file, "" if there is none.
-type replica struct {
-	number          int
-	url, kubeconfig string
+// An otherServer is what the output has about a server beside the first one: a replica, or the server
+// of another cluster.
+type otherServer struct {
+	label string // such as "replica 2"
+	url   string
+	text  string // what follows the URL; "" for nothing
 }
 
-// startReplicas starts the servers of --replicas beside the first one, which ends them. The
-// caller must call remove.
-func (c *serveCommand) startReplicas(first *fakeapi.Server) (started []replica, remove func(), err error) {
+// otherServers starts the servers of --replicas, and returns them, or those of --clusters. The
+// first server ends them. The caller must call remove.
+func (c *serveCommand) otherServers(first *fakeapi.Server) (others []otherServer, remove func(), err error) {
 	var removals []func()
 	remove = func() {
 		for _, f := range removals {
@@ -45,9 +47,23 @@ func (c *serveCommand) startReplicas(first *fakeapi.Server) (started []replica, 
 			return nil, nil, err
 		}
 		removals = append(removals, removeFile)
-		started = append(started, replica{number, srv.URL, kubeconfig})
+		others = append(others, otherServer{fmt.Sprintf("replica %d", number), srv.URL, kubeconfig})
 	}
-	return started, remove, nil
+	for i, name := range c.clusters {
+		srv := clusters.Get(first, name)
+		if i > 0 && c.kubeconfig == "" { // other commands find it by its address
+			_, removeFile, err := c.writeKubeconfig(srv, 1)
+			if err != nil {
+				remove()
+				return nil, nil, err
+			}
+			removals = append(removals, removeFile)
+		}
+		if i > 0 {
+			others = append(others, otherServer{"cluster", srv.URL, "kubectl --context " + quote(name)})
+		}
+	}
+	return others, remove, nil
 }
 
 // kubeconfigOf returns the kubeconfig file of a replica: a.kubeconfig, a-2.kubeconfig.
@@ -113,7 +129,7 @@ func removeStaleKubeconfigs(dir string) {
 
 // printNextSteps prints how to use a server. kubeconfig is its kubeconfig file, "" if
 // there is none.
-func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, replicas []replica) {
+func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, others []otherServer) {
 	if c.tokens != "" && !c.tls {
 		fmt.Fprintln(w, "warning: kubectl, Helm and client-go send no token over plain HTTP, so they are system:anonymous here; add --tls")
 	}
@@ -132,8 +148,8 @@ func (c *serveCommand) printNextSteps(w io.Writer, url, kubeconfig string, repli
 			log = "fakeapi log"
 		}
 	}
-	for _, r := range replicas {
-		fmt.Fprintf(w, "replica %-4d%s\n", r.number, strings.TrimSpace(r.url+" "+r.kubeconfig))
+	for _, o := range others {
+		fmt.Fprintf(w, "%-12s%s\n", o.label, strings.TrimSpace(o.url+" "+o.text))
 	}
 	if c.control {
 		name := "page"

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	kubeconfigfile "github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -87,6 +88,60 @@ func TestServeReplicas(t *testing.T) {
 	written, err := os.ReadFile(strings.TrimSuffix(kubeconfig, ".kubeconfig") + "-2.kubeconfig")
 	require.NoError(t, err)
 	assert.Contains(t, string(written), second["url"])
+}
+
+// Clusters have a server each. One kubeconfig has a context for each of them, and one output.
+func TestServeClusters(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "fake.kubeconfig")
+	faults := filepath.Join(t.TempDir(), "faults.yaml")
+	require.NoError(t, os.WriteFile(faults, []byte("{in: west, resource: pods, code: 503}"), 0o600))
+	usage := filepath.Join(t.TempDir(), "usage.json")
+	input := `{apiVersion: v1, kind: ConfigMap, metadata: {name: both}}`
+	s := startWithInput(t, input, "serve", "--clusters", "east,west", "--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig, "--faults", faults,
+		"--objects", "-", "--usage", usage, "--manual-clock", "2030-01-01T00:00:00Z")
+	contexts := map[string]*server{}
+	for _, name := range []string{"east", "west"} {
+		c, err := kubeconfigfile.Load(t.Context(), kubeconfig, name)
+		require.NoError(t, err)
+		contexts[name] = &server{url: c.URL}
+	}
+	current, err := kubeconfigfile.Load(t.Context(), kubeconfig, "")
+	require.NoError(t, err)
+	assert.Equal(t, s.url, current.URL)
+	assert.Equal(t, s.url, contexts["east"].url)
+	for name, c := range contexts {
+		code, _ := c.do(t, "POST", "/api/v1/namespaces/default/configmaps", "", fmt.Sprintf(`{"metadata":{"name":%q}}`, name))
+		assert.Equal(t, http.StatusCreated, code)
+		for _, other := range []string{"east", "west", "both"} {
+			want := http.StatusNotFound
+			if other == name || other == "both" {
+				want = http.StatusOK
+			}
+			code, _ := c.do(t, "GET", "/api/v1/namespaces/default/configmaps/"+other, "", "")
+			assert.Equal(t, want, code, "%s in %s", other, name)
+		}
+	}
+	code, _ := contexts["east"].do(t, "GET", "/api/v1/pods", "", "")
+	assert.Equal(t, http.StatusOK, code)
+	code, _ = contexts["west"].do(t, "GET", "/api/v1/pods", "", "")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	code, _ = contexts["west"].do(t, "POST", "/debug/fakeapi/clock", "", `{"advance":"1m"}`)
+	assert.Equal(t, http.StatusOK, code)
+	_, clock := contexts["east"].do(t, "GET", "/debug/fakeapi/clock", "", "")
+	assert.Equal(t, "2030-01-01T00:01:00Z", clock["now"])
+
+	s.cancel()
+	require.Equal(t, 0, <-s.code)
+	assert.Contains(t, s.stderr.String(), fmt.Sprintf("cluster     %s kubectl --context west\n", contexts["west"].url))
+	text, err := os.ReadFile(usage)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"count":2,"example":"POST /api/v1/namespaces/default/configmaps"`, "the usage of both")
+}
+
+func TestServeClustersAndReplicas(t *testing.T) {
+	var stderr strings.Builder
+	assert.Equal(t, 2, run(t.Context(), []string{"serve", "--clusters", "a,b", "--replicas", "2"}, strings.NewReader(""), io.Discard, &stderr))
+	assert.Contains(t, stderr.String(), "--replicas and --clusters exclude each other")
 }
 
 // An open watch does not delay the end of the server.

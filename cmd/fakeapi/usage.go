@@ -46,7 +46,7 @@ not granted, or is granted and was never asked. Findings say what is better aske
   fakeapi usage /tmp/usage --user-agent 'manager/*' --roles config/rbac`,
 		SuggestFor: []string{"rbac", "roles", "audit2rbac", "permissions"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.inputs, c.out = inputFS{cmd.InOrStdin()}, cmd.OutOrStdout()
+			c.inputs, c.out = newInputs(cmd.InOrStdin()), cmd.OutOrStdout()
 			return c.run(args)
 		},
 	}
