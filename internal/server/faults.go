@@ -13,24 +13,24 @@ func (r *request) meetsFaults() bool {
 	return (r.Verb == "watch" || r.server.faults.Active()) && !r.isControl()
 }
 
-// faultless answers a request that the faults let through.
-type faultless struct{ request *request }
+// A backend answers a request that the faults let through.
+type backend struct{ request *request }
 
-var _ fault.Backend = faultless{}
+var _ fault.Backend = backend{}
 
 // Serve implements [fault.Backend].
-func (f faultless) Serve(w http.ResponseWriter, hr *http.Request) {
-	f.through(w, hr, (*request).respond)
+func (b backend) Serve(w http.ResponseWriter, hr *http.Request) {
+	b.serveThrough(w, hr, (*request).respond)
 }
 
 // Fail implements [fault.Backend].
-func (f faultless) Fail(w http.ResponseWriter, hr *http.Request, st *status.Status) {
-	f.through(w, hr, func(r *request) { r.fail(st) })
+func (b backend) Fail(w http.ResponseWriter, hr *http.Request, st *status.Status) {
+	b.serveThrough(w, hr, func(r *request) { r.fail(st) })
 }
 
-// through answers through a writer that a fault has wrapped around the client's.
-func (f faultless) through(w http.ResponseWriter, hr *http.Request, answer func(*request)) {
-	r, before := f.request, f.request.w
+// serveThrough answers through a writer that a fault has wrapped around the client's.
+func (b backend) serveThrough(w http.ResponseWriter, hr *http.Request, answer func(*request)) {
+	r, before := b.request, b.request.w
 	r.http, r.w = hr, &response{ResponseWriter: w}
 	defer func() {
 		before.failure, before.panic, before.answered = r.w.failure, r.w.panic, r.w.answered

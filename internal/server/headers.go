@@ -56,8 +56,8 @@ func (r *request) classify() {
 	}
 }
 
-// unsniffed returns err, whose answer tells browsers not to guess its media type.
-func (r *request) unsniffed(err error) error {
+// withNoSniff returns err, whose answer tells browsers not to guess its media type.
+func (r *request) withNoSniff(err error) error {
 	r.w.Header().Set("X-Content-Type-Options", "nosniff")
 	return err
 }

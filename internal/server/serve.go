@@ -74,7 +74,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	defer r.webSocket()()
 	if r.meetsFaults() {
-		s.faults.Serve(r.w, &fault.Request{HTTP: r.http, Route: r.Route}, faultless{r})
+		s.faults.Serve(r.w, &fault.Request{HTTP: r.http, Route: r.Route}, backend{r})
 		return
 	}
 	r.respond()
@@ -104,7 +104,7 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	if err := r.impersonate(); err != nil {
-		return r.unsniffed(err)
+		return r.withNoSniff(err)
 	}
 	r.classify()
 	leave, err := r.enter()
@@ -113,7 +113,7 @@ func (r *request) serve() (err error) {
 	}
 	defer leave()
 	if err := r.authorize(); err != nil {
-		return r.unsniffed(err)
+		return r.withNoSniff(err)
 	}
 	if r.isControl() {
 		return r.serveControl()

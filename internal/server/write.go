@@ -426,13 +426,13 @@ func (r *request) readBody() ([]byte, error) {
 	case len(body) > maxBody:
 		return nil, bodyTooLarge()
 	case err != nil:
-		return nil, r.unread(err)
+		return nil, r.bodyError(err)
 	}
 	return body, nil
 }
 
-// unread returns the error for a body that was not read to its end.
-func (r *request) unread(err error) error {
+// bodyError returns the error for a body that was not read to its end.
+func (r *request) bodyError(err error) error {
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):

@@ -38,7 +38,7 @@ type DecodeOptions struct {
 	// identified is set to fail with errOtherCase for a kind or apiVersion in another case.
 	identified bool
 
-	anew bool // see prototypeMatch
+	skipComplete bool // see prototypeMatch
 }
 
 // A fieldSet is the value of a fieldsV1 at a place of a document, which need not be checked.
@@ -80,13 +80,13 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
 	d.integers, d.maxName = o.Integers, o.MaxName
 	d.untyped = o.untyped.reader()
-	d.prototype.Prototypes, d.prototype.anew = o.Prototypes, o.anew
+	d.prototype.Prototypes, d.prototype.skipComplete = o.Prototypes, o.skipComplete
 	d.live.begin(t, o.Live)
 
 	v, ok := d.value(t.root, nil)
 	switch d.failure {
 	case errOtherMembers:
-		o.anew = true
+		o.skipComplete = true
 		return t.decode(data, o)
 	case errSharedAgain:
 		o.Live = nil
@@ -108,8 +108,8 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	if d.saved != nil {
 		return nil, nil, d.saved
 	}
-	if m := &d.prototype; m.from != nil {
-		m.Found = m.from
+	if m := &d.prototype; m.candidate != nil {
+		m.Found = m.candidate
 	} else if m.Prototypes != nil && len(m.texts) > 0 && d.strict && len(d.fieldErrors) == 0 {
 		m.Found = m.find()
 	}

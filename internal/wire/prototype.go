@@ -55,11 +55,11 @@ type Prototypes struct {
 
 // A prototypeMatch compares the members of the root of a document with Prototypes.
 type prototypeMatch struct {
-	*Prototypes              // nil if the document can have none
-	anew        bool         // complete ones are not compared
-	from        *Prototype   // the complete one that has the members up to now, nil if there is none
-	known       int          // how many members were those of from
-	texts       []memberText // of the members that were not
+	*Prototypes               // nil if the document can have none
+	skipComplete bool         // complete ones are not compared
+	candidate    *Prototype   // the complete one that has the members up to now, nil if there is none
+	known        int          // how many members were those of candidate
+	texts        []memberText // of the members that were not
 }
 
 // errOtherMembers is the error of a document that has the first member of a complete Prototype,
@@ -69,7 +69,7 @@ var errOtherMembers = errors.New("not all members of the prototype")
 // knownMember consumes the value of a field of the root if a complete Prototype has it. again says
 // that the document had the field before. ok is false if that ends decoding.
 func (m *prototypeMatch) knownMember(d *decoder, field int, again bool) (known, ok bool) {
-	if m.anew || len(m.texts) > 0 {
+	if m.skipComplete || len(m.texts) > 0 {
 		return false, true
 	}
 	d.space()
@@ -77,7 +77,7 @@ func (m *prototypeMatch) knownMember(d *decoder, field int, again bool) (known, 
 	found := !again && m.choose(func(p *Prototype) bool { return m.known < len(p.texts) && p.texts[m.known].begins(field, rest) })
 	switch {
 	case found:
-		d.pos += len(m.from.texts[m.known].text)
+		d.pos += len(m.candidate.texts[m.known].text)
 		m.known++
 		return true, true
 	case m.known == 0:
@@ -87,14 +87,14 @@ func (m *prototypeMatch) knownMember(d *decoder, field int, again bool) (known, 
 	return false, false
 }
 
-// choose sets from to a complete Prototype that has the members up to now and for which fits
+// choose sets candidate to a complete Prototype that has the members up to now and for which fits
 // returns true, and reports whether there is one.
 func (m *prototypeMatch) choose(fits func(*Prototype) bool) bool {
 	i := slices.IndexFunc(m.Known, func(p *Prototype) bool {
-		return p.IsComplete() && fits(p) && (m.known == 0 || slices.Equal(p.texts[:m.known], m.from.texts[:m.known]))
+		return p.IsComplete() && fits(p) && (m.known == 0 || slices.Equal(p.texts[:m.known], m.candidate.texts[:m.known]))
 	})
 	if i >= 0 {
-		m.from = m.Known[i]
+		m.candidate = m.Known[i]
 	}
 	return i >= 0
 }
@@ -123,7 +123,7 @@ func (m *prototypeMatch) end(d *decoder, obj map[string]any) (ok bool) {
 		d.failure = errOtherMembers
 		return false
 	}
-	object.CopyMembers(obj, m.from.members.Map())
+	object.CopyMembers(obj, m.candidate.members.Map())
 	return true
 }
 
