@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
 )
 
@@ -75,14 +76,22 @@ func runOnce(t *testing.T, test Test, options []fakeapi.Option) outcome {
 	return out
 }
 
-// history returns the writes of a server.
+// history returns the writes of a server, and of the other clusters if there are several.
 func history(t *testing.T, srv *fakeapi.Server) string {
 	t.Helper()
+	servers := []*fakeapi.Server{srv}
+	for _, name := range clusters.Names(srv) {
+		if other := clusters.Get(srv, name); other != srv {
+			servers = append(servers, other)
+		}
+	}
 	var b strings.Builder
-	for _, write := range srv.Writes(0) {
-		line, err := json.Marshal(write)
-		require.NoError(t, err)
-		fmt.Fprintf(&b, "%s\n", line)
+	for _, srv := range servers {
+		for _, write := range srv.Writes(0) {
+			line, err := json.Marshal(write)
+			require.NoError(t, err)
+			fmt.Fprintf(&b, "%s\n", line)
+		}
 	}
 	return b.String()
 }

@@ -1,0 +1,115 @@
+// Package multicluster has a controller of several clusters that leaves something behind when one
+// of them is out of reach, and its fixed version. It is built with multicluster-runtime.
+//
+// A user of the cluster hub creates a ConfigMap with a label that names a region. The controller
+// keeps a copy of it in the cluster of that region, and deletes the copy elsewhere when the region
+// changes. An annotation in the hub says where the copy is.
+//
+// The buggy controller changes the annotation first. If it then cannot delete the old copy, because
+// the cluster is out of reach or because it crashes, it does not know of it any more. The fixed
+// controller changes the annotation when nothing is left to do.
+package multicluster
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
+	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+)
+
+const (
+	// RegionLabel names the cluster in which the user wants a ConfigMap.
+	RegionLabel = "example.com/region"
+	// PlacedAnnotation names the cluster that has the copy.
+	PlacedAnnotation = "example.com/placed-in"
+)
+
+// Scheme returns the types that the controller uses.
+func Scheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	if err := corev1.AddToScheme(s); err != nil {
+		panic(err) // unreachable: the types are known
+	}
+	return s
+}
+
+// A Placer reconciles the ConfigMaps of the hub.
+type Placer struct {
+	manager mcmanager.Manager
+	// RecordLast changes the annotation when nothing is left to do.
+	RecordLast bool
+}
+
+// SetUp adds the controller to a manager, whose local cluster is the hub.
+func (p *Placer) SetUp(m mcmanager.Manager, options mccontroller.Options) error {
+	p.manager = m
+	labelled := predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[RegionLabel] != "" })
+	return mcbuilder.ControllerManagedBy(m).Named("placer").WithOptions(options).
+		For(&corev1.ConfigMap{}, mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false), mcbuilder.WithPredicates(labelled)).
+		Complete(p)
+}
+
+// Reconcile moves the copy of a ConfigMap to the cluster of its region.
+func (p *Placer) Reconcile(ctx context.Context, req mcreconcile.Request) (ctrl.Result, error) {
+	hub := p.manager.GetLocalManager().GetClient()
+	source := &corev1.ConfigMap{}
+	if err := hub.Get(ctx, req.NamespacedName, source); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	from, to := source.Annotations[PlacedAnnotation], source.Labels[RegionLabel]
+	if from == to {
+		return ctrl.Result{}, nil
+	}
+	steps := []func() error{
+		func() error { return p.record(ctx, source, to) },
+		func() error { return p.put(ctx, source, to) },
+		func() error { return p.remove(ctx, source, from) },
+	}
+	if p.RecordLast {
+		steps = append(steps[1:], steps[0])
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return ctrl.Result{}, nil
+}
+
+// record writes to the hub where the copy of a ConfigMap is.
+func (p *Placer) record(ctx context.Context, source *corev1.ConfigMap, cluster string) error {
+	changed := source.DeepCopy()
+	metav1.SetMetaDataAnnotation(&changed.ObjectMeta, PlacedAnnotation, cluster)
+	return p.manager.GetLocalManager().GetClient().Update(ctx, changed)
+}
+
+// put creates the copy in a cluster, unless it exists.
+func (p *Placer) put(ctx context.Context, source *corev1.ConfigMap, cluster string) error {
+	c, err := p.manager.GetCluster(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	desired := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: source.Name}, Data: source.Data}
+	return client.IgnoreAlreadyExists(c.GetClient().Create(ctx, desired))
+}
+
+// remove deletes the copy in a cluster, if there is one. "" is none.
+func (p *Placer) remove(ctx context.Context, source *corev1.ConfigMap, cluster string) error {
+	if cluster == "" {
+		return nil
+	}
+	c, err := p.manager.GetCluster(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	gone := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: source.Namespace, Name: source.Name}}
+	return client.IgnoreNotFound(c.GetClient().Delete(ctx, gone))
+}
