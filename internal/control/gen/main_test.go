@@ -22,3 +22,34 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 }
+
+// A field whose name is a keyword of Python is in a base of the class.
+func TestPythonKeywords(t *testing.T) {
+	var b bytes.Buffer
+	text := &schema{Type: "string"}
+	pythonType(&b, "Path", &schema{
+		Description: "A Path is a path.",
+		Required:    []string{"from"},
+		Properties:  object[*schema]{{"from", text}, {"in", &schema{Type: "string", Description: "The place."}}, {"to", text}},
+	})
+	want := `
+_Keywords_Path = TypedDict("_Keywords_Path", {"from": str}, total=True)
+
+
+class _Path(_Keywords_Path, TypedDict):
+    """A Path is a path."""
+
+
+# The place.
+_KeywordsPath = TypedDict("_KeywordsPath", {"in": str}, total=False)
+
+
+class Path(_KeywordsPath, _Path, total=False):
+    """A Path is a path."""
+    to: str
+
+`
+	if got := b.String(); got != want {
+		t.Errorf("got %s", got)
+	}
+}

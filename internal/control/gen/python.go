@@ -44,13 +44,29 @@ class Send(Protocol):
 	return b.Bytes()
 }
 
-// pythonType writes a TypedDict.
+// pythonType writes a TypedDict. A class cannot have fields whose names are keywords of Python. They are in
+// another TypedDict, which is a base of the class.
 func pythonType(b *bytes.Buffer, name string, s *schema) {
 	class := func(name, base string, required bool) {
+		var keywords []string
+		var comments strings.Builder
+		for _, f := range s.Properties {
+			if slices.Contains(s.Required, f.name) == required && slices.Contains(pythonKeywords, f.name) {
+				keywords = append(keywords, fmt.Sprintf("%q: %s", f.name, pythonName(f.value)))
+				if f.value.Description != "" {
+					fmt.Fprintf(&comments, "# %s\n", wrap(f.value.Description, "# "))
+				}
+			}
+		}
+		if keywords != nil {
+			of := "_Keywords" + name
+			fmt.Fprintf(b, "\n%s%s = TypedDict(%q, {%s}, total=%s)\n\n", comments.String(), of, of, strings.Join(keywords, ", "), map[bool]string{true: "True", false: "False"}[required])
+			base = of + ", " + base
+		}
 		fmt.Fprintf(b, "\nclass %s(%s):\n", name, base)
 		fmt.Fprintf(b, "    \"\"\"%s\"\"\"\n", wrap(cmp.Or(s.Description, "Fields that are always there."), "    "))
 		for _, f := range s.Properties {
-			if slices.Contains(s.Required, f.name) == required {
+			if slices.Contains(s.Required, f.name) == required && !slices.Contains(pythonKeywords, f.name) {
 				if f.value.Description != "" {
 					fmt.Fprintf(b, "    # %s\n", wrap(f.value.Description, "    # "))
 				}
@@ -106,11 +122,14 @@ func pythonName(s *schema) string {
 
 var capital = regexp.MustCompile(`([a-z])([A-Z])`)
 
+var pythonKeywords = strings.Fields(`False None True and as assert async await break class continue def del elif else except
+	finally for from global if import in is lambda nonlocal not or pass raise return try while with yield`)
+
 // snake returns a name with words separated by underscores, and with one at its end if
 // it is a keyword of Python.
 func snake(name string) string {
-	if name == "from" {
-		return "from_"
+	if slices.Contains(pythonKeywords, name) {
+		return name + "_"
 	}
 	return strings.ToLower(capital.ReplaceAllString(strings.ReplaceAll(name, "API", "Api"), "${1}_$2"))
 }

@@ -785,7 +785,13 @@ class ResourceLag(_ResourceLag, total=False):
     frozen: bool
 
 
-class Fault(TypedDict, total=False):
+# in is the name of the cluster that has the fault, if the server is one of several clusters; see
+# package clusters. "" is the cluster into which it is injected: all clusters for the faults of
+# options and files that several clusters have.
+_KeywordsFault = TypedDict("_KeywordsFault", {"in": str}, total=False)
+
+
+class Fault(_KeywordsFault, TypedDict, total=False):
     """A Fault makes requests fail, wait or break, on purpose. The matcher fields say which requests,
     watches or webhook calls it can hit; skip, times, probability and lifetime bound how often it
     hits them; at says when; the effect fields say what happens. Response faults (delay, code,
@@ -797,10 +803,6 @@ class Fault(TypedDict, total=False):
     strings: "1.5s"."""
     # id identifies the fault in lists and logs. If it is empty, the server assigns a number.
     id: str
-    # in is the name of the cluster that has the fault, if the server is one of several clusters;
-    # see package clusters. "" is the cluster into which it is injected: all clusters for the faults
-    # of options and files that several clusters have.
-    in: str
     # verb matches the verb of the request: get, list, watch, create, update, patch, delete or
     # deletecollection. verb, resource, namespace and name each take several patterns, separated by
     # commas. in every pattern * matches any characters. An empty field matches every request.
