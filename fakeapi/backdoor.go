@@ -26,8 +26,18 @@ func (b back) Cluster(name string) any {
 
 func (b back) ClusterNames() []string { return b.clusterNames() }
 
-func (b back) NewFrontEnd(wrap func(http.Handler) http.Handler) (any, error) {
+func (b back) NewFrontEnd(wrap func(cluster string, next http.Handler) http.Handler) (any, error) {
 	return b.newFrontEnd(wrap)
+}
+
+func (b back) WriteOrders(from int64) map[int64]int64 {
+	out := map[int64]int64{}
+	for _, e := range b.api.Cluster().Journal().Transactions() {
+		if revision := int64(e.What.Revision); revision >= from {
+			out[revision] = e.Order
+		}
+	}
+	return out
 }
 
 func (b back) RunControllers(ctx context.Context) error { return b.api.Controllers().RunDue(ctx) }

@@ -21,7 +21,7 @@ func TestNewFrontEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := fakeapi.Start(t, options...)
 			var passed int
-			started, err := backdoor.Of(srv).NewFrontEnd(func(next http.Handler) http.Handler {
+			started, err := backdoor.Of(srv).NewFrontEnd(func(_ string, next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					passed++
 					next.ServeHTTP(w, r)

@@ -6,8 +6,10 @@
 // changes. An annotation in the hub says where the copy is.
 //
 // The buggy controller changes the annotation first. If it then cannot delete the old copy, because
-// the cluster is out of reach or because it crashes, it does not know of it any more. The fixed
-// controller changes the annotation when nothing is left to do.
+// the cluster is out of reach or because it crashes, it does not know of it any more. It looks as if
+// it were enough to change the annotation last, and a test with a partition passes then. But if the
+// user changes the region back before the controller has done so, a copy remains in the other
+// cluster. The fixed controller does not rely on the annotation: it looks after all clusters.
 package multicluster
 
 import (
@@ -41,11 +43,23 @@ func Scheme() *runtime.Scheme {
 	return s
 }
 
+// A Version is one of the versions of the controller.
+type Version int
+
+const (
+	// RecordsFirst changes the annotation, and then the copies.
+	RecordsFirst Version = iota
+	// RecordsLast changes the copies that the annotation tells of, and then the annotation.
+	RecordsLast
+	// Everywhere changes the copies in all clusters, and then the annotation.
+	Everywhere
+)
+
 // A Placer reconciles the ConfigMaps of the hub.
 type Placer struct {
+	Version Version
+	Regions []string // the names of the other clusters
 	manager mcmanager.Manager
-	// RecordLast changes the annotation when nothing is left to do.
-	RecordLast bool
 }
 
 // SetUp adds the controller to a manager, whose local cluster is the hub.
@@ -65,23 +79,33 @@ func (p *Placer) Reconcile(ctx context.Context, req mcreconcile.Request) (ctrl.R
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	from, to := source.Annotations[PlacedAnnotation], source.Labels[RegionLabel]
-	if from == to {
+	if from == to && p.Version != Everywhere {
 		return ctrl.Result{}, nil
 	}
-	steps := []func() error{
-		func() error { return p.record(ctx, source, to) },
-		func() error { return p.put(ctx, source, to) },
-		func() error { return p.remove(ctx, source, from) },
+	leave := []string{from}
+	if p.Version == Everywhere {
+		leave = p.Regions
 	}
-	if p.RecordLast {
-		steps = append(steps[1:], steps[0])
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
+	if p.Version == RecordsFirst {
+		if err := p.record(ctx, source, to); err != nil {
 			return ctrl.Result{}, err
 		}
 	}
-	return ctrl.Result{}, nil
+	if err := p.put(ctx, source, to); err != nil {
+		return ctrl.Result{}, err
+	}
+	for _, region := range leave {
+		if region == to || region == "" {
+			continue
+		}
+		if err := p.remove(ctx, source, region); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	if p.Version == RecordsFirst || from == to {
+		return ctrl.Result{}, nil
+	}
+	return ctrl.Result{}, p.record(ctx, source, to)
 }
 
 // record writes to the hub where the copy of a ConfigMap is.
@@ -101,11 +125,8 @@ func (p *Placer) put(ctx context.Context, source *corev1.ConfigMap, cluster stri
 	return client.IgnoreAlreadyExists(c.GetClient().Create(ctx, desired))
 }
 
-// remove deletes the copy in a cluster, if there is one. "" is none.
+// remove deletes the copy in a cluster, if there is one.
 func (p *Placer) remove(ctx context.Context, source *corev1.ConfigMap, cluster string) error {
-	if cluster == "" {
-		return nil
-	}
 	c, err := p.manager.GetCluster(ctx, cluster)
 	if err != nil {
 		return err

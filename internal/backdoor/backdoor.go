@@ -27,13 +27,19 @@ type Server interface {
 
 	// NewFrontEnd starts another front end of the server, a *fakeapi.Server: with a URL, a
 	// transport and connections of its own, and with the state, the clock, the faults, the watch
-	// caches and the story of the server. Its clients pass through wrap.
+	// caches and the story of the server. Its clients pass through wrap. Of several clusters, it starts a
+	// front end of each, and returns that of the cluster whose server New or Fork has returned. Of a
+	// replica, it takes the replica for its cluster.
 	//
 	// Closing the front end refuses its clients and ends their connections; the server and its
 	// other front ends continue. It simulates the end of a client in the middle of what it does:
 	// whatever the client still tries does not reach the server. The caller must close the
 	// front end before the server.
-	NewFrontEnd(wrap func(http.Handler) http.Handler) (any, error)
+	NewFrontEnd(wrap func(cluster string, next http.Handler) http.Handler) (any, error)
+
+	// WriteOrders returns, by their revisions, the places of the newest writes from a revision on in the
+	// order that all clusters share.
+	WriteOrders(from int64) map[int64]int64
 
 	// RunControllers does what the controllers of the server have to do at the server's time,
 	// and returns when nothing of it is left, or when ctx ends. Without it they do the same a

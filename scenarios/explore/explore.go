@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/printable"
 )
@@ -188,6 +189,9 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	x.began = time.Now()
 	x.deadline = x.began.Add(limit)
 	if s.Real != "" {
+		if clusters.Names(base) != nil {
+			return nil, errors.New("explore: a real server is one cluster, and the system has several")
+		}
 		if x.real, err = connect(ctx, s.Real, base, s.logf); err != nil {
 			return nil, err
 		}

@@ -108,7 +108,7 @@ func (s *supervisor) live() (crashed bool) {
 	s.mu.Lock()
 	s.current = i
 	s.mu.Unlock()
-	front, err := s.trial.frontEnd(func(next http.Handler) http.Handler { return s.trial.gate(i, next) })
+	front, err := s.trial.frontEnd(func(cluster string, next http.Handler) http.Handler { return s.trial.gate(i, cluster, next) })
 	if err != nil {
 		s.exit(err.Error(), false)
 		return false

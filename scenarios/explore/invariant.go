@@ -25,21 +25,31 @@ type State struct {
 
 	run     *stateReader
 	changes []change // of the revision
+	in      string   // the cluster, "" for all
+}
+
+// In returns the state of one of several clusters.
+func (s State) In(cluster string) State {
+	s.in = cluster
+	return s
 }
 
 // A stateReader has the objects at one revision of a run after the other.
 type stateReader struct {
-	before func(resource string) []fakeapi.Object // the objects from before the run
+	before func(resource string) map[objectKey]fakeapi.Object // the objects from before the run
 	live   map[string]map[objectKey]fakeapi.Object
 }
 
 // List returns the objects of a resource, such as "pods" or "deployments.apps", in the
-// order of namespaces and names. They must not be changed.
+// order of namespaces and names, of all clusters if there are several; see In. They must not be
+// changed.
 func (s State) List(resource string) []fakeapi.Object {
 	objects := s.run.resource(resource)
 	out := make([]fakeapi.Object, 0, len(objects))
 	for _, key := range sortedKeys(objects, nil) {
-		out = append(out, objects[key])
+		if s.in == "" || s.in == key.in {
+			out = append(out, objects[key])
+		}
 	}
 	return out
 }
@@ -47,10 +57,7 @@ func (s State) List(resource string) []fakeapi.Object {
 // resource returns the objects of a resource.
 func (r *stateReader) resource(resource string) map[objectKey]fakeapi.Object {
 	if r.live[resource] == nil {
-		r.live[resource] = map[objectKey]fakeapi.Object{}
-		for _, o := range r.before(resource) {
-			r.live[resource][objectKey{resource, o.Namespace(), o.Name()}] = o
-		}
+		r.live[resource] = r.before(resource)
 	}
 	return r.live[resource]
 }

@@ -10,11 +10,15 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// An objectKey identifies an object of a server.
-type objectKey struct{ resource, namespace, name string }
+// An objectKey identifies an object. in is the cluster, if there are several.
+type objectKey struct{ resource, namespace, name, in string }
 
 func (k objectKey) String() string {
-	return fmt.Sprintf("%s %s", k.resource, strings.Trim(k.namespace+"/"+k.name, "/"))
+	text := fmt.Sprintf("%s %s", k.resource, strings.Trim(k.namespace+"/"+k.name, "/"))
+	if k.in != "" {
+		text += " in " + k.in
+	}
+	return text
 }
 
 // nameOf returns the name of an object, or its prefix with * if the server has generated
@@ -29,7 +33,7 @@ func (t *trial) nameOf(k objectKey) string {
 	if known {
 		return name
 	}
-	o := t.target.object(k.resource, k.namespace, k.name, 0)
+	o := t.target.object(k, 0)
 	if o == nil {
 		return k.name // of an object that is about to be created, or is gone
 	}

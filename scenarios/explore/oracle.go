@@ -160,7 +160,7 @@ func (s *System) excepts(oracle Oracle, key objectKey, field string) bool {
 	for _, e := range s.Ignore {
 		covered := e.Field == "" || field != "" && (field == e.Field || strings.HasPrefix(field, e.Field+"."))
 		if covered && (e.Oracle == "" || e.Oracle == oracle) &&
-			matches(e.Resource, key.resource) && matches(e.Namespace, key.namespace) && matches(e.Name, key.name) {
+			matches(e.Cluster, key.in) && matches(e.Resource, key.resource) && matches(e.Namespace, key.namespace) && matches(e.Name, key.name) {
 			return true
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 // An outcome is what a trial has come to.
 type outcome struct {
-	before    func(resource string) []fakeapi.Object // the objects from before the run
+	before    func(resource string) map[objectKey]fakeapi.Object // the objects from before the run
 	plan      Plan
 	fired     []bool // the decisions of the plan that were made
 	unmade    []Unmade
@@ -96,13 +96,16 @@ type change struct {
 	client   string
 	user     string
 	manager  string // field manager of the write
+	in       string // the cluster, if there are several
 	cluster  bool   // a controller of the cluster has made it; set by summarize
 	system   bool   // the system has made it; set by summarize
 	what     journal.Change
 	object   fakeapi.Object // nil for a deletion
 }
 
-func (c *change) key() objectKey { return objectKey{c.what.Resource, c.what.Namespace, c.what.Name} }
+func (c *change) key() objectKey {
+	return objectKey{c.what.Resource, c.what.Namespace, c.what.Name, c.in}
+}
 
 // harvest reads the changes that were made since the last call, before compaction removes
 // them. It returns the newest revision whose changes are read.
@@ -111,10 +114,10 @@ func (t *trial) harvest() (revision int64) {
 	defer t.mu.Unlock()
 	for _, w := range t.target.writes(t.next) {
 		t.next = w.Revision + 1
-		for _, c := range progress(w) {
-			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, manager: w.Writer.Manager, what: c}
+		for _, c := range progress(w.Write) {
+			h := change{revision: w.Revision, time: w.Time, client: clientOf(w.Writer.UserAgent), user: w.Writer.User, manager: w.Writer.Manager, in: w.in, what: c}
 			if c.Type != journal.Deleted {
-				h.object = t.target.object(c.Resource, c.Namespace, c.Name, w.Revision) // nil if it was compacted by someone else
+				h.object = t.target.object(h.key(), w.Revision) // nil if it was compacted by someone else
 			}
 			t.changes = append(t.changes, h)
 		}
@@ -366,6 +369,9 @@ func (o *outcome) workloadChanges() []*change {
 
 func hashOf(key objectKey, text string) uint64 {
 	h := fnv.New64a()
+	if key.in != "" {
+		fmt.Fprintf(h, "%s\x00", key.in)
+	}
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%s", key.resource, key.namespace, key.name, text)
 	return h.Sum64()
 }

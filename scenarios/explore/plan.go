@@ -39,13 +39,18 @@ const (
 	// Compact ends a watch before an event is sent, and removes the history that the
 	// watch would continue from.
 	Compact Action = "compact"
+	// Partition cuts the system off from the cluster of the point for Pace.Hold, and not from the
+	// others: a write is not served, an event is withheld. It is for systems of several clusters.
+	Partition Action = "partition"
 )
 
 // actions are all actions, in the order in which they are tried first.
-var actions = []Action{Crash, Hold, CrashAfter, Expire, Rewind, Delay, Lose, Stop, Conflict, Compact}
+var actions = []Action{Crash, Hold, CrashAfter, Expire, Rewind, Delay, Lose, Stop, Conflict, Compact, Partition}
 
 // A Point is a moment of a run at which a decision can be made.
 type Point struct {
+	// Cluster is the name of the cluster, if the system has several.
+	Cluster string `json:"cluster,omitempty"`
 	// Client is the user agent of the client, without what follows the first space.
 	Client string `json:"client"`
 	// Verb is the verb of the request; watch for a delivery.
@@ -81,6 +86,9 @@ func (p Point) String() string {
 	if p.Event != "" {
 		preposition = "to"
 	}
+	if p.Cluster != "" {
+		object += " in " + p.Cluster
+	}
 	return fmt.Sprintf("the %s %s of %s%s %s %s", ordinal(p.Nth), what, p.Resource, object, preposition, p.Client)
 }
 
@@ -110,6 +118,15 @@ func (p Point) isWrite() bool {
 
 // actions returns what can be decided at the point.
 func (p Point) actions() []Action {
+	out := p.actionsOfOne()
+	if p.Cluster != "" && len(out) > 1 { // not at a list
+		out = append(out, Partition)
+	}
+	return out
+}
+
+// actionsOfOne is actions for a system of one cluster.
+func (p Point) actionsOfOne() []Action {
 	switch {
 	case p.Event != "":
 		return []Action{Crash, Hold, Delay, Expire, Rewind, Stop, Compact}
@@ -143,7 +160,8 @@ func (p Point) sort() string {
 }
 
 // touches reports whether two points concern the same object, or, if one of them has no
-// name, objects of the same resource and namespace.
+// name, objects of the same resource and namespace. Objects of several clusters with the same name
+// are the same: one is often a copy of the other.
 func (p Point) touches(other Point) bool {
 	a, _, _ := strings.Cut(p.Resource, "/")
 	b, _, _ := strings.Cut(other.Resource, "/")

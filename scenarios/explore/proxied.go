@@ -60,7 +60,7 @@ func (r *realCluster) newTarget() (*proxied, error) {
 	}
 	r.mu.Unlock()
 	if _, err = x.inject(faults.Fault{Verb: "create,update,patch,delete,deletecollection", At: faults.AfterCommit, Do: x.author}); err == nil {
-		x.workers, err = x.frontEnd(func(next http.Handler) http.Handler { return next })
+		x.workers, err = x.frontEnd(func(_ string, next http.Handler) http.Handler { return next })
 	}
 	if err != nil {
 		front.Close()
@@ -80,10 +80,10 @@ func (x *proxied) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (x *proxied) users() *fakeapi.Server { return x.workers }
 
-func (x *proxied) frontEnd(gate func(next http.Handler) http.Handler) (*fakeapi.Server, error) {
+func (x *proxied) frontEnd(gate wrapper) (*fakeapi.Server, error) {
 	serve := x.faults.Handler(x)
-	return frontEndOf(x.front, func(http.Handler) http.Handler {
-		gated := gate(serve)
+	return frontEndOf(x.front, func(cluster string, _ http.Handler) http.Handler {
+		gated := gate(cluster, serve)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			x.asked.Store(time.Now().UnixNano())
 			gated.ServeHTTP(w, r)
@@ -106,7 +106,7 @@ func (x *proxied) author(p *faults.Point) {
 		return
 	}
 	resource, _, _ := strings.Cut(p.Resource, "/")
-	key := objectKey{resource, p.Namespace, p.Name}
+	key := objectKey{resource: resource, namespace: p.Namespace, name: p.Name}
 	if resource == "namespaces" {
 		key.namespace = ""
 	}
@@ -132,12 +132,12 @@ func (x *proxied) author(p *faults.Point) {
 
 // writerOf returns who has made a change, the zero Writer if it did not come through the proxy.
 func (x *proxied) writerOf(o *observation) (w journal.Writer, ok bool) {
-	key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name}
+	key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name, ""}
 	if o.what.Type != journal.Deleted {
 		w, ok = x.authors[version{key, o.object.ResourceVersion()}]
 		return w, ok
 	}
-	for _, k := range []objectKey{key, {key.resource, key.namespace, ""}, {key.resource, "", ""}} {
+	for _, k := range []objectKey{key, {resource: key.resource, namespace: key.namespace}, {resource: key.resource}} {
 		if w, ok = x.deleters[k]; ok {
 			return w, true
 		}
@@ -164,7 +164,7 @@ func (x *proxied) own() []trialObservation {
 	for i := range observed {
 		o := &observed[i]
 		w, ok := x.writerOf(o)
-		key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name}
+		key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name, ""}
 		if !ok && !x.touched[key] && !created[key.namespace] && !ownedBy(o.object, uids) {
 			continue
 		}
@@ -210,18 +210,17 @@ func (x *proxied) revision() int64 {
 	return x.newest
 }
 
-func (x *proxied) writes(from int64) []journal.Write {
-	var out []journal.Write
+func (x *proxied) writes(from int64) []write {
+	var out []write
 	for _, o := range x.own() {
 		if o.revision >= from {
-			out = append(out, journal.Write{Revision: o.revision, Time: o.time, Writer: o.writer, Changes: []journal.Change{o.what}})
+			out = append(out, write{Write: journal.Write{Revision: o.revision, Time: o.time, Writer: o.writer, Changes: []journal.Change{o.what}}})
 		}
 	}
 	return out
 }
 
-func (x *proxied) object(resource, namespace, name string, revision int64) fakeapi.Object {
-	key := objectKey{resource, namespace, name}
+func (x *proxied) object(key objectKey, revision int64) fakeapi.Object {
 	if key.resource == "namespaces" {
 		key.namespace = ""
 	}
@@ -246,18 +245,18 @@ func (x *proxied) known(key objectKey, revision int64) fakeapi.Object {
 	}
 	for i := len(x.observed) - 1; i >= x.first; i-- {
 		o := &x.observed[i]
-		if o.revision == revision && o.what.Type != journal.Deleted && key == (objectKey{o.what.Resource, o.what.Namespace, o.what.Name}) {
+		if o.revision == revision && o.what.Type != journal.Deleted && key == (objectKey{o.what.Resource, o.what.Namespace, o.what.Name, ""}) {
 			return o.object
 		}
 	}
 	return nil
 }
 
-func (x *proxied) before(resource string) []fakeapi.Object {
-	var out []fakeapi.Object
+func (x *proxied) before(resource string) map[objectKey]fakeapi.Object {
+	out := map[objectKey]fakeapi.Object{}
 	for key, o := range x.initial {
 		if key.resource == resource {
-			out = append(out, o)
+			out[key] = o
 		}
 	}
 	return out
@@ -287,7 +286,7 @@ func (x *proxied) refuses(do Action) string {
 	return ""
 }
 
-func (x *proxied) compact(int64) error { return errors.ErrUnsupported }
+func (x *proxied) compact(string, int64) error { return errors.ErrUnsupported }
 
 func (x *proxied) story(io.Writer) error { return nil }
 
@@ -302,7 +301,7 @@ func (x *proxied) close() error {
 	}
 	var created []objectKey
 	for _, o := range x.own() {
-		key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name}
+		key := objectKey{o.what.Resource, o.what.Namespace, o.what.Name, ""}
 		was, is := x.initial[key], x.known(key, 0)
 		switch {
 		case was != nil && (is == nil || is.ResourceVersion() != was.ResourceVersion()):
@@ -347,7 +346,7 @@ type past struct {
 // viewKey is the key of a past in the context of a request to it.
 type viewKey struct{}
 
-func (x *proxied) rewind([]faults.Fault) (view, error) { // the probes are in the same Set
+func (x *proxied) rewind(string, []faults.Fault) (view, error) { // the probes are in the same Set
 	now, err := x.present(context.Background())
 	if err != nil {
 		return nil, err
@@ -361,9 +360,9 @@ func (x *proxied) rewind([]faults.Fault) (view, error) { // the probes are in th
 	return v, err
 }
 
-func (v *past) frontEnd(gate func(next http.Handler) http.Handler) (*fakeapi.Server, error) {
-	return v.proxied.frontEnd(func(next http.Handler) http.Handler {
-		return gate(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func (v *past) frontEnd(gate wrapper) (*fakeapi.Server, error) {
+	return v.proxied.frontEnd(func(cluster string, next http.Handler) http.Handler {
+		return gate(cluster, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), viewKey{}, v)))
 		}))
 	})

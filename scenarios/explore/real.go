@@ -139,7 +139,7 @@ func (r *realCluster) follow(ctx context.Context) error {
 		}
 		for _, o := range objects {
 			obj := fakeapi.Object(object.Integers(o))
-			r.live[objectKey{name, obj.Namespace(), obj.Name()}] = obj
+			r.live[objectKey{resource: name, namespace: obj.Namespace(), name: obj.Name()}] = obj
 		}
 		r.running.Add(1)
 		go func() {
@@ -176,7 +176,7 @@ func (r *realCluster) saw(revision int64) {
 // Add implements [reflector.Sink].
 func (r *realCluster) Add(t *reflector.Type, obj map[string]any, deleted bool) {
 	o := fakeapi.Object(object.Integers(obj))
-	key := objectKey{t.String(), o.Namespace(), o.Name()}
+	key := objectKey{resource: t.String(), namespace: o.Namespace(), name: o.Name()}
 	revision, _ := strconv.ParseInt(o.ResourceVersion(), 10, 64) // an int64 in every server so far
 	what := journal.Change{Type: journal.Modified, Resource: key.resource, Namespace: key.namespace, Name: key.name}
 	r.mu.Lock()
@@ -220,7 +220,7 @@ func (r *realCluster) install(ctx context.Context) error {
 			if err != nil || c.Type == journal.Deleted {
 				continue
 			}
-			if err := r.create(ctx, objectKey{c.Resource, c.Namespace, c.Name}, o); err != nil {
+			if err := r.create(ctx, objectKey{resource: c.Resource, namespace: c.Namespace, name: c.Name}, o); err != nil {
 				return err
 			}
 		}

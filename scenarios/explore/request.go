@@ -12,6 +12,7 @@ import (
 // A request is a request of the system.
 type request struct {
 	of      *incarnation
+	in      string // the cluster, if there are several
 	route   route.Route
 	client  string
 	path    string // with the selectors of a watch
@@ -29,17 +30,20 @@ type requestKey struct{}
 
 // gate is the handler of an incarnation's front end. It refuses the requests of a crashed
 // incarnation, and records the others.
-func (t *trial) gate(i *incarnation, next http.Handler) http.Handler {
+func (t *trial) gate(i *incarnation, cluster string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if i.dead.Load() {
 			panic(http.ErrAbortHandler)
 		}
 		to := route.Parse(r.Method, r.URL)
 		inTurns := t.turns != nil && to.IsResource
-		if inTurns && !t.system.Unordered && (!t.turns.serve(r) || i.dead.Load()) {
+		if inTurns && !t.system.Unordered && (!t.turns.serve(r, cluster) || i.dead.Load()) {
 			panic(http.ErrAbortHandler)
 		}
-		q := &request{of: i, route: to, client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
+		q := &request{of: i, in: cluster, route: to, client: clientOf(r.UserAgent()), path: r.URL.Path, began: time.Now(), point: -1}
+		if cluster != "" {
+			q.path = cluster + ":" + q.path
+		}
 		query := r.URL.Query()
 		for _, selector := range []string{"labelSelector", "fieldSelector"} {
 			if v := query.Get(selector); v != "" {
@@ -132,7 +136,7 @@ func (q *request) isWrite() bool {
 func (q *request) counts() bool { return !isBackground(q.resource()) }
 
 func (q *request) key() objectKey {
-	return objectKey{q.resource(), q.route.Namespace, q.route.Name}
+	return objectKey{q.resource(), q.route.Namespace, q.route.Name, q.in}
 }
 
 // resource returns the resource in the form of Fault.Resource, without a subresource.

@@ -16,12 +16,14 @@ import (
 // A System is what is explored: the system under test, its workload, and what is expected
 // of it.
 type System struct {
-	// Options configure the server. Each run has a fork of it.
+	// Options configure the server. Each run has a fork of it. With those of package clusters, the
+	// system has several clusters, and a plan makes its decisions in all of them.
 	Options []fakeapi.Option
 
 	// Start runs the system until the context ends. It is called again after each crash.
 	// srv is a front end of the run's server: after a crash it refuses all clients, so
-	// that what remains of the crashed system reaches nothing. Start may also leave the
+	// that what remains of the crashed system reaches nothing. Of several clusters, clusters.Get
+	// returns the others. Start may also leave the
 	// system running and return nil. If it returns an error before the context ends,
 	// it is called again after a back-off.
 	Start func(ctx context.Context, srv *fakeapi.Server) error
@@ -246,8 +248,8 @@ func Steps(d time.Duration, steps ...func(srv *fakeapi.Server) error) Workload {
 type Exception struct {
 	// Oracle is what is turned off; "" is every oracle.
 	Oracle Oracle
-	// Resource, Namespace and Name select objects, with * for any characters; "" is all.
-	Resource, Namespace, Name string
+	// Cluster, Resource, Namespace and Name select objects, with * for any characters; "" is all.
+	Cluster, Resource, Namespace, Name string
 	// Field is a field with what is below it, such as "status.startedAt", for the oracles
 	// EndState and Path; "" is the whole object.
 	Field string

@@ -229,7 +229,7 @@ func (t *trial) calm(quiet, limit time.Duration) bool {
 		if writes := t.target.writes(seen + 1); len(writes) > 0 {
 			seen = writes[len(writes)-1].Revision
 			for _, w := range writes {
-				if len(progress(w)) > 0 || len(w.Changes) == 0 {
+				if len(progress(w.Write)) > 0 || len(w.Changes) == 0 {
 					last = now
 				}
 			}
@@ -275,12 +275,12 @@ func (t *trial) observe(p *faults.Point) {
 	if p.Event != "" && t.turns != nil && !t.turns.deliver(p) || isBackground(p.Resource) {
 		return
 	}
-	pt := Point{Client: clientOf(p.UserAgent), Verb: p.Verb, Event: p.Event, Resource: p.Resource, Namespace: p.Namespace}
+	pt := Point{Cluster: q.in, Client: clientOf(p.UserAgent), Verb: p.Verb, Event: p.Event, Resource: p.Resource, Namespace: p.Namespace}
 	if !pt.isWrite() && p.Event == "" && p.Verb != "list" || isReview(q.route.Group) {
 		return
 	}
 	if p.Event != "" || pt.isWrite() {
-		pt.Name = t.nameOf(objectKey{strings.Split(p.Resource, "/")[0], p.Namespace, p.Name})
+		pt.Name = t.nameOf(objectKey{strings.Split(p.Resource, "/")[0], p.Namespace, p.Name, q.in})
 	}
 	pt.More = p.Verb == "list" && p.Request.URL.Query().Get("continue") != ""
 	t.mu.Lock()
@@ -345,7 +345,7 @@ func (t *trial) act(d Decision, p *faults.Point) {
 	case Expire:
 		p.Respond(faults.Fault{Code: http.StatusGone, Reason: "Expired"})
 	case Compact:
-		if err := t.target.compact(t.harvest()); err != nil { // later writes go on meanwhile
+		if err := t.target.compact(d.At.Cluster, t.harvest()); err != nil { // later writes go on meanwhile
 			panic("explore: " + err.Error()) // unreachable: the revision exists
 		}
 		p.Respond(faults.Fault{Code: http.StatusInternalServerError})
@@ -353,6 +353,13 @@ func (t *trial) act(d Decision, p *faults.Point) {
 		t.hold(p, t.pace.Hold)
 	case Rewind:
 		t.rewind(d)
+	case Partition:
+		t.partition(d.At.Cluster)
+		if p.Event != "" {
+			t.hold(p, t.pace.Hold)
+		} else {
+			p.Reset()
+		}
 	case Delay:
 		d := t.pace.Hold / 4
 		remove, err := t.target.inject(faults.Fault{EventDelay: d, Watches: faults.OpenWatches, Matches: func(r *http.Request) bool { return requestOf(r) == q }})
@@ -371,22 +378,41 @@ func (t *trial) act(d Decision, p *faults.Point) {
 func (t *trial) hold(p *faults.Point, d time.Duration) {
 	t.inForce.Add(1)
 	hold := p.Hold()
-	release := sync.OnceFunc(func() {
+	t.releaseLater(d, func() {
 		hold()
 		t.inForce.Add(-1)
 	})
-	timer := time.AfterFunc(d, release)
+}
+
+// partition cuts the system off from a cluster for Pace.Hold, at most until release.
+func (t *trial) partition(cluster string) {
+	within := func(r *http.Request) bool { q := requestOf(r); return q != nil && q.in == cluster }
+	remove, err := t.target.inject(faults.Fault{Matches: within, Reset: true}, faults.Fault{Matches: within, Watch: faults.PauseWatch})
+	if err != nil {
+		panic("explore: " + err.Error()) // unreachable: the faults are valid
+	}
+	t.inForce.Add(1)
+	t.releaseLater(t.pace.Hold, func() {
+		remove()
+		t.inForce.Add(-1)
+	})
+}
+
+// releaseLater calls f once: after d, at most until release.
+func (t *trial) releaseLater(d time.Duration, f func()) {
+	f = sync.OnceFunc(f)
+	timer := time.AfterFunc(d, f)
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.releases = append(t.releases, func() {
 		timer.Stop()
-		release()
+		f()
 	})
-	t.mu.Unlock()
 }
 
 // rewind makes a view that stays at the present state, for a decision.
 func (t *trial) rewind(d Decision) {
-	r, err := t.target.rewind(t.probes())
+	r, err := t.target.rewind(d.At.Cluster, t.probes())
 	if err != nil {
 		panic("explore: " + err.Error()) // unreachable: the target is open, and the faults are valid
 	}
@@ -407,7 +433,7 @@ func (t *trial) rewound() bool {
 
 // frontEnd starts the front end of the next incarnation. A view that stays behind
 // continues after Pace.Hold.
-func (t *trial) frontEnd(gate func(next http.Handler) http.Handler) (*fakeapi.Server, error) {
+func (t *trial) frontEnd(gate wrapper) (*fakeapi.Server, error) {
 	if v := t.takeView(); v != nil {
 		return v.frontEnd(gate)
 	}

@@ -66,7 +66,7 @@ func TestStableName(t *testing.T) {
 
 // A finding shows no secrets.
 func TestJudgeHidesSecrets(t *testing.T) {
-	key := objectKey{"secrets", "default", "a"}
+	key := objectKey{resource: "secrets", namespace: "default", name: "a"}
 	ends := func(token string) *outcome {
 		return &outcome{final: map[objectKey][]string{key: {`{"kind":"Secret","apiVersion":"v1","data":{"token":"` + token + `"}}`}}}
 	}
@@ -87,7 +87,7 @@ func TestSkewed(t *testing.T) {
 // A compaction does not remove a change that harvest has not read.
 func TestCompactWhileOthersWrite(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	run := &trial{target: &fork{Server: srv}, next: srv.Revision() + 1}
+	run := &trial{target: forkOf(srv, srv), next: srv.Revision() + 1}
 	const writes = 300
 	done := make(chan error, 1)
 	go func() {

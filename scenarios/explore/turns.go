@@ -38,6 +38,7 @@ type turn struct {
 	resource string
 	name     string // of an event's object, or the method and the query of a request
 	watch    int
+	cluster  string
 	come     chan struct{} // closed when it is its turn
 }
 
@@ -46,13 +47,13 @@ func newTurns(steps *stepCounter) *turns { return &turns{wake: make(chan struct{
 // deliver returns when it is the turn of an event. It reports whether its client is still
 // there.
 func (t *turns) deliver(p *faults.Point) bool {
-	return t.wait(p.Context(), &turn{version: p.ResourceVersion, client: clientOf(p.UserAgent), resource: p.Resource, name: p.Namespace + "/" + p.Name, watch: p.Watch})
+	return t.wait(p.Context(), &turn{version: p.ResourceVersion, client: clientOf(p.UserAgent), resource: p.Resource, name: p.Namespace + "/" + p.Name, watch: p.Watch, cluster: requestOf(p.Request).in})
 }
 
 // serve returns when it is the turn of a request. It reports whether its client is still
 // there.
-func (t *turns) serve(r *http.Request) bool {
-	return t.wait(r.Context(), &turn{client: clientOf(r.UserAgent()), resource: r.URL.Path, name: r.Method + " " + r.URL.RawQuery})
+func (t *turns) serve(r *http.Request, cluster string) bool {
+	return t.wait(r.Context(), &turn{client: clientOf(r.UserAgent()), resource: r.URL.Path, name: r.Method + " " + r.URL.RawQuery, cluster: cluster})
 }
 
 // wait returns when a turn has come. It returns false if ctx has ended before.
@@ -119,5 +120,6 @@ func (t *turn) compare(other *turn) int {
 		strings.Compare(t.resource, other.resource),
 		strings.Compare(t.name, other.name),
 		cmp.Compare(t.watch, other.watch),
+		strings.Compare(t.cluster, other.cluster),
 	)
 }
