@@ -2,6 +2,7 @@ package versus
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,9 @@ type operation struct {
 	// The argument is a number that no operation before has had.
 	prepare func(testing.TB, server) func(i int) error
 }
+
+// starts reports whether the operation starts a server.
+func (o operation) starts() bool { return strings.HasPrefix(o.name, "start") }
 
 // operations returns the operations, with lists of a number of Pods.
 func operations(listed int) []operation {

@@ -1,7 +1,10 @@
 package versus
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"os"
 	"testing"
 
@@ -32,9 +35,11 @@ func TestMain(m *testing.M) {
 
 // A server is an API server or a fake client.
 type server struct {
-	name    string
-	start   func(testing.TB) (c requester, stop func())
-	noApply bool // it has no server-side apply
+	name     string
+	start    func(testing.TB) (c requester, stop func())
+	noApply  bool   // it has no server-side apply
+	noStart  bool   // how long it takes to start says nothing
+	prepared func() // is called after the operation was done once; nil is not called
 }
 
 // controllerRuntime returns the servers for the client of controller-runtime. Envtest is one
@@ -46,6 +51,7 @@ func controllerRuntime() []server {
 		}},
 		{name: "kubefake-memory", start: kubefake(newRuntimeClient, fakeapi.WithInMemory())},
 		{name: "kubefake-tcp", start: kubefake(newRuntimeClient)},
+		clientAlone(newRuntimeClient),
 	}
 	if os.Getenv("KUBEBUILDER_ASSETS") != "" {
 		out = append(out, server{name: "envtest", start: startEnvtest})
@@ -64,6 +70,7 @@ func clientGo() []server {
 		}},
 		{name: "kubefake-memory", start: kubefake(newClientset, fakeapi.WithInMemory())},
 		{name: "kubefake-tcp", start: kubefake(newClientset)},
+		clientAlone(newClientset),
 	}
 }
 
@@ -75,6 +82,67 @@ func kubefake(newRequester func(*rest.Config) (requester, error), options ...fak
 		require.NoError(tb, err)
 		return c, srv.Close
 	}
+}
+
+// clientAlone returns a server that takes no time: it repeats the answer that kubefake has given to
+// the same request before. What it measures is the client's own share of the time.
+func clientAlone(newRequester func(*rest.Config) (requester, error)) server {
+	var answers *repeater
+	return server{
+		name: "client-alone", noStart: true,
+		start: func(tb testing.TB) (requester, func()) {
+			srv, err := fakeapi.New(fakeapi.WithInMemory())
+			require.NoError(tb, err)
+			config := restconfig.For(srv)
+			config.Wrap(func(to http.RoundTripper) http.RoundTripper {
+				answers = &repeater{to: to, last: map[string]*answer{}}
+				return answers
+			})
+			c, err := newRequester(config)
+			require.NoError(tb, err)
+			return c, srv.Close
+		},
+		prepared: func() { answers.repeats = true },
+	}
+}
+
+// A repeater is a transport that, once it repeats, answers a request with the last answer to one with
+// the same method and path. It is for one client at a time.
+type repeater struct {
+	to      http.RoundTripper
+	last    map[string]*answer // by method and path
+	repeats bool
+}
+
+// An answer is a response whose body can be read again.
+type answer struct {
+	http.Response
+	body []byte
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *repeater) RoundTrip(req *http.Request) (*http.Response, error) {
+	key := req.Method + " " + req.URL.Path
+	if last := r.last[key]; r.repeats && last != nil {
+		return last.again(req), nil
+	}
+	resp, err := r.to.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.last[key] = &answer{*resp, body}
+	return r.last[key].again(req), resp.Body.Close()
+}
+
+// again returns the response for a request.
+func (a *answer) again(req *http.Request) *http.Response {
+	out := a.Response
+	out.Request, out.Body = req, io.NopCloser(bytes.NewReader(a.body))
+	return &out
 }
 
 func startEnvtest(tb testing.TB) (requester, func()) {

@@ -16,6 +16,9 @@ func testOperations(t *testing.T, servers []server) {
 	for _, s := range servers {
 		for _, op := range operations(3) {
 			t.Run(s.name+"/"+op.name, func(t *testing.T) {
+				if s.noStart && op.starts() {
+					t.Skip("nothing starts")
+				}
 				err := op.prepare(t, s)(1)
 				if s.noApply && op.name == "apply" {
 					assert.Error(t, err)
@@ -41,8 +44,14 @@ func benchmark(b *testing.B, servers []server) {
 					if s.noApply && op.name == "apply" {
 						b.Skip("it has no server-side apply")
 					}
+					if s.noStart && op.starts() {
+						b.Skip("nothing starts")
+					}
 					do := op.prepare(b, s)
 					require.NoError(b, do(1)) // what a process does once, and each client, such as discovery
+					if s.prepared != nil {
+						s.prepared()
+					}
 					i := 1
 					for b.Loop() {
 						i++
