@@ -80,6 +80,7 @@ func TestExplore(t *testing.T) {
 		), nil, &out, &errs)
 		assert.Equal(t, 1, code, "%s%s", &out, &errs)
 		assert.Contains(t, out.String(), "the plan of "+saved[0]+" fails"+want)
+		assert.Contains(t, out.String(), " (repeated ")
 	}
 	left, err := real.List("configmaps", "default")
 	require.NoError(t, err)

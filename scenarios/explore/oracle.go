@@ -167,6 +167,13 @@ func (s *System) excepts(oracle Oracle, key objectKey, field string) bool {
 	return false
 }
 
+// exceptsWithin reports whether an exception covers a field below a field of an object.
+func (s *System) exceptsWithin(oracle Oracle, key objectKey, field string) bool {
+	return slices.ContainsFunc(s.Ignore, func(e Exception) bool {
+		return strings.HasPrefix(e.Field, field+".") && s.excepts(oracle, key, e.Field)
+	})
+}
+
 // matches reports whether a text has a pattern, in which * is any characters; "" matches
 // everything.
 func matches(pattern, text string) bool { return pattern == "" || glob.Match(pattern, text) }
@@ -221,8 +228,10 @@ func (j *judgement) diff(oracle Oracle, key objectKey, field string, got, want a
 	}
 	g, gotMap := got.(map[string]any)
 	w, wantMap := want.(map[string]any)
-	if gotMap && wantMap {
-		all := maps.Clone(g)
+	absent := gotMap && want == nil || wantMap && got == nil
+	if gotMap && wantMap || absent && j.system.exceptsWithin(oracle, key, field) {
+		all := map[string]any{}
+		maps.Copy(all, g)
 		maps.Copy(all, w)
 		for _, k := range slices.Sorted(maps.Keys(all)) {
 			j.diff(oracle, key, strings.TrimPrefix(field+"."+k, "."), g[k], w[k], out)

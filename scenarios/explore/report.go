@@ -161,7 +161,7 @@ type Finding struct {
 	// Seed is that of the search.
 	Seed uint64
 	// Tried is how often the plan was repeated, Repeated how often the violation was
-	// repeated then.
+	// repeated then. The plans of System.Dir are not repeated.
 	Tried, Repeated int
 	// File is the file of the plan, Story that of the story of its run; "" without.
 	File, Story string
@@ -184,11 +184,14 @@ func (f *Finding) String() string {
 	lines := []string{f.Violation.String()}
 	switch {
 	case f.Saved:
-		line := "the plan of " + f.File + " fails:"
+		line := "the plan of " + f.File + " fails"
 		if f.Server != "" {
-			line = fmt.Sprintf("the plan of %s fails against %s (repeated %d of %d times):", f.File, f.Server, f.Repeated, f.Tried)
+			line += " against " + f.Server
 		}
-		lines = append(lines, line)
+		if f.Tried > 0 {
+			line += fmt.Sprintf(" (repeated %d of %d times)", f.Repeated, f.Tried)
+		}
+		lines = append(lines, line+":")
 	case len(f.Plan) == 0 && f.Server != "":
 		lines = append(lines, fmt.Sprintf("against %s, without any fault (repeated %d of %d times)", f.Server, f.Repeated, f.Tried))
 	case len(f.Plan) == 0:

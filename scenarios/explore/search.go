@@ -171,6 +171,8 @@ func (s *search) saved(files []*planFile) (failed bool, err error) {
 			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page, ref: ref}
 			if s.real != nil {
 				finding.Server = s.report.Server
+			}
+			if s.files.only != "" {
 				if err := s.confirm(finding); err != nil {
 					return false, err
 				}
