@@ -2,13 +2,12 @@ package fieldmanager
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
-	"sigs.k8s.io/structured-merge-diff/v4/typed"
-	"sigs.k8s.io/structured-merge-diff/v4/value"
 )
 
 // An application is an apply of a configuration. It does what merge.Updater.Apply
@@ -46,8 +45,9 @@ func newApplication(t *Type, live, applied map[string]any, before owners, o Opti
 // run returns the merged object and changes the owners. The object is nil if it equals
 // live.
 //
-// Errors: merge.Conflicts; the error of the context. Any other error means that an
-// object does not match the schema; the owners are then invalid.
+// Errors: merge.Conflicts; the error of the context; that of a conversion to another version, in the words of
+// structured-merge-diff; errInvalid if an object does not match the schema, or loses the keys of an element.
+// Unless there are conflicts, the owners are then invalid.
 func (a *application) run() (map[string]any, error) {
 	root := a.to.compiled().types
 	if err := a.validateLive(root); err != nil {
@@ -73,7 +73,7 @@ func (a *application) run() (map[string]any, error) {
 	same := !a.changed
 	if last != nil && !a.covers(last) {
 		if out, err = a.prune(out, last); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("failed to prune fields: %w", err)
 		}
 		same = equal(a.live, out)
 	}
@@ -128,7 +128,7 @@ func (a *application) appliedFields() (fieldTree, error) {
 }
 
 // in returns an object in a version. Its error wraps ErrNoVersion if the kind has
-// no such version.
+// no such version, and says how the converted object does not match its schema.
 func (a *application) in(obj versionedObject, version string) (versionedObject, error) {
 	if obj.object["apiVersion"] == version {
 		return obj, nil
@@ -138,6 +138,9 @@ func (a *application) in(obj versionedObject, version string) (versionedObject, 
 		return obj, err
 	}
 	if err := to.validate(converted, a.pacer); err != nil {
+		if mismatch := to.mismatch(converted, false); mismatch != nil {
+			err = mismatch
+		}
 		return obj, err
 	}
 	return versionedObject{object: converted, Type: to}, nil
@@ -206,8 +209,7 @@ func (a *application) without(v versionedObject, set *fieldpath.Set) (versionedO
 		return v, err
 	}
 	c := v.compiled()
-	left := typed.AsTypedUnvalidated(value.NewValueInterface(v.object), c.Schema, c.TypeRef).RemoveItems(set)
-	obj, ok := left.AsValue().Unstructured().(map[string]any)
+	obj, ok := c.names.remove(c.types, v.object, set).(map[string]any)
 	if !ok {
 		return v, errInvalid
 	}
@@ -231,7 +233,7 @@ func (a *application) prune(out map[string]any, last *entry) (map[string]any, er
 	if errors.Is(err, ErrNoVersion) {
 		return out, nil
 	} else if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed to convert merged object to last applied version: %w", err)
 	}
 	applied, err := a.appliedFields()
 	if err != nil {
@@ -243,11 +245,11 @@ func (a *application) prune(out map[string]any, last *entry) (map[string]any, er
 		return nil, err
 	}
 	if pruned, err = a.addOwned(merged, pruned, applied, last.apiVersion); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed add back owned items: %w", err)
 	}
 	// What was lost with the fields of other versions is added back.
 	if pruned, err = a.in(pruned, last.apiVersion); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed add back dangling items: failed to convert pruned object to last applied version: %w", err)
 	}
 	all, err := a.named(merged)
 	if err != nil {
@@ -288,11 +290,11 @@ func (a *application) addOwned(merged, pruned versionedObject, applied fieldTree
 		if errors.Is(err, ErrNoVersion) {
 			continue
 		} else if err != nil {
-			return pruned, err
+			return pruned, fmt.Errorf("failed to convert merged object at version %s: %w", version, err)
 		}
 		p, err := a.in(pruned, version)
 		if err != nil {
-			return pruned, err
+			return pruned, fmt.Errorf("failed to convert pruned object at version %s: %w", version, err)
 		}
 		all, err := a.named(m)
 		if err != nil {
@@ -358,11 +360,11 @@ func (a *application) takeOwnership(out map[string]any) error {
 func (a *application) diffIn(version string, out map[string]any) (*diff, error) {
 	from, err := a.in(versionedObject{object: a.live, Type: a.to}, version)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed to convert old object: %w", err)
 	}
 	to, err := a.in(versionedObject{object: out, Type: a.to}, version)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("failed to convert new object: %w", err)
 	}
 	d, err := from.compare(from.object, to.object, a.trees)
 	if err != nil {

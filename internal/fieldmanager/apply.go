@@ -29,12 +29,6 @@ const beforeManager = "before-first-apply"
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.
-//
-// Differs from kube-apiserver: apply to lists with several map keys: an element
-// without one of the keys, which has no default, is an error here.
-// kube-apiserver (structured-merge-diff/v6) identifies the element by the keys
-// that it has. Request: PATCH with Content-Type application/apply-patch+yaml
-// and such an element.
 func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
 	list, _ := managedFields(live)
 	before, err := parseOwners(list, &pacer{ctx: o.Context})
@@ -105,7 +99,15 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 		if ended := a.end(); ended != nil {
 			return nil, nil, ended
 		}
-		out, after, err = t.applyTyped(live, applied, before, o)
+		if mismatch := t.mismatch(applied, false); mismatch != nil {
+			return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), mismatch)
+		}
+		if mismatch := t.mismatch(live, true); mismatch != nil {
+			return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), mismatch)
+		}
+		if errors.Is(err, errInvalid) {
+			out, after, err = t.applyTyped(live, applied, before, o)
+		}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -150,8 +152,8 @@ func share(obj, live map[string]any) {
 	}
 }
 
-// applyTyped is [application.run] with structured-merge-diff's updater. It describes
-// what is wrong in an object that does not match the schema.
+// applyTyped is [application.run] with structured-merge-diff's updater, which also removes fields if an
+// element of an associative list loses its keys with them.
 func (t *Type) applyTyped(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
 	configuration, err := t.asTyped(applied)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -50,26 +51,27 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 		return nil
 	}
 	var obj map[string]any
-	if json.Unmarshal([]byte(text), &obj) != nil || obj["apiVersion"] != t.apiVersion {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&obj) != nil || d.More() || obj["apiVersion"] != t.apiVersion {
 		return nil
 	}
-	configuration, err := t.asTyped(obj)
+	obj = object.Integers(obj)
+	if t.mismatch(obj, false) != nil || t.mismatch(live, false) != nil {
+		return nil
+	}
+	c := newComparer(nil)
+	defer c.release()
+	fields, err := c.fields(t.compiled().types, obj, false)
 	if err != nil {
 		return nil
 	}
-	current, err := t.asTyped(live)
+	differences, err := t.compare(obj, live, c)
 	if err != nil {
 		return nil
 	}
-	set, err := configuration.ToFieldSet()
-	if err != nil {
-		return nil
-	}
-	diff, err := configuration.Compare(current)
-	if err != nil {
-		return nil
-	}
-	return set.Difference(diff.Modified).Difference(diff.Added).Difference(diff.Removed)
+	differences.normalize(nil)
+	return t.compiled().names.set(fields.minus(differences.changed).minus(differences.removed))
 }
 
 func hasLastApplied(obj map[string]any) bool {

@@ -152,6 +152,9 @@ func applyAsUpdater(t *testing.T, random func(r *rand.Rand, duplicates bool) map
 				continue // Apply asks the updater
 			}
 			compared++
+			if errs[0] != nil {
+				require.EqualError(t, errs[1], errs[0].Error(), "seed %d, step %d", seed, i)
+			}
 			var conflicts [2]merge.Conflicts
 			require.Equal(t, errors.As(errs[1], &conflicts[1]), errors.As(errs[0], &conflicts[0]), "seed %d, step %d: %v", seed, i, errs)
 			require.Equal(t, errs[1] == nil, errs[0] == nil, "seed %d, step %d: %v", seed, i, errs)

@@ -98,14 +98,28 @@ func (t *Type) asTyped(obj map[string]any, o ...typed.ValidationOptions) (*typed
 	}
 	v, err := c.FromUnstructured(obj, o...)
 	if err != nil {
-		if errs := c.types.errors(obj, slices.Contains(o, typed.AllowDuplicates)); errs != nil {
-			if !t.kind.PartialKeys {
-				formatAgain(errs)
-			}
+		if errs := t.mismatch(obj, slices.Contains(o, typed.AllowDuplicates)); errs != nil {
 			err = errs
 		}
 	}
 	return v, err
+}
+
+// mismatch returns how an object does not match the schema, nil if it does. Lists may have two elements
+// of one key if duplicates is set.
+func (t *Type) mismatch(obj map[string]any, duplicates bool) error {
+	c := t.compiled()
+	if c.untypedData {
+		obj = object.WithoutRaw(obj)
+	}
+	errs := c.types.errors(obj, duplicates)
+	if errs == nil {
+		return nil
+	}
+	if !t.kind.PartialKeys {
+		formatAgain(errs)
+	}
+	return errs
 }
 
 // convert returns an object in another version of the kind, without the empty lists

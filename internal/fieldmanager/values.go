@@ -249,8 +249,7 @@ func (m *listMerge) add(before, applied any) error {
 	return err
 }
 
-// errInvalid is the error of a value that does not match its type. asTyped returns
-// one that describes where.
+// errInvalid is the error of a value that does not match its type. mismatch says where.
 var errInvalid = errors.New("fieldmanager: value does not match its type")
 
 // validate returns errInvalid unless v matches the type. Elements of lists may have
