@@ -18,7 +18,8 @@ import (
 // webhooks or of rules about changes, is left out. The object has the same history in every run with a
 // seed. The system has ten seconds after each change; see [Pace].
 //
-// With this workload two more oracles judge the system before it is explored: [Path] and [Idempotent].
+// With this workload more oracles judge the system before it is explored: [Path], [Idempotent] and, if the
+// definition serves several versions, [Converts].
 //
 // The definition must be in the server: use fakeapi.WithCRDs in System.Options.
 func Changes(crd string, seed uint64, n int) Workload {
@@ -45,13 +46,23 @@ func (h *history) run(ctx context.Context, srv *fakeapi.Server) error {
 	if err != nil {
 		return fmt.Errorf("changes: %w", err)
 	}
-	m := r.mutator(srv)
+	m := r.mutator(srv, r.version)
+	t, explored := ctx.Value(pauseKey{}).(*trial)
+	if explored {
+		t.begins(r.others)
+	}
 	for i := range h.length {
-		if leavesOut(ctx) {
+		if explored && t.leavesOut() {
 			continue
 		}
 		if err := h.change(i, func(obj fakeapi.Object) error { return r.write(ctx, m, obj) }); err != nil {
 			return fmt.Errorf("changes: %w", err)
+		}
+		if explored && t.writesBack() {
+			version := t.course.version
+			if err := r.writeBack(ctx, srv, version); err != nil {
+				return fmt.Errorf("changes: a client of %s: %w", version, err)
+			}
 		}
 		if err := m.pause(ctx); err != nil {
 			return err
@@ -126,7 +137,32 @@ func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Obje
 	}
 }
 
-// mutator returns a mutator of the objects of the resource.
-func (r *customResource) mutator(srv *fakeapi.Server) *mutator {
-	return &mutator{srv: srv, url: collectionURL(srv, r.group+"/"+r.version, r.namespace, r.plural)}
+// writeBack reads the object in a version and replaces it by what was read. It tries again if the object
+// changes meanwhile.
+func (r *customResource) writeBack(ctx context.Context, srv *fakeapi.Server, version string) error {
+	m, stored := r.mutator(srv, version), r.mutator(srv, r.version)
+	for {
+		if present, err := stored.get(ctx, stored.url+"/"+generatedName); err != nil || present == nil {
+			return err
+		}
+		present, err := m.get(ctx, m.url+"/"+generatedName)
+		if err != nil {
+			return err
+		}
+		if present == nil {
+			return fmt.Errorf("the object cannot be read in %s", version)
+		}
+		body, err := json.Marshal(present)
+		if err != nil {
+			return err
+		}
+		if err = m.send(ctx, http.MethodPut, m.url+"/"+generatedName, "application/json", body); !errors.Is(err, errConflict) {
+			return err
+		}
+	}
+}
+
+// mutator returns a mutator of the objects of the resource in a version.
+func (r *customResource) mutator(srv *fakeapi.Server, version string) *mutator {
+	return &mutator{srv: srv, url: collectionURL(srv, r.group+"/"+version, r.namespace, r.plural)}
 }

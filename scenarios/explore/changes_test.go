@@ -3,6 +3,7 @@ package explore_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -93,6 +94,49 @@ func TestChanges(t *testing.T) {
 			assert.Contains(t, f.Detail, tt.text)
 			assert.Equal(t, 3, f.Repeated)
 			t.Log(f)
+		})
+	}
+}
+
+// A client of another version reads the object and writes it back. What that version does not have is lost.
+func TestConversion(t *testing.T) {
+	needsBubble(t)
+	version := func(name, storage, required, fields string) string {
+		return `{name: ` + name + `, served: true, storage: ` + storage + `, schema: {openAPIV3Schema: {type: object, required: [spec], properties: {spec: {type: object, required: [` + required + `], properties: {` + fields + `}}}}}}`
+	}
+	const color, watts = `color: {type: string, enum: [red, green, blue]}`, `watts: {type: integer, minimum: 1, maximum: 100}`
+	for name, tt := range map[string]struct {
+		required, fields string // of the other version
+		conversion       string
+		text             string // of the finding; "" for none
+	}{
+		"all fields":   {required: "color, watts", fields: color + ", " + watts, conversion: "{strategy: None}"},
+		"a field less": {required: "color", fields: color, conversion: "{strategy: None}", text: "spec.watts is absent, in the reference run "},
+		"no webhook": {required: "color", fields: color,
+			conversion: `{strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://127.0.0.1:1/convert"}}}`, text: "the object cannot be read in v1beta1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			definition := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: lamps.light.example.com}, spec: {group: light.example.com, scope: Namespaced,
+				names: {plural: lamps, kind: Lamp}, conversion: ` + tt.conversion + `, versions: [` + version("v1", "true", "color, watts", color+", "+watts) + ", " + version("v1beta1", "false", tt.required, tt.fields) + `]}}`
+			file := filepath.Join(t.TempDir(), "lamps.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(definition), 0o600))
+			const lamps = "/apis/light.example.com/v1/namespaces/default/lamps"
+			report := explore.Find(t, explore.System{
+				Options:  []fakeapi.Option{fakeapi.WithObjects(definition)},
+				Start:    shape{watches: []watched{{path: lamps, keys: self}}, reconcile: func(*controller, string) error { return nil }}.start,
+				Workload: explore.Changes(file, 3, 2),
+				Plans:    5,
+				Dir:      t.TempDir(),
+			})
+			if tt.text == "" {
+				assert.Empty(t, report.Findings)
+				return
+			}
+			require.Len(t, report.Findings, 1)
+			f := report.Findings[0]
+			assert.Equal(t, explore.Converts, f.Oracle)
+			assert.Contains(t, f.Detail, tt.text)
+			assert.Equal(t, 3, f.Repeated)
 		})
 	}
 }

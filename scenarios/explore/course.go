@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/scrub"
@@ -9,21 +8,24 @@ import (
 
 // A course is another way for the workload of Changes to come to the state after a pause.
 type course struct {
-	pause   int  // with which the workload ends, counted from 1
-	direct  bool // only the last change before the pause is made
-	restart bool // the system is restarted at the end
+	pause   int    // with which the workload ends, counted from 1
+	direct  bool   // only the last change before the pause is made
+	restart bool   // the system is restarted at the end
+	version string // in which the object is read and written back after the last change before the pause
+}
+
+// begins notes that a workload of Changes runs. versions are those of its objects beside the storage version.
+func (t *trial) begins(versions []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.generated, t.versions = true, versions
 }
 
 // leavesOut reports whether a workload of Changes leaves its next change out, because the course of the run
 // is direct. It counts the pause that would follow.
-func leavesOut(ctx context.Context) bool {
-	t, ok := ctx.Value(pauseKey{}).(*trial)
-	if !ok {
-		return false
-	}
+func (t *trial) leavesOut() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.generated = true
 	if !t.course.direct || len(t.pauses)+1 >= t.course.pause {
 		return false
 	}
@@ -31,11 +33,23 @@ func leavesOut(ctx context.Context) bool {
 	return true
 }
 
+// writesBack reports whether a workload of Changes writes its object back after the change that it has made.
+func (t *trial) writesBack() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.course.version != "" && len(t.pauses)+1 == t.course.pause
+}
+
 // judgeCourses judges a system by itself whose workload is one of Changes. It reports whether nothing was
 // found.
 func (s *search) judgeCourses() (ok bool, err error) {
 	var courses []course
 	last := len(s.ref.pauses) - 1 // then the object is deleted
+	for n := 1; n <= last; n++ {
+		for _, version := range s.ref.versions {
+			courses = append(courses, course{pause: n, version: version})
+		}
+	}
 	for n := 2; n <= last; n++ {
 		courses = append(courses, course{pause: n, direct: true})
 	}
@@ -61,22 +75,28 @@ func (s *search) judgeCourse(c course) (*Violation, *outcome, error) {
 		return nil, nil, err
 	}
 	o, err := s.follow(c, nil, true)
-	if err != nil || o.unsettled || o.workload != nil {
+	if err != nil || o.unsettled || o.workload != nil && c.version == "" {
 		return nil, o, err
 	}
 	j := &judgement{system: s.system, run: o, scrubber: scrub.ForReaders()}
-	if c.direct {
+	context := ""
+	switch {
+	case o.workload != nil:
+		j.report(Converts, objectKey{}, "", o.workload.Error())
+	case c.version != "":
+		j.states(Converts, o.final, ref.final)
+		context = fmt.Sprintf(", where no client has written back the object that it has read in %s", c.version)
+	case c.direct:
 		j.states(Path, o.final, ref.final)
-	} else {
+		context = fmt.Sprintf(", where other changes came before the %s one", ordinal(c.pause))
+	default:
 		j.idempotence()
 	}
 	if len(j.violations) == 0 {
 		return nil, o, nil
 	}
 	v := j.violations[0]
-	if c.direct {
-		v.Detail += fmt.Sprintf(", where other changes came before the %s one", ordinal(c.pause))
-	}
+	v.Detail += context
 	return &v, o, nil
 }
 

@@ -101,7 +101,8 @@ const generatedName = "generated"
 type customResource struct {
 	generator              *generate.Generator
 	group, version, plural string
-	namespace              string // of the objects; "" for a resource without namespaces
+	others                 []string // served versions beside version
+	namespace              string   // of the objects; "" for a resource without namespaces
 }
 
 // readResource reads a file with a CustomResourceDefinition.
@@ -132,6 +133,9 @@ func readResource(crd string) (*customResource, error) {
 	}
 	for v := range object.Each(object.Value(definition, "spec", "versions")) {
 		if v["storage"] != true {
+			if v["served"] == true {
+				r.others = append(r.others, object.String(v, "name"))
+			}
 			continue
 		}
 		r.version = object.String(v, "name")

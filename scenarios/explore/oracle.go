@@ -64,6 +64,9 @@ const (
 	// Idempotent requires, of a workload of Changes, that the system writes nothing when it starts again
 	// and nothing has changed.
 	Idempotent Oracle = "idempotent"
+	// Converts requires, of a workload of Changes, that an object stays as it is when a client of another
+	// served version writes back what it has read: a conversion loses nothing.
+	Converts Oracle = "conversion"
 	// Holds requires that the invariants of the System hold at every revision.
 	Holds Oracle = "invariant"
 )

@@ -33,10 +33,11 @@ type outcome struct {
 	exits     []string
 	panics    []string
 	end       time.Time
-	generated bool   // the workload is one of Changes
-	restarted int64  // the newest revision when the system was restarted; 0 if it was not
-	page      []byte // the story
-	leaked    string // goroutines that have not ended
+	generated bool     // the workload is one of Changes
+	versions  []string // see trial
+	restarted int64    // the newest revision when the system was restarted; 0 if it was not
+	page      []byte   // the story
+	leaked    string   // goroutines that have not ended
 
 	// What summarize finds. Objects with generated names are one class; see normalizer.
 	final     map[objectKey][]string // normalized objects at the end, by class

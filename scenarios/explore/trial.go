@@ -33,6 +33,7 @@ type trial struct {
 	mu        sync.Mutex // guards the fields below
 	pauses    []pause    // of the workload
 	generated bool       // the workload is one of Changes
+	versions  []string   // of the objects of Changes, beside the storage version
 	healed    bool       // no decision is made any more
 	requests  []*request // of the system
 	points    []seenPoint
@@ -124,7 +125,8 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 		o.page = b.Bytes()
 	}
 	t.mu.Lock()
-	o.requests, o.points, o.changes, o.fired, o.pauses, o.generated = t.requests, t.points, t.changes, t.fired, t.pauses, t.generated
+	o.requests, o.points, o.changes, o.fired, o.pauses = t.requests, t.points, t.changes, t.fired, t.pauses
+	o.generated, o.versions = t.generated, t.versions
 	o.begun = map[string]bool{}
 	for _, q := range o.requests {
 		if q.route.Verb != "watch" {
