@@ -1,4 +1,5 @@
-// Package clusterapi explores the MachineDeployment controller of Cluster API. The script
+// Package clusterapi explores the MachineDeployment controller of Cluster API, and that of
+// ClusterResourceSets in a management cluster and two workload clusters. The script
 // run has the versions and what is found.
 package clusterapi
 
@@ -53,16 +54,22 @@ func start(ctx context.Context, srv *fakeapi.Server) error {
 	return mgr.Start(ctx)
 }
 
-// Views may stay behind for longer than the controller waits for its cache. It waits for
-// ten seconds.
-func TestMachineDeployment(t *testing.T) {
+// moduleDir returns the directory of Cluster API, which has its definitions.
+func moduleDir(t *testing.T) string {
+	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return strings.TrimSpace(string(dir))
+}
+
+// Views may stay behind for longer than the controller waits for its cache. It waits for
+// ten seconds.
+func TestMachineDeployment(t *testing.T) {
 	s := explore.System{
 		Options: []fakeapi.Option{
-			fakeapi.WithCRDs(os.DirFS(strings.TrimSpace(string(dir))), "config/crd/bases/cluster.x-k8s.io_*.yaml"), fakeapi.WithCRDs(os.DirFS("testdata"), "crd.yaml"),
+			fakeapi.WithCRDs(os.DirFS(moduleDir(t)), "config/crd/bases/cluster.x-k8s.io_*.yaml"), fakeapi.WithCRDs(os.DirFS("testdata"), "crd.yaml"),
 			fakeapi.WithObjectFiles(os.DirFS("testdata"), "cluster.yaml"),
 		},
 		Start:    start,
