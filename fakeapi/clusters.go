@@ -38,12 +38,11 @@ func withCluster(name string, options []Option) Option {
 func newConfigs(options []Option) ([]*config, error) {
 	all := applied(options)
 	if len(all.clusters) == 0 {
-		c, err := newConfig(options, nil)
-		if err != nil {
+		if err := all.complete(nil); err != nil {
 			return nil, err
 		}
-		c.server.Group = control.NewGroup(c.server.Clock)
-		return []*config{c}, nil
+		all.server.Group = control.NewGroup(all.server.Clock)
+		return []*config{all}, nil
 	}
 	if err := all.checkClusters(); err != nil {
 		return nil, fmt.Errorf("fakeapi: %w", err)
@@ -55,8 +54,8 @@ func newConfigs(options []Option) ([]*config, error) {
 		if group != nil {
 			shared = group.Clock()
 		}
-		c, err := newConfig(slices.Concat(options, cluster.options), shared)
-		if err != nil {
+		c := applied(slices.Concat(options, cluster.options))
+		if err := c.complete(shared); err != nil {
 			return nil, err
 		}
 		if group == nil {
@@ -80,7 +79,7 @@ func newConfigs(options []Option) ([]*config, error) {
 
 // applied returns the values of options, unchecked.
 func applied(options []Option) *config {
-	c := &config{runtimeConfig: release.RuntimeConfig{}}
+	c := &config{options: options, runtimeConfig: release.RuntimeConfig{}}
 	for _, o := range options {
 		o.apply(c)
 	}

@@ -274,19 +274,19 @@ func WithoutControl() Option {
 	return newOption("WithoutControl", func(c *config) { c.server.NoControl = true })
 }
 
-// newConfig applies the options of one cluster. shared is its clock, nil for one of the options.
-func newConfig(options []Option, shared *clock.Clock) (*config, error) {
-	c := applied(options)
-	c.forks, c.options, c.usageFolder = &forkCount{}, options, os.Getenv(usage.Dir)
+// complete checks the values of the options of one cluster, and adds what follows from them. shared is
+// its clock, nil for one of the options.
+func (c *config) complete(shared *clock.Clock) error {
+	c.forks, c.usageFolder = &forkCount{}, os.Getenv(usage.Dir)
 	if err := c.readProfile(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return fmt.Errorf("fakeapi: %w", err)
 	}
 	r, err := release.Open(c.release)
 	if err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+		return fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	if c.server.Release, err = r.Select(c.runtimeConfig); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+		return fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	c.server.Auth.UserTokens = authn.NewUserTokens()
 	c.server.Port = portOf(c.http.Addr)
@@ -301,36 +301,36 @@ func newConfig(options []Option, shared *clock.Clock) (*config, error) {
 	if c.auditWriter != nil {
 		policy, err := audit.ParsePolicy([]byte(c.auditPolicy))
 		if err != nil {
-			return nil, fmt.Errorf("fakeapi: audit policy: %w", optionError(err))
+			return fmt.Errorf("fakeapi: audit policy: %w", optionError(err))
 		}
 		c.server.Audit = audit.NewLog(policy, c.auditWriter)
 	}
 	if c.state != nil {
 		if c.server.State, err = storage.ReadState(c.state); err != nil {
-			return nil, fmt.Errorf("fakeapi: %w", optionError(err))
+			return fmt.Errorf("fakeapi: %w", optionError(err))
 		}
 	}
 	if err := c.readWatched(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return fmt.Errorf("fakeapi: %w", err)
 	}
 	var watched apiserver.Files
 	if c.watched != nil {
 		watched = *c.watched
 	}
 	if err := c.setAuthentication(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthenticationConfig, err))
+		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthenticationConfig, err))
 	}
 	if err := c.setAuthorization(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthorizationConfig, err))
+		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthorizationConfig, err))
 	}
 	if err := c.setTransportSecurity(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", err)
+		return fmt.Errorf("fakeapi: %w", err)
 	}
 	if err := c.setClientCAs(); err != nil {
-		return nil, fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.ClientCA, err))
+		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.ClientCA, err))
 	}
 	c.reloader = c.newReloader()
-	return c, nil
+	return nil
 }
 
 // elsewhere returns the configuration of another server on the same host, with a free port.

@@ -48,9 +48,8 @@ var ErrUnsettled = errors.New("the server has not settled")
 // Settle waits until the server has settled, and with it all clusters of its group: no
 // controller has anything left to do, no request is in flight, every watch has sent what its
 // view shows, and clients are quiet and have nothing to do that the server expects. On a manual
-// clock it then moves the clock to the next time at which
-// a controller has something to do, as long as that is at most Ahead after the time of
-// the call, and waits again.
+// clock it then moves the clock to the next time at which a controller has something to do, as long
+// as that is at most Ahead after the time of the call, and waits again.
 //
 // If ctx ends before, the error is an ErrUnsettled that says what is left, and who writes
 // again and again.

@@ -100,10 +100,10 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 			return nil, nil, ended
 		}
 		if mismatch := t.mismatch(applied, false); mismatch != nil {
-			return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), mismatch)
+			return nil, nil, notTyped("patch", applied, mismatch)
 		}
 		if mismatch := t.mismatch(live, true); mismatch != nil {
-			return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), mismatch)
+			return nil, nil, notTyped("live", live, mismatch)
 		}
 		if errors.Is(err, errInvalid) {
 			out, after, err = t.applyTyped(live, applied, before, o)
@@ -142,6 +142,11 @@ func (t *Type) apply(live, applied map[string]any, before owners, o Options) (ma
 	return out, after, nil
 }
 
+// notTyped is the error of an object that does not match the schema.
+func notTyped(what string, obj map[string]any, err error) error {
+	return fmt.Errorf("failed to create typed %s object (%s): %w", what, describe(obj), err)
+}
+
 // share replaces each member of obj that equals one of live by it. An applied value may lack
 // defaults that live has, so that they are equal only at the end.
 func share(obj, live map[string]any) {
@@ -157,11 +162,11 @@ func share(obj, live map[string]any) {
 func (t *Type) applyTyped(live, applied map[string]any, before owners, o Options) (map[string]any, owners, error) {
 	configuration, err := t.asTyped(applied)
 	if err != nil {
-		return nil, nil, fmt.Errorf("failed to create typed patch object (%s): %w", describe(applied), err)
+		return nil, nil, notTyped("patch", applied, err)
 	}
 	was, err := t.asTyped(live, typed.AllowDuplicates)
 	if err != nil {
-		return nil, nil, fmt.Errorf("failed to create typed live object (%s): %w", describe(live), err)
+		return nil, nil, notTyped("live", live, err)
 	}
 	m := before.managed(t.compiled().names)
 	id := m.entry(o.entry(opApply, t.apiVersion))

@@ -111,52 +111,56 @@ func (h *history) change(i int, write func(obj fakeapi.Object) error) error {
 	return refused
 }
 
-// write creates an object or, if it exists, replaces all of it but its metadata and status. It tries
-// again if the object changes meanwhile.
+// write creates an object or, if it exists, replaces all of it but its metadata and status.
 func (r *customResource) write(ctx context.Context, m *mutator, obj fakeapi.Object) error {
-	for {
-		present, err := m.get(ctx, m.url+"/"+generatedName)
-		if err != nil {
-			return err
-		}
-		method, url, next := http.MethodPost, m.url, maps.Clone(obj)
+	return m.save(ctx, func(present fakeapi.Object) (fakeapi.Object, error) {
+		next := maps.Clone(obj)
 		if present != nil {
-			method, url = http.MethodPut, m.url+"/"+generatedName
 			next["metadata"] = present["metadata"]
 			if status, ok := present["status"]; ok {
 				next["status"] = status
 			}
 		}
-		body, err := json.Marshal(next)
-		if err != nil {
-			return err
-		}
-		if err = m.send(ctx, method, url, "application/json", body); !errors.Is(err, errConflict) {
-			return err
-		}
-	}
+		return next, nil
+	})
 }
 
-// writeBack reads the object in a version and replaces it by what was read. It tries again if the object
-// changes meanwhile.
+// writeBack reads the object in a version and replaces it by what was read.
 func (r *customResource) writeBack(ctx context.Context, srv *fakeapi.Server, version string) error {
-	m, stored := r.mutator(srv, version), r.mutator(srv, r.version)
-	for {
-		if present, err := stored.get(ctx, stored.url+"/"+generatedName); err != nil || present == nil {
-			return err
+	stored := r.mutator(srv, r.version)
+	return r.mutator(srv, version).save(ctx, func(present fakeapi.Object) (fakeapi.Object, error) {
+		if present != nil {
+			return present, nil
 		}
+		if exists, err := stored.get(ctx, stored.url+"/"+generatedName); err != nil || exists == nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("the object cannot be read in %s", version)
+	})
+}
+
+// save creates the generated object or, if it exists, replaces it: by what next makes of the present one,
+// which is nil if there is none. It writes nothing if next returns nil, and tries again if the object changes
+// meanwhile.
+func (m *mutator) save(ctx context.Context, next func(present fakeapi.Object) (fakeapi.Object, error)) error {
+	for {
 		present, err := m.get(ctx, m.url+"/"+generatedName)
 		if err != nil {
 			return err
 		}
-		if present == nil {
-			return fmt.Errorf("the object cannot be read in %s", version)
+		method, url := http.MethodPost, m.url
+		if present != nil {
+			method, url = http.MethodPut, m.url+"/"+generatedName
 		}
-		body, err := json.Marshal(present)
+		obj, err := next(present)
+		if err != nil || obj == nil {
+			return err
+		}
+		body, err := json.Marshal(obj)
 		if err != nil {
 			return err
 		}
-		if err = m.send(ctx, http.MethodPut, m.url+"/"+generatedName, "application/json", body); !errors.Is(err, errConflict) {
+		if err = m.send(ctx, method, url, "application/json", body); !errors.Is(err, errConflict) {
 			return err
 		}
 	}
