@@ -65,6 +65,11 @@ var baseEnv = once.PerKey(func(v Version) *cel.Env {
 })
 
 // baseLibrary has the options of the base environment.
+//
+// Differs from kube-apiserver: the version of cel-go: kube-apiserver v1.37 has v0.29, in which
+// duration takes no integer and lists.range no negative number. Here they do, as in older
+// releases, unless another module requires v0.29. Request: POST of a definition with a rule
+// duration(self.seconds) > duration("5s").
 type baseLibrary struct{ Version }
 
 func (v baseLibrary) CompileOptions() []cel.EnvOption {

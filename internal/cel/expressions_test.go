@@ -22,7 +22,7 @@ import (
 )
 
 // expressions.jsonl has the examples of the Kubernetes documentation and other
-// expressions, with their results in k8s.io/apiserver v0.36.3. The tests in
+// expressions, with their results in k8s.io/apiserver v0.37.2. The tests in
 // internal/fidelity/cel write it.
 //
 //go:embed testdata/expressions.jsonl
@@ -94,10 +94,23 @@ func evaluate(text string) evaluation {
 	return e
 }
 
+// older has the results of cel-go v0.26, which this module requires, where those of v0.29, which
+// k8s.io/apiserver v0.37.2 requires, differ; see docs/dependencies.md.
+var older = map[string]evaluation{
+	"[[1], [2]].flatten(-1)": {Error: "level must be non-negative", Estimate: [2]string{"41", "41"}, Cost: 9},
+	"lists.range(-1)":        {Value: "list []", Estimate: [2]string{"11", "11"}, Cost: 11},
+	"duration(5)":            {Issues: "ERROR: <input>:1:10: invalid duration argument\n | duration(5)\n | .........^"},
+	"duration(1 + 1)":        {Error: "type conversion error from 'int' to 'google.protobuf.Duration'", Estimate: [2]string{"2", "2"}, Cost: 2},
+}
+
 func TestExpressions(t *testing.T) {
 	for line := range bytes.Lines(expressions) {
 		var want evaluation
 		require.NoError(t, json.Unmarshal(line, &want))
+		if result, ok := older[want.Expression]; ok {
+			result.Expression = want.Expression
+			want = result
+		}
 		t.Run(want.Expression, func(t *testing.T) {
 			got := evaluate(want.Expression)
 			got.Value, want.Value = withoutThinSpace.Replace(got.Value), withoutThinSpace.Replace(want.Value)

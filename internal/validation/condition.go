@@ -19,7 +19,7 @@ func Conditions(conditions []any, path *Path) List {
 		c, _ := v.(map[string]any)
 		kind := object.String(c, "type")
 		if seen[kind] {
-			list = append(list, Duplicate(path.Index(i).Child("type"), kind))
+			list = append(list, Duplicate(path.Index(i), kind).Before(behavior.MetadataErrors, Field(path.Index(i).Child("type").String())))
 		}
 		seen[kind] = true
 		list = append(list, condition(c, path.Index(i))...)

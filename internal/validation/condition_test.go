@@ -15,7 +15,7 @@ func TestConditions(t *testing.T) {
 		object{"type": "Ready", "status": "true", "observedGeneration": int64(-1), "message": strings.Repeat("m", 32<<10+1)},
 	}, validation.NewPath("status", "conditions"))
 	assert.Equal(t, []string{
-		`status.conditions[1].type: Duplicate value: "Ready"`,
+		`status.conditions[1]: Duplicate value: "Ready"`,
 		`status.conditions[1].status: Unsupported value: "true": supported values: "False", "True", "Unknown"`,
 		`status.conditions[1].observedGeneration: Invalid value: -1: must be greater than or equal to zero`,
 		`status.conditions[1].lastTransitionTime: Required value`,

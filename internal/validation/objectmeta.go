@@ -95,7 +95,9 @@ func (m *Metadata) Changed(old map[string]any) List {
 		p.InvalidString("resourceVersion", "must be specified for an update")
 	}
 	oldGeneration, _ := old["generation"].(int64)
-	if generation := p.Int("generation"); generation < oldGeneration {
+	generation := p.Int("generation")
+	p.AddList(NonNegative(generation, p.At("generation")).Since(behavior.MetadataErrors))
+	if generation < oldGeneration {
 		p.Add(Invalid(p.At("generation"), generation, "must not be decremented"))
 	}
 	for _, field := range [...]string{"name", "namespace"} {

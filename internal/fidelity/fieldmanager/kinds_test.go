@@ -20,7 +20,7 @@ import (
 
 // document returns the OpenAPI document of a built-in group version.
 func document(t *testing.T, gv gvk.GroupVersion) []byte {
-	p, err := release.Open("v1.36.3")
+	p, err := release.Open("v1.37.2")
 	require.NoError(t, err)
 	path := "apis/" + gv.String()
 	if gv.Group == "" {

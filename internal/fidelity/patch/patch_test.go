@@ -36,7 +36,7 @@ type kind struct {
 
 func kinds(t testing.TB) []kind {
 	t.Helper()
-	p, err := release.Open("v1.36.3")
+	p, err := release.Open("v1.37.2")
 	require.NoError(t, err)
 	var kinds []kind
 	for _, row := range []struct {

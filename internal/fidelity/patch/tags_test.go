@@ -36,7 +36,7 @@ import (
 // TestTags compares the patch strategies in OpenAPI documents with the tags of
 // the Go types, which kube-apiserver uses.
 func TestTags(t *testing.T) {
-	p, err := release.Open("v1.36.3-all")
+	p, err := release.Open("v1.37.2-all")
 	require.NoError(t, err)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
