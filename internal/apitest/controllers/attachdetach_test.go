@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -116,16 +117,17 @@ func TestAttachDetachNotReadyNode(t *testing.T) {
 func TestAttachDetachTwoNodes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		name, mode string
-		attached   int
-		events     []string
+		name, release, mode string
+		attached            int
+		events              []string
 	}{
-		{"of one Node", "ReadWriteOnce", 1, []string{`FailedAttachVolume: Multi-Attach error for volume "v" Volume is already used by pod(s) p`}},
-		{"of many Nodes", "ReadWriteMany", 2, []string{`SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "v" `}},
+		{"of one Node", "1.37", "ReadWriteOnce", 1, []string{`FailedAttachVolume: Waiting for detach for volume "v" Volume is already used by pod(s) p`}},
+		{"of one Node in 1.36", "1.36", "ReadWriteOnce", 1, []string{`FailedAttachVolume: Multi-Attach error for volume "v" Volume is already used by pod(s) p`}},
+		{"of many Nodes", "1.37", "ReadWriteMany", 2, []string{`SuccessfulAttachVolume: AttachVolume.Attach succeeded for volume "v" `}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := startCluster(t, attachDetach+",storage-provisioner")
+			c := startCluster(t, attachDetach+",storage-provisioner", fakeapi.WithRelease(tt.release))
 			for _, o := range []string{readyNode("n1", attachedByController, ""), readyNode("n2", attachedByController, ""), boundVolume(tt.mode, csiSource), boundClaim, podWithData("p", "n1", "Running"), podWithData("q", "n2", "Pending")} {
 				c.Put(o)
 				c.Settle()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -31,6 +32,11 @@ func startCluster(t testing.TB, controllers string, options ...fakeapi.Option) c
 	return cluster{fakeapi.Start(t, append([]fakeapi.Option{
 		fakeapi.WithControllers(controllers), fakeapi.WithManualClock(startTime), fakeapi.WithSeed(1), fakeapi.WithRBAC(),
 	}, options...)...), t}
+}
+
+// withGate is the option that turns a feature gate on or off.
+func withGate(name string, on bool) fakeapi.Option {
+	return fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{name: on}})
 }
 
 // fork returns a fork, which the caller closes.

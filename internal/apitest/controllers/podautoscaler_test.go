@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -17,8 +18,8 @@ const autoscalingControllers = "deployment-controller,replicaset-controller,sche
 
 // startAutoscaling starts a server with a Deployment of Pods that request 100m of CPU and 1Gi of
 // memory, for five minutes: then the CPU of Pods counts in any case.
-func startAutoscaling(t *testing.T, replicas int) cluster {
-	c := startCluster(t, autoscalingControllers)
+func startAutoscaling(t *testing.T, replicas int, options ...fakeapi.Option) cluster {
+	c := startCluster(t, autoscalingControllers, options...)
 	c.Settle()
 	c.Create("/apis/apps/v1/namespaces/default/deployments", fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web},
 spec: {replicas: %d, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}},
@@ -95,6 +96,8 @@ func TestPodAutoscalerMetrics(t *testing.T) {
 			"unable to get metrics for resource cpu: no metrics returned from resource metrics API", nil},
 		{"no external metric", queueV, nil, 2, "False FailedGetExternalMetric the HPA was unable to compute the replica count: failed to get external metric queue: " +
 			"unable to get external metric default/queue/nil: unable to fetch metrics from external metrics API: the server could not find the requested resource (get queue.external.metrics.k8s.io)", nil},
+		{"no metric of an object", hits, nil, 2, "False FailedGetObjectMetric the HPA was unable to compute the replica count: " +
+			"unable to get metric hits on Service default/web: unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -103,9 +106,7 @@ func TestPodAutoscalerMetrics(t *testing.T) {
 				require.NoError(t, row.set(c.Server))
 			}
 			autoscale(c, row.spec)
-			c.Wait(14 * time.Second)
-			assert.EqualValues(t, 2, webReplicas(c), "the first look is after 15 s")
-			c.Wait(time.Second)
+			c.Settle()
 			assert.Equal(t, row.want, webReplicas(c))
 			assert.Equal(t, row.active, hpaCondition(c, "ScalingActive"))
 			if row.status == nil {
@@ -128,7 +129,7 @@ func TestPodAutoscalerStabilization(t *testing.T) {
 	c := startAutoscaling(t, 2)
 	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "100m"))
 	autoscale(c, halfCPU)
-	c.Wait(15 * time.Second)
+	c.Settle()
 	assert.EqualValues(t, 4, webReplicas(c))
 	assert.Contains(t, c.Events("hpa"), "SuccessfulRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target")
 	assert.Equal(t, "True SucceededRescale the HPA controller was able to update the target scale to 4", hpaCondition(c, "AbleToScale"))
@@ -150,7 +151,7 @@ func TestPodAutoscalerBehavior(t *testing.T) {
 	require.NoError(t, c.Kubelet().Pods("app=web").SetUsage("cpu", "500m"))
 	autoscale(c, halfCPU+`, behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 60}]},
 scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 50, periodSeconds: 10}]}}`)
-	c.Wait(15 * time.Second)
+	c.Settle()
 	assert.EqualValues(t, 3, webReplicas(c))
 	assert.Equal(t, "True ScaleUpLimit the desired replica count is increasing faster than the maximum scale rate", hpaCondition(c, "ScalingLimited"))
 	c.Wait(45 * time.Second)
@@ -196,12 +197,51 @@ func TestPodAutoscalerBounds(t *testing.T) {
 		assert.Equal(t, `False FailedGetScale the HPA controller was unable to get the target's current scale: deployments.apps "web" not found`, hpaCondition(c, "AbleToScale"))
 		assert.Equal(t, []string{`FailedGetScale: deployments.apps "web" not found`}, c.Events("hpa"))
 	})
-	t.Run("two of one target", func(t *testing.T) {
-		c := startAutoscaling(t, 1)
-		autoscale(c, "maxReplicas: 3, "+memory)
-		c.Create("/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler,
-metadata: {name: other}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, maxReplicas: 5, `+memory+"}}")
-		c.Wait(30 * time.Second)
-		assert.Equal(t, "False AmbiguousSelector pods by selector app=web are controlled by multiple HPAs: [{hpa default} {other default}]", hpaCondition(c, "ScalingActive"))
-	})
+	for release, want := range map[string]string{
+		"1.36": "multiple HPAs: [{hpa default} {other default} {third default}]",
+		"1.37": "more than one HPA (e.g. [{hpa default} {other default}])",
+	} {
+		t.Run("several of one target in "+release, func(t *testing.T) {
+			c := startAutoscaling(t, 1, fakeapi.WithRelease(release))
+			autoscale(c, "maxReplicas: 3, "+memory)
+			for _, name := range []string{"other", "third"} {
+				c.Create("/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler,
+metadata: {name: `+name+`}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, maxReplicas: 5, `+memory+"}}")
+			}
+			c.Wait(30 * time.Second)
+			assert.Equal(t, "False AmbiguousSelector pods by selector app=web are controlled by "+want, hpaCondition(c, "ScalingActive"))
+		})
+	}
+}
+
+// TestPodAutoscalerGeneration: since 1.37, a new HorizontalPodAutoscaler and a changed one are
+// reconciled at once, and the status says what it is of.
+func TestPodAutoscalerGeneration(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name    string
+		options []fakeapi.Option
+		want    []int64 // replicas after the creation, and after a change of the bounds
+		status  any
+	}{
+		{"1.36", []fakeapi.Option{fakeapi.WithRelease("1.36")}, []int64{1, 2}, nil},
+		{"without the gate", []fakeapi.Option{withGate("HPAGeneration", false)}, []int64{2, 2}, nil},
+		{"1.37", nil, []int64{2, 3}, int64(2)},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := startAutoscaling(t, 1, row.options...)
+			autoscale(c, "minReplicas: 2, maxReplicas: 5")
+			c.Settle()
+			assert.Equal(t, row.want[0], webReplicas(c))
+			c.Wait(15 * time.Second)
+			assert.EqualValues(t, 2, webReplicas(c))
+			c.Do(http.MethodPatch, "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/hpa", `{"spec":{"minReplicas":3}}`)
+			c.Settle()
+			assert.Equal(t, row.want[1], webReplicas(c))
+			c.Wait(15 * time.Second)
+			assert.EqualValues(t, 3, webReplicas(c))
+			assert.Equal(t, row.status, object.Value(c.Get("horizontalpodautoscalers", "default", "hpa"), "status", "observedGeneration"))
+		})
+	}
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-func startStatefulSet(t *testing.T, replicas int, spec string) workloads {
+func startStatefulSet(t *testing.T, replicas int, spec string, options ...fakeapi.Option) workloads {
 	t.Helper()
-	c := startWorkloads(t, "statefulset-controller")
+	c := startWorkloads(t, "statefulset-controller", options...)
 	c.Create("statefulsets", fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{"replicas":%d,"serviceName":"db","selector":{"matchLabels":{"app":"db"}},
 		"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"pg:1"}]}}%s}}`, replicas, spec))
 	return c
@@ -102,6 +103,80 @@ func TestStatefulSetUpdateStrategies(t *testing.T) {
 			assert.Contains(t, imagesOfPods(c), want, "a Pod below the partition keeps its revision")
 		})
 	}
+}
+
+// TestStatefulSetOnDeleteRevision: from 1.37 on, the current revision follows once all Pods have it.
+func TestStatefulSetOnDeleteRevision(t *testing.T) {
+	t.Parallel()
+	for release, follows := range map[string]bool{"1.36": false, "1.37": true} {
+		t.Run(release, func(t *testing.T) {
+			t.Parallel()
+			c := startStatefulSet(t, 1, `,"updateStrategy":{"type":"OnDelete"}`, fakeapi.WithRelease(release))
+			c.RunAll()
+			c.PatchStatus("statefulsets", "db", `{"status":{"conditions":[{"type":"Mine","status":"True"}]}}`)
+			c.Patch("statefulsets", "db", withImage("pg:2"))
+			c.Kill("db-0")
+			c.RunAll()
+			set := c.Get("statefulsets", "db")
+			status := object.Map(set, "status")
+			assert.Equal(t, follows, status["currentRevision"] == status["updateRevision"])
+			assert.Equal(t, follows, len(c.Conditions("statefulsets", "db")) == 1, "the controller keeps conditions")
+		})
+	}
+}
+
+// TestStatefulSetMaxUnavailable begins a rolling update while db-0 and db-1 are not ready. At most two
+// Pods may be unavailable.
+func TestStatefulSetMaxUnavailable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, policy string
+		options      []fakeapi.Option
+		want         string
+	}{
+		{"1.36", "Parallel", []fakeapi.Option{fakeapi.WithRelease("1.36")}, "[db-0 db-1 db-2]"},
+		{"1.36 with the gate", "Parallel", []fakeapi.Option{fakeapi.WithRelease("1.36"), withGate("MaxUnavailableStatefulSet", true)}, "[db-0 db-1 db-2 db-3]"},
+		{"parallel", "Parallel", nil, "[db-2 db-3]"},
+		{"ordered", "OrderedReady", nil, "[db-0 db-1 db-2 db-3]"},
+		{"without the gate", "Parallel", []fakeapi.Option{withGate("MaxUnavailableStatefulSet", false)}, "[db-0 db-1 db-2]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := startStatefulSet(t, 4, `,"podManagementPolicy":"`+tt.policy+`","updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":"50%"}}`, tt.options...)
+			c.RunAll()
+			for _, pod := range []string{"db-0", "db-1"} {
+				c.PatchStatus("pods", pod, `{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
+			}
+			c.Settle()
+			c.Patch("statefulsets", "db", withImage("pg:2"))
+			assert.Equal(t, tt.want, fmt.Sprint(namesOf(c.Living())))
+			c.Run("db-0", "db-1")
+			c.RunAll()
+			assert.Equal(t, "[db-0=pg:2 db-1=pg:2 db-2=pg:2 db-3=pg:2]", fmt.Sprint(imagesOfPods(c)))
+		})
+	}
+}
+
+// TestStatefulSetRecreate: no Pod of the new revision is created before all of the old one are gone.
+func TestStatefulSetRecreate(t *testing.T) {
+	t.Parallel()
+	c := startStatefulSet(t, 2, `,"updateStrategy":{"type":"Recreate"}`, withGate("StatefulSetRecreateStrategy", true))
+	c.RunAll()
+	assert.Empty(t, c.Conditions("statefulsets", "db"))
+	c.Patch("statefulsets", "db", withImage("pg:2"))
+	assert.Empty(t, c.Living())
+	assert.Len(t, c.Pods(), 2)
+	assert.Equal(t, []string{"Progressing=True RecreateInProgress: Deleting old revision pods"}, c.Conditions("statefulsets", "db"))
+	c.Kill("db-1")
+	assert.Equal(t, "[db-0]", fmt.Sprint(namesOf(c.Pods())))
+	c.Kill("db-0")
+	assert.Equal(t, "[db-0=pg:2]", fmt.Sprint(imagesOfPods(c)))
+	assert.Equal(t, []string{"Progressing=True RecreateInProgress: Waiting for new-revision pods to be created"}, c.Conditions("statefulsets", "db"))
+	c.RunAll()
+	assert.Equal(t, "[db-0=pg:2 db-1=pg:2]", fmt.Sprint(imagesOfPods(c)))
+	assert.Equal(t, []string{"Progressing=False RecreateCompleted: All pods recreated successfully"}, c.Conditions("statefulsets", "db"))
+	status := object.Map(c.Get("statefulsets", "db"), "status")
+	assert.Equal(t, status["updateRevision"], status["currentRevision"])
 }
 
 func TestStatefulSetRollback(t *testing.T) {

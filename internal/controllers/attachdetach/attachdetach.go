@@ -18,6 +18,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -319,7 +320,10 @@ func (c *attacher) elsewhere(v *controller.Object, node string) (pods []*control
 // refuse reports once that a volume is attached elsewhere. The deletion of that
 // VolumeAttachment queues the key again.
 func (c *attacher) refuse(k controller.Key, v *controller.Object, users, elsewhere []*controller.Object) error {
-	message := "Volume is already exclusively attached to one node and can't be attached to another"
+	problem, message := "Multi-Attach error", "Volume is already exclusively attached to one node and can't be attached to another"
+	if c.env.Release().Has(behavior.WaitsForDetach) {
+		problem, message = "Waiting for detach", "Volume is already exclusively attached to one node, waiting on detach before it can be attached to another node"
+	}
 	if len(elsewhere) > 0 { // of one namespace, that of the claim
 		names := make([]string, len(elsewhere))
 		for i, pod := range elsewhere {
@@ -330,7 +334,7 @@ func (c *attacher) refuse(k controller.Key, v *controller.Object, users, elsewhe
 	for _, pod := range users {
 		if c.refused[k] != pod.UID {
 			c.refused[k] = pod.UID
-			c.events.Event(pod, controller.Warning, "FailedAttachVolume", "Multi-Attach error for volume %q %s", v.Name, message)
+			c.events.Event(pod, controller.Warning, "FailedAttachVolume", "%s for volume %q %s", problem, v.Name, message)
 		}
 	}
 	return nil

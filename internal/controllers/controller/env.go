@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 )
@@ -133,6 +134,9 @@ func (e *Env) PreferredTypes() []*resource.Type {
 	})
 	return out
 }
+
+// Release returns the release of the server, which the controllers are of too.
+func (e *Env) Release() *release.Release { return e.release }
 
 // Schema returns the schema of the objects of a type, with metadata; nil if it has none.
 func (e *Env) Schema(t *resource.Type) *schema.Schema { return t.Codec.ManagedKind(e.release).Schema }

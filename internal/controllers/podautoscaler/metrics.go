@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -201,8 +202,12 @@ func (r *reconciliation) objectMetric(source map[string]any, labels selector.Lab
 	}
 	usage, ok := r.metrics.Metric(name)
 	if !ok {
-		err := fmt.Errorf("unable to get metric %s: unable to fetch metrics from custom metrics API: "+
-			"no custom metrics API (custom.metrics.k8s.io) registered on %s %s/%s", name, kind, r.object.Namespace, object.String(source, "describedObject", "name"))
+		const cause = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
+		format := "unable to get metric %s: %s on %s %s/%s"
+		if r.env.Release().Has(behavior.AutoscalerErrors) {
+			format = "unable to get metric %s on %s %s/%s: %s"
+		}
+		err := fmt.Errorf(format, name, kind, r.object.Namespace, object.String(source, "describedObject", "name"), cause)
 		if isAverage {
 			err = fmt.Errorf("failed to get %s object metric: %w", name, err)
 		}

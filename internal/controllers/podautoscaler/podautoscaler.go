@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -64,10 +65,28 @@ func Start(e *controller.Env) {
 			delete(c.selectors, old.Key())
 			return
 		}
+		if c.atOnce(old, hpa) {
+			c.queue.Add(hpa.Key())
+			return
+		}
 		c.queue.AddAfter(hpa.Key(), syncPeriod)
 	})
 	c.pods = e.Informer(controller.Pods)
 }
+
+// atOnce reports whether a change of a HorizontalPodAutoscaler does not wait for the next period. old
+// is nil for a new one.
+func (c *autoscaler) atOnce(old, hpa *controller.Object) bool {
+	if old == nil {
+		return c.env.Release().Has(behavior.ReconcilesNewAutoscalers)
+	}
+	return c.env.Release().Enabled(generationGate) && generation(old.Generic()) != generation(hpa.Generic())
+}
+
+// generationGate is the feature gate of the generation and of its observation.
+const generationGate = "HPAGeneration"
+
+func generation(hpa map[string]any) int64 { return controller.IntOr(hpa, 0, "metadata", "generation") }
 
 // A reconciliation is one look at a HorizontalPodAutoscaler.
 type reconciliation struct {
@@ -267,7 +286,14 @@ func (r *reconciliation) selector(text string) (selector.Labels, error) {
 		}
 	}
 	if len(selecting) > 1 {
-		return fail("AmbiguousSelector", "AmbiguousSelector", fmt.Sprintf("pods by selector %v are controlled by multiple HPAs: %v", text, selecting))
+		message := fmt.Sprintf("pods by selector %v are controlled by multiple HPAs: %v", text, selecting)
+		if release := r.env.Release(); release.Has(behavior.AutoscalerErrors) {
+			if release.Enabled("HPAOptimizedSelectorStore") {
+				selecting = selecting[:2] // the search ends with the second one
+			}
+			message = fmt.Sprintf("pods by selector %v are controlled by more than one HPA (e.g. %v)", text, selecting)
+		}
+		return fail("AmbiguousSelector", "AmbiguousSelector", message)
 	}
 	return labels, nil
 }
@@ -287,6 +313,9 @@ func (r *reconciliation) setCondition(typ, status, reason, message string) {
 func (r *reconciliation) setStatus(desired int64, metrics []any) {
 	status := map[string]any{"desiredReplicas": desired, "currentMetrics": nil, "conditions": r.status["conditions"]}
 	controller.SetCount(status, "currentReplicas", r.current)
+	if r.env.Release().Enabled(generationGate) {
+		status["observedGeneration"] = generation(r.hpa)
+	}
 	if len(metrics) > 0 {
 		status["currentMetrics"] = metrics
 	}

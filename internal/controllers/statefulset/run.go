@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/history"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
 // Labels of Pods and revisions.
@@ -50,7 +51,8 @@ type run struct {
 
 	first, count int64 // ordinals
 	minReady     int64
-	ordered      bool // one Pod after the other
+	ordered      bool   // one Pod after the other
+	strategy     string // of updates
 
 	replicas  []*replica
 	condemned []*replica // those with ordinals that the set does not use, highest first
@@ -63,6 +65,7 @@ func newRun(c *statefulSets, set *controller.Object, revisions []*controller.Obj
 	r.count = controller.IntOr(r.spec, 1, "replicas")
 	r.minReady = controller.IntOr(r.spec, 0, "minReadySeconds")
 	r.ordered = object.String(r.spec, "podManagementPolicy") != "Parallel"
+	r.strategy = object.String(r.spec, "updateStrategy", "type")
 	r.collisions = controller.IntOr(set.Generic(), 0, "status", "collisionCount")
 	return r
 }
@@ -128,14 +131,32 @@ func (r *run) findRevisions() (err error) {
 // updatePods creates, updates and deletes Pods. It sets the status, which is valid
 // unless it is nil.
 func (r *run) updatePods(pods []*controller.Object) error {
+	if r.strategy == "Recreate" && !r.env.Release().Enabled(recreateGate) {
+		err := fmt.Errorf("statefulset %s/%s uses Recreate strategy but feature gate %s is disabled", r.object.Namespace, r.object.Name, recreateGate)
+		r.recorder.Event(r.object, controller.Warning, "UnknownStrategy", "%v", err)
+		return err
+	}
 	r.status = map[string]any{
 		"currentRevision": r.current.Name, "updateRevision": r.update.Name, "collisionCount": r.collisions,
 	}
 	controller.SetCount(r.status, "observedGeneration", controller.IntOr(r.object.Generic(), 0, "metadata", "generation"))
+	if conditions := object.List(r.object.Generic(), "status", "conditions"); conditions != nil && r.completesUpdates() {
+		r.status["conditions"] = object.Copy(conditions)
+	}
 	r.sort(pods)
 	r.countPods()
 	if r.object.Terminating {
 		return nil
+	}
+	if r.strategy == "Recreate" {
+		gone, err := r.deleteOutdated()
+		if err != nil || !gone {
+			r.countPods()
+			return err
+		}
+		if r.current.Name != r.update.Name {
+			r.setProgressing("True", "RecreateInProgress", "Waiting for new-revision pods to be created")
+		}
 	}
 	stop, err := r.each(r.replicas, r.process)
 	if !stop && err == nil {
@@ -145,24 +166,10 @@ func (r *run) updatePods(pods []*controller.Object) error {
 		stop, err = r.each(r.condemned, r.condemn)
 	}
 	r.countPods()
-	if stop || err != nil || object.String(r.spec, "updateStrategy", "type") == "OnDelete" {
+	if stop || err != nil || r.strategy == "OnDelete" || r.strategy == "Recreate" {
 		return err
 	}
-	partition := controller.IntOr(r.spec, 0, "updateStrategy", "rollingUpdate", "partition")
-	for i := len(r.replicas) - 1; i >= int(partition); i-- {
-		p := r.replicas[i]
-		if p.revision() != r.update.Name && !p.terminating() {
-			if err := r.delete(p); err != nil {
-				return err
-			}
-			controller.SetCount(r.status, "currentReplicas", controller.IntOr(r.status, 0, "currentReplicas")-1)
-			return nil
-		}
-		if !r.available(p) {
-			return nil
-		}
-	}
-	return nil
+	return r.roll()
 }
 
 // sort sorts the Pods into replicas and condemned, and adds the replicas that do not
@@ -333,7 +340,7 @@ func (r *run) newReplica(ordinal int64) *replica {
 		if ordinal < r.first+controller.IntOr(rolling, 0, "partition") {
 			revision = r.current
 		}
-	case object.String(r.spec, "updateStrategy", "type") == "RollingUpdate":
+	case r.strategy == "RollingUpdate":
 		if ordinal < r.first+controller.IntOr(r.object.Generic(), 0, "status", "currentReplicas") {
 			revision = r.current
 		}
@@ -398,19 +405,32 @@ func (r *run) countPods() {
 	controller.SetCount(r.status, "updatedReplicas", updated)
 }
 
-// writeStatus writes the status if it has changed. A rolling update that is complete
-// makes its revision the current one.
+// completesUpdates reports whether the controller knows when an update is complete that is not a
+// rolling one.
+func (r *run) completesUpdates() bool { return r.env.Release().Has(behavior.StatefulSetUpdates) }
+
+// writeStatus writes the status if it has changed. An update that is complete makes its revision
+// the current one.
 func (r *run) writeStatus() error {
 	s := r.status
-	if object.String(r.spec, "updateStrategy", "type") == "RollingUpdate" && controller.IntOr(s, 0, "updatedReplicas") == r.count &&
+	if s == nil {
+		return nil
+	}
+	if (r.strategy == "RollingUpdate" || r.completesUpdates()) && controller.IntOr(s, 0, "updatedReplicas") == r.count &&
 		controller.IntOr(s, 0, "readyReplicas") == r.count && s["replicas"] == r.count {
 		controller.SetCount(s, "currentReplicas", r.count)
 		s["currentRevision"] = s["updateRevision"]
+		if r.strategy == "Recreate" && controller.Condition(map[string]any{"status": s}, progressing) != nil {
+			r.setProgressing("False", "RecreateCompleted", "All pods recreated successfully")
+		}
 	}
 	old := object.Map(r.object.Generic(), "status")
 	same := controller.IntOr(s, 0, "observedGeneration") <= controller.IntOr(old, 0, "observedGeneration")
 	for _, field := range []string{"replicas", "currentReplicas", "readyReplicas", "updatedReplicas", "availableReplicas"} {
 		same = same && controller.IntOr(s, 0, field) == controller.IntOr(old, 0, field)
+	}
+	if r.completesUpdates() {
+		same = same && object.Equal(s["conditions"], old["conditions"])
 	}
 	if same && s["currentRevision"] == old["currentRevision"] && s["updateRevision"] == old["updateRevision"] {
 		return nil

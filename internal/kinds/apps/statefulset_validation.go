@@ -15,7 +15,7 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	if old == nil {
 		return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), statefulSetRules{}.spec)
 	}
-	rules := statefulSetRules{exists: true}
+	rules := statefulSetRules{exists: true, recreates: object.String(old, "spec", "updateStrategy", "type") == "Recreate"}
 	// An update may keep an invalid template that is stored.
 	rules.anyTemplate = len(validation.Collect(object.Map(old, "spec"), nil, rules.spec)) > 0
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
@@ -41,7 +41,10 @@ const statefulSetUpdates = "updates to statefulset spec for fields other than 'r
 // statefulSetRules are the rules for a StatefulSet. exists omits the checks of
 // serviceName and volumeClaimTemplates, which an update cannot change. anyTemplate
 // omits the validation of the pod template.
-type statefulSetRules struct{ exists, anyTemplate bool }
+type statefulSetRules struct {
+	exists, anyTemplate bool
+	recreates           bool // the stored object has the update strategy Recreate
+}
 
 func (r statefulSetRules) spec(p validation.View) {
 	switch p.String("podManagementPolicy") {
@@ -51,7 +54,7 @@ func (r statefulSetRules) spec(p validation.View) {
 	default:
 		p.InvalidNamed("podManagementPolicy", "must be 'OrderedReady' or 'Parallel'")
 	}
-	checkStatefulSetUpdateStrategy(p.Field("updateStrategy"))
+	r.updateStrategy(p.Field("updateStrategy"))
 	if retention, ok := p.Lookup("persistentVolumeClaimRetentionPolicy"); ok {
 		retention.OneOf("whenDeleted", "Retain", "Delete")
 		retention.OneOf("whenScaled", "Retain", "Delete")
@@ -116,16 +119,28 @@ func completedTemplate(template map[string]any, claims any) map[string]any {
 	return template
 }
 
-func checkStatefulSetUpdateStrategy(p validation.View) {
+// updateStrategy checks the update strategy. A StatefulSet that has Recreate may keep it without
+// the feature gate.
+func (r statefulSetRules) updateStrategy(p validation.View) {
+	const gate = "StatefulSetRecreateStrategy"
 	rolling, given := p.Lookup("rollingUpdate")
-	switch p.String("type") {
-	case "":
+	invalid := func(types string) *validation.Error {
+		return validation.Invalid(p.Path, validation.AsGoType("apps.StatefulSetUpdateStrategy", p.Obj), "must be "+types)
+	}
+	known, all := invalid("'RollingUpdate' or 'OnDelete'"), invalid("'RollingUpdate', 'OnDelete', or 'Recreate'")
+	var notRolling validation.List
+	if given {
+		notRolling = validation.List{validation.Invalid(rolling.Path, validation.AsGoType("apps.RollingUpdateStatefulSetStrategy", rolling.Obj), "only allowed for updateStrategy 'RollingUpdate'")}
+	}
+	switch typ := p.String("type"); {
+	case typ == "":
 		p.Add(validation.Required(p.Path, ""))
-	case "OnDelete":
-		if given {
-			p.Add(validation.Invalid(rolling.Path, validation.AsGoType("apps.RollingUpdateStatefulSetStrategy", rolling.Obj), "only allowed for updateStrategy 'RollingUpdate'"))
-		}
-	case "RollingUpdate":
+	case typ == "OnDelete", typ == "Recreate" && r.recreates:
+		p.AddList(notRolling)
+	case typ == "Recreate":
+		p.AddList(notRolling.WithGate(gate))
+		p.Add(known.WithoutGate(gate))
+	case typ == "RollingUpdate":
 		if !given {
 			return
 		}
@@ -137,8 +152,10 @@ func checkStatefulSetUpdateStrategy(p validation.View) {
 			}
 			rolling.PercentUpTo100("maxUnavailable")
 		}
+	case r.recreates:
+		p.Add(all)
 	default:
-		p.Add(validation.Invalid(p.Path, validation.AsGoType("apps.StatefulSetUpdateStrategy", p.Obj), "must be 'RollingUpdate' or 'OnDelete'"))
+		p.Add(all.WithGate(gate, known))
 	}
 }
 

@@ -2,7 +2,6 @@ package autoscaling
 
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
-	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -13,7 +12,7 @@ var horizontalPodAutoscalerStrategy = kind.Strategy{
 		Validate:                 validateAutoscaler,
 	},
 	GenerationFields: []string{"spec"},
-	GenerationSince:  behavior.HPAGenerations,
+	GenerationGate:   "HPAGeneration",
 	Status:           kind.Status{Validate: validateAutoscalerStatus},
 	Cells:            autoscalerCells,
 }

@@ -31,6 +31,8 @@ type Strategy struct {
 	GenerationFields []string
 	// GenerationSince is the behavior of releases that have the generation.
 	GenerationSince behavior.Behavior
+	// GenerationGate, if not "", is the feature gate of the generation.
+	GenerationGate string
 	// GenerationExact compares GenerationFields with object.Equal, which distinguishes
 	// an absent list from an empty one, instead of validation.Equal.
 	GenerationExact bool
@@ -93,7 +95,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 	if s.Name == nil {
 		s.Name = validation.SubdomainName
 	}
-	if len(k.GenerationFields) > 0 && gates.Has(k.GenerationSince) {
+	if len(k.GenerationFields) > 0 && gates.Has(k.GenerationSince) && (k.GenerationGate == "" || gates.Enabled(k.GenerationGate)) {
 		s.Generation = k.generationChanged
 	}
 	if k.Versioned != nil {

@@ -303,6 +303,8 @@ const (
 	AppliedYAMLForAudit
 	// AppliesPatches: errors call the body of an apply a patch, not YAML.
 	AppliesPatches
+	// AutoscalerErrors: errors about ambiguous selectors and metrics of objects have other words.
+	AutoscalerErrors
 	// ChecksPatchesFirst: a patch that is no JSON is a 400 before the object is read.
 	ChecksPatchesFirst
 	// ClearsSystemFields: a PUT or PATCH that creates an object cannot set the metadata that
@@ -327,8 +329,6 @@ const (
 	// HostFieldsOfPods: errors of the fields of a Pod about its host are at the spec, not at the
 	// security context.
 	HostFieldsOfPods
-	// HPAGenerations: HorizontalPodAutoscalers have a generation. kubernetes#138228.
-	HPAGenerations
 	// KeepsFieldsOnErrors: an object whose managed fields cannot be updated keeps them.
 	KeepsFieldsOnErrors
 	// MetadataErrors: errors of owner references, managed fields and conditions are at the fields
@@ -336,14 +336,24 @@ const (
 	MetadataErrors
 	// NamesAuthorizers: the reasons of a decision name the authorizers that made it.
 	NamesAuthorizers
+	// ParallelUpdates: a rolling update of a StatefulSet with parallel Pods replaces all Pods that
+	// are not available, beside those that may be unavailable.
+	ParallelUpdates
 	// PodIPPairs: the podIPs of a Pod need a podIP.
 	PodIPPairs
+	// ReconcilesNewAutoscalers: a new HorizontalPodAutoscaler is reconciled at once.
+	ReconcilesNewAutoscalers
 	// ScaleMetadata: a Scale keeps no metadata but the managed fields.
 	ScaleMetadata
+	// StatefulSetUpdates: the current revision of a StatefulSet follows an update of any strategy,
+	// and its conditions are kept.
+	StatefulSetUpdates
 	// UniqueErrors: equal errors are reported once.
 	UniqueErrors
 	// ValidatesBindingTargets: the Node that a Binding names must have the name of one.
 	ValidatesBindingTargets
+	// WaitsForDetach: the Event of a volume that is attached to another Node says that it waits.
+	WaitsForDetach
 	// WarnsOfSets: definitions warn of sets whose items are lists or objects.
 	WarnsOfSets
 )
