@@ -17,15 +17,18 @@ import (
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
+	ctrlutil "k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
+	"k8s.io/kubernetes/pkg/controller/endpoint"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
+	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -72,6 +75,9 @@ var controllers = map[string]controller{
 			f.Apps().V1().ReplicaSets(), f.Apps().V1().Deployments(), f.Apps().V1().StatefulSets(), client, mapper, scales, client.Discovery())
 		return c.Run, nil
 	},
+	"endpoints-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
+		return endpoint.NewEndpointController(ctx, f.Core().V1().Pods(), f.Core().V1().Services(), f.Core().V1().Endpoints(), client, 0).Run, nil
+	},
 	"endpointslice-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
 		c := endpointslice.NewController(ctx, f.Core().V1().Pods(), f.Core().V1().Services(), f.Core().V1().Nodes(), f.Discovery().V1().EndpointSlices(), 100, client, 0)
 		return c.Run, nil
@@ -97,6 +103,16 @@ var controllers = map[string]controller{
 	"statefulset-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
 		return statefulset.NewStatefulSetController(ctx, f.Core().V1().Pods(), f.Apps().V1().StatefulSets(), f.Core().V1().PersistentVolumeClaims(),
 			f.Apps().V1().ControllerRevisions(), client).Run, nil
+	},
+	"taint-eviction-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
+		if err := ctrlutil.AddPodNodeNameIndexer(f.Core().V1().Pods().Informer()); err != nil {
+			return nil, err
+		}
+		c, err := tainteviction.New(ctx, client, f.Core().V1().Pods(), f.Core().V1().Nodes(), "taint-eviction-controller")
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, _ int) { c.Run(ctx) }, nil
 	},
 	"ttl-after-finished-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
 		return ttlafterfinished.New(ctx, f.Batch().V1().Jobs(), client).Run, nil
@@ -195,21 +211,28 @@ func TestControllers(t *testing.T) {
 	}
 }
 
-// Two bugs: docs/track-record.md. Where the workload does the part of the other controllers, the
-// plan can be tried against a bare kube-apiserver: -explore.real.
+// Bugs: docs/track-record.md. Where the workload does the part of the other controllers, the plan can be
+// tried against a bare kube-apiserver: -explore.real.
 func TestBugs(t *testing.T) {
 	for _, row := range []struct {
 		controller, workload string
+		action               explore.Action
 		others               []string
+		ignore               []explore.Exception
 	}{
-		{"cronjob-controller", "cronjob-by-hand.yaml", nil},
-		{"cronjob-controller", "cronjob.yaml", []string{"*"}},
-		{"disruption-controller", "disruption-by-hand.yaml", nil},
-		{"disruption-controller", "disruption.yaml", []string{"*"}},
+		{controller: "cronjob-controller", workload: "cronjob-by-hand.yaml", action: explore.Hold, ignore: schedule},
+		{controller: "cronjob-controller", workload: "cronjob.yaml", action: explore.Hold, others: []string{"*"}, ignore: schedule},
+		{controller: "disruption-controller", workload: "disruption-by-hand.yaml", action: explore.Hold},
+		{controller: "disruption-controller", workload: "disruption.yaml", action: explore.Hold, others: []string{"*"}},
+		{controller: "endpoints-controller", workload: "endpoints-by-hand.yaml", action: explore.Delay},
+		{controller: "resourceclaim-controller", workload: "reservation-by-hand.yaml", action: explore.Delay, ignore: []explore.Exception{
+			{Oracle: explore.WriteBudget, Resource: "resourceclaims.resource.k8s.io", Reason: "a claim that conflicts is written again until the view is new, more and more slowly"},
+		}},
+		{controller: "taint-eviction-controller", workload: "eviction-by-hand.yaml", action: explore.Expire},
 	} {
 		t.Run(row.workload, func(t *testing.T) {
 			s := system(t, row.controller, row.workload, row.others...)
-			s.Actions, s.Ignore = []explore.Action{explore.Hold}, schedule
+			s.Actions, s.Ignore = []explore.Action{row.action}, row.ignore
 			s.Pace = explore.Pace{Hold: 10 * time.Second, Limit: time.Hour} // against a real server too
 			explore.Run(t, s)
 		})
