@@ -67,6 +67,6 @@ func (s *Server) SetLag(resource string, lag Lag) error {
 // resourceVersion of a list at resourceVersion=0. It fails with ErrNotFound for an
 // unknown resource.
 func (s *Server) CachedRevision(resource string) (int64, error) {
-	rev, err := s.api.Front().CachedRevision(resource)
+	rev, err := s.api.Replica().CachedRevision(resource)
 	return int64(rev), err
 }

@@ -78,7 +78,7 @@ func TestSignalErrors(t *testing.T) {
 	assert.Contains(t, answer["message"], "fakeapi serve --process names them")
 }
 
-// A process that is stopped for a time continues when the time of the server has come, with
+// A process that is stopped for a time continues when the server's clock reaches the time, with
 // an earlier SIGCONT, and when the server ends.
 func TestSignalFor(t *testing.T) {
 	stop := func(t *testing.T) (*fakeapi.Server, *process) {

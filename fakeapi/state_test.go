@@ -115,7 +115,7 @@ func TestStateWithoutSystemNamespace(t *testing.T) {
 	assert.NotEqual(t, uids[0], uids[1])
 }
 
-// A server that starts with a state brings its roles and bindings in line, unless their
+// A server that starts with a state updates its roles and bindings, unless their
 // annotation forbids it.
 func TestStateWithChangedRoles(t *testing.T) {
 	const bindings, roles = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", "/apis/rbac.authorization.k8s.io/v1/clusterroles"

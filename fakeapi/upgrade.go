@@ -12,7 +12,7 @@ import (
 //
 // The server serves the API of the release, and reads the objects in the store by its rules:
 // with its defaults, and without fields that it does not have, which stay in the store until
-// the object is written. It brings its own objects in line, such as roles and FlowSchemas.
+// the object is written. It updates its own objects, such as roles and FlowSchemas.
 //
 // As with a restart, open watches end, and a watch from an older version than the present one
 // fails with 410. Requests in flight are answered by the rules of the release before, and

@@ -33,7 +33,7 @@ func TestUpgradeServesTheRelease(t *testing.T) {
 	assert.Equal(t, before, after)
 }
 
-// An upgrade is whole also if an object of the user prevents that a role is brought in line.
+// An upgrade is whole also if an object of the user prevents the update of a role.
 func TestUpgradeWithInvalidRole(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("v1.36"))
 	_, err := srv.Store(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "system:basic-user", annotations: {rbac.authorization.kubernetes.io/autoupdate: "true"}},

@@ -61,7 +61,7 @@ func TestInstallWebhooksInMemory(t *testing.T) {
 	})
 }
 
-// Validating webhooks are told the name that the object has before webhooks change it.
+// The reviews of validating webhooks have the name that the object has before webhooks change it.
 func TestRenamingWebhook(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(),
 		fakeapi.WithObjects(apitest.HookConfiguration("MutatingWebhookConfiguration", "/rename"), apitest.HookConfiguration("ValidatingWebhookConfiguration", "/name")))
@@ -72,7 +72,7 @@ func TestRenamingWebhook(t *testing.T) {
 	assert.Equal(t, `admission webhook "hook.shop.example.com" denied the request: asked-for`, obj["message"])
 }
 
-// Validating webhooks are told a generated name.
+// The reviews of validating webhooks have a generated name.
 func TestGeneratedNameOfWebhook(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.HookConfiguration("ValidatingWebhookConfiguration", "/name")))
 	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Handler: http.HandlerFunc(apitest.Admit)})

@@ -19,7 +19,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// markerFile is in each folder of binaries that install writes. It tells them from
+// markerFile is in each folder of binaries that install writes. It distinguishes them from
 // those of setup-envtest.
 const markerFile = "fakeapi.txt"
 

@@ -15,7 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// A cluster is one end: an API server and its controllers.
+// A cluster is an API server and its controllers.
 type cluster struct {
 	url, token string
 	// prefix is that of the names of the namespaces of stories.

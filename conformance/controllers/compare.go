@@ -11,16 +11,16 @@ import (
 	"sync"
 )
 
-// A comparison tells stories to two ends.
+// A comparison plays stories on two clusters.
 type comparison struct {
 	real, ours *cluster
-	whole      bool // tell a story to its end, even if the ends have differed
+	whole      bool // play a story to its end, even if the clusters have differed
 }
 
-func (c *comparison) ends() []*cluster { return []*cluster{c.real, c.ours} }
+func (c *comparison) clusters() []*cluster { return []*cluster{c.real, c.ours} }
 
-// tell tells a story to both ends and compares them after each step.
-func (c *comparison) tell(ctx context.Context, s *Story) result {
+// play plays a story on both clusters and compares them after each step.
+func (c *comparison) play(ctx context.Context, s *Story) result {
 	r := result{story: s}
 	for i, step := range s.Steps {
 		var (
@@ -29,12 +29,12 @@ func (c *comparison) tell(ctx context.Context, s *Story) result {
 			codes  [2]int
 			errs   [2]error
 		)
-		for n, end := range c.ends() {
+		for n, cluster := range c.clusters() {
 			wait.Add(1)
 			go func() {
 				defer wait.Done()
-				if codes[n], errs[n] = end.act(ctx, s, step); errs[n] == nil {
-					states[n], errs[n] = end.settle(ctx, end.namespace(s))
+				if codes[n], errs[n] = cluster.act(ctx, s, step); errs[n] == nil {
+					states[n], errs[n] = cluster.settle(ctx, cluster.namespace(s))
 				}
 			}()
 		}
@@ -72,7 +72,7 @@ func (c *cluster) act(ctx context.Context, s *Story, step Step) (int, error) {
 	return code, err
 }
 
-// A state is what a namespace has come to: by kind and name, the fields of each object
+// A state is that of a namespace: by kind and name, the fields of each object
 // as text, sorted.
 type state map[string][]string
 

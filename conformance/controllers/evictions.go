@@ -3,48 +3,48 @@ package main
 import "fmt"
 
 // evict asks for the eviction of a Pod.
-func (t *teller) evict(pod string) {
-	t.post(core+"pods/"+pod+"/eviction", obj{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": obj{"name": pod}})
+func (w *storyWriter) evict(pod string) {
+	w.post(core+"pods/"+pod+"/eviction", obj{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": obj{"name": pod}})
 }
 
 // disruptionBudget creates a budget for the Pods with the label app=name.
-func (t *teller) disruptionBudget(name string) {
+func (w *storyWriter) disruptionBudget(name string) {
 	spec := obj{"selector": selects(name)}
-	switch t.IntN(4) {
+	switch w.IntN(4) {
 	case 0:
-		spec["minAvailable"] = 1 + t.IntN(2)
+		spec["minAvailable"] = 1 + w.IntN(2)
 	case 1:
-		spec["maxUnavailable"] = t.IntN(2)
+		spec["maxUnavailable"] = w.IntN(2)
 	case 2:
-		spec["minAvailable"] = t.oneOf("50%", "100%")
+		spec["minAvailable"] = w.oneOf("50%", "100%")
 	case 3:
-		spec["maxUnavailable"] = t.oneOf("0%", "50%")
+		spec["maxUnavailable"] = w.oneOf("0%", "50%")
 	}
-	if t.maybe() {
-		spec["unhealthyPodEvictionPolicy"] = t.oneOf("IfHealthyBudget", "AlwaysAllow")
+	if w.maybe() {
+		spec["unhealthyPodEvictionPolicy"] = w.oneOf("IfHealthyBudget", "AlwaysAllow")
 	}
-	t.post("/apis/policy/v1/namespaces/NS/poddisruptionbudgets", obj{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": obj{"name": name}, "spec": spec})
+	w.post("/apis/policy/v1/namespaces/NS/poddisruptionbudgets", obj{"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": obj{"name": name}, "spec": spec})
 }
 
 // evictions evicts the Pods of a StatefulSet, whose names are known, with a budget or two.
-func (t *teller) evictions() {
-	template := t.template("db", "a:1")
-	t.post(apps+"statefulsets", obj{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": obj{"name": "db"}, "spec": obj{
-		"replicas": 1 + t.IntN(3), "serviceName": "db", "selector": selects("db"), "template": template, "podManagementPolicy": "Parallel",
+func (w *storyWriter) evictions() {
+	template := w.template("db", "a:1")
+	w.post(apps+"statefulsets", obj{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": obj{"name": "db"}, "spec": obj{
+		"replicas": 1 + w.IntN(3), "serviceName": "db", "selector": selects("db"), "template": template, "podManagementPolicy": "Parallel",
 	}})
-	if t.IntN(4) > 0 {
-		t.disruptionBudget("db")
+	if w.IntN(4) > 0 {
+		w.disruptionBudget("db")
 	}
-	for range 2 + t.IntN(4) {
-		switch t.IntN(6) {
+	for range 2 + w.IntN(4) {
+		switch w.IntN(6) {
 		case 0, 1, 2:
-			t.evict(fmt.Sprint("db-", t.IntN(3)))
+			w.evict(fmt.Sprint("db-", w.IntN(3)))
 		case 3:
-			t.merge(apps+"statefulsets/db", obj{"spec": obj{"replicas": t.IntN(4)}})
+			w.merge(apps+"statefulsets/db", obj{"spec": obj{"replicas": w.IntN(4)}})
 		case 4:
-			t.delete("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/db", "")
+			w.delete("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/db", "")
 		case 5:
-			t.merge("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/db", obj{"spec": obj{"minAvailable": 0, "maxUnavailable": nil}})
+			w.merge("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/db", obj{"spec": obj{"minAvailable": 0, "maxUnavailable": nil}})
 		}
 	}
 }
@@ -52,8 +52,8 @@ func (t *teller) evictions() {
 const privateNode = "/api/v1/nodes/NS-n"
 
 // node creates a Node for the Pods of the story only: others do not tolerate its taint.
-func (t *teller) node() {
-	t.post("/api/v1/nodes", obj{"apiVersion": "v1", "kind": "Node", "metadata": obj{"name": "NS-n"}, "spec": obj{"taints": privateTaints()}})
+func (w *storyWriter) node() {
+	w.post("/api/v1/nodes", obj{"apiVersion": "v1", "kind": "Node", "metadata": obj{"name": "NS-n"}, "spec": obj{"taints": privateTaints()}})
 }
 
 func privateTaints(more ...any) []any {
@@ -62,68 +62,68 @@ func privateTaints(more ...any) []any {
 
 // podOnNode creates a Pod on the Node of the story, with or without a toleration of the taint
 // of taints.
-func (t *teller) podOnNode(name string) {
+func (w *storyWriter) podOnNode(name string) {
 	spec := obj{"nodeName": "NS-n", "containers": []any{obj{"name": "main", "image": "a:1"}}}
-	switch t.IntN(3) {
+	switch w.IntN(3) {
 	case 0:
-		spec["tolerations"] = []any{obj{"key": "example.com/out", "operator": "Exists", "effect": t.oneOf("NoExecute", "NoSchedule")}}
+		spec["tolerations"] = []any{obj{"key": "example.com/out", "operator": "Exists", "effect": w.oneOf("NoExecute", "NoSchedule")}}
 	case 1:
-		spec["tolerations"] = []any{obj{"key": "example.com/out", "operator": "Equal", "value": t.oneOf("a", "b"), "effect": "NoExecute", "tolerationSeconds": []int{0, 3600}[t.IntN(2)]}}
+		spec["tolerations"] = []any{obj{"key": "example.com/out", "operator": "Equal", "value": w.oneOf("a", "b"), "effect": "NoExecute", "tolerationSeconds": []int{0, 3600}[w.IntN(2)]}}
 	}
-	t.post(core+"pods", obj{"apiVersion": "v1", "kind": "Pod", "metadata": obj{"name": name, "labels": obj{"app": "p"}}, "spec": spec})
+	w.post(core+"pods", obj{"apiVersion": "v1", "kind": "Pod", "metadata": obj{"name": name, "labels": obj{"app": "p"}}, "spec": spec})
 }
 
 // taints taints a Node, from which Pods are evicted that do not tolerate it.
-func (t *teller) taints() {
-	t.node()
-	for i := range 1 + t.IntN(3) {
-		t.podOnNode(fmt.Sprint("p", i))
+func (w *storyWriter) taints() {
+	w.node()
+	for i := range 1 + w.IntN(3) {
+		w.podOnNode(fmt.Sprint("p", i))
 	}
-	for range 1 + t.IntN(3) {
-		switch t.IntN(4) {
+	for range 1 + w.IntN(3) {
+		switch w.IntN(4) {
 		case 0, 1:
-			t.merge(privateNode, obj{"spec": obj{"taints": privateTaints(obj{"key": "example.com/out", "value": t.oneOf("a", "b"), "effect": t.oneOf("NoExecute", "NoExecute", "NoSchedule")})}})
+			w.merge(privateNode, obj{"spec": obj{"taints": privateTaints(obj{"key": "example.com/out", "value": w.oneOf("a", "b"), "effect": w.oneOf("NoExecute", "NoExecute", "NoSchedule")})}})
 		case 2:
-			t.merge(privateNode, obj{"spec": obj{"taints": privateTaints()}})
+			w.merge(privateNode, obj{"spec": obj{"taints": privateTaints()}})
 		case 3:
-			t.podOnNode("late")
+			w.podOnNode("late")
 		}
 	}
-	t.emptyNode(3, "late")
+	w.emptyNode(3, "late")
 }
 
 // emptyNode deletes the Pods of a Node, and then the Node.
-func (t *teller) emptyNode(n int, more ...string) {
+func (w *storyWriter) emptyNode(n int, more ...string) {
 	for i := range n {
 		more = append(more, fmt.Sprint("p", i))
 	}
 	for _, name := range more {
-		t.delete(core+"pods/"+name, "")
+		w.delete(core+"pods/"+name, "")
 	}
-	t.delete(privateNode, "")
+	w.delete(privateNode, "")
 }
 
 // drain does what kubectl drain does: it makes a Node unschedulable and evicts its Pods, of
 // which a budget may keep some.
-func (t *teller) drain() {
-	t.node()
-	n := 1 + t.IntN(3)
+func (w *storyWriter) drain() {
+	w.node()
+	n := 1 + w.IntN(3)
 	for i := range n {
-		t.podOnNode(fmt.Sprint("p", i))
+		w.podOnNode(fmt.Sprint("p", i))
 	}
-	if t.maybe() {
-		t.disruptionBudget("p")
+	if w.maybe() {
+		w.disruptionBudget("p")
 	}
-	t.merge(privateNode, obj{"spec": obj{"unschedulable": true}})
+	w.merge(privateNode, obj{"spec": obj{"unschedulable": true}})
 	for i := range n {
-		t.evict(fmt.Sprint("p", i))
+		w.evict(fmt.Sprint("p", i))
 	}
-	if t.maybe() {
-		t.delete("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/p", "")
-		t.evict("p0")
+	if w.maybe() {
+		w.delete("/apis/policy/v1/namespaces/NS/poddisruptionbudgets/p", "")
+		w.evict("p0")
 	}
-	if t.maybe() {
-		t.merge(privateNode, obj{"spec": obj{"unschedulable": nil}})
+	if w.maybe() {
+		w.merge(privateNode, obj{"spec": obj{"unschedulable": nil}})
 	}
-	t.emptyNode(n)
+	w.emptyNode(n)
 }

@@ -1,20 +1,20 @@
-// Controllers tells random stories to a real kube-apiserver with a real
-// kube-controller-manager and to this server with its own controllers, and compares
-// what they come to: objects, owner references, finalizers, conditions, and Events by
+// Controllers plays random stories on a real kube-apiserver with a real
+// kube-controller-manager and on this server with its own controllers, and compares
+// the states that result: objects, owner references, finalizers, conditions, and Events by
 // reason and count. Times, UIDs, addresses and random names are not compared.
 //
 //	go run ./controllers -real https://127.0.0.1:6443 -token TOKEN -seed 7 -stories 100
 //
-// A story happens in a namespace of its own. After each of its steps both ends settle.
+// A story happens in a namespace of its own. After each of its steps both clusters settle.
 // A puppet, the same for both, stands for the scheduler and the kubelets: it binds Pods
 // to nodes and makes them run, succeed or fail as their annotation "puppet" says.
 // Stories about taints and drains have a node of their own.
 // The script controllermanager starts kube-controller-manager.
 //
-// Controllers race. With -twice the real end is compared with itself: what it does not do
+// Controllers race. With -twice the real cluster is compared with itself: what it does not do
 // alike twice is no rule.
 //
-// With -record FILE it writes the stories and what the real end came to.
+// With -record FILE it writes the stories and the states of the real cluster.
 package main
 
 import (
@@ -42,10 +42,10 @@ func main() {
 		only     = flag.Int("only", -1, "only the story of this number")
 		parallel = flag.Int("parallel", 8, "stories at the same time")
 		verbose  = flag.Bool("v", false, "print every difference")
-		print    = flag.Bool("print", false, "print the stories and tell none")
-		twice    = flag.Bool("twice", false, "compare the real end with itself: what differs is a race")
-		prefix   = flag.String("prefix", "s", "prefix of the names of namespaces, to tell a story again")
-		record   = flag.String("record", "", "write the stories and the states of the real end to this file")
+		print    = flag.Bool("print", false, "print the stories and play none")
+		twice    = flag.Bool("twice", false, "compare the real cluster with itself: what differs is a race")
+		prefix   = flag.String("prefix", "s", "prefix of the names of namespaces, to play a story again")
+		record   = flag.String("record", "", "write the stories and the states of the real cluster to this file")
 	)
 	flag.Parse()
 	if *print {
@@ -100,7 +100,7 @@ func main() {
 		wait.Add(1)
 		go func() {
 			defer func() { <-tokens; wait.Done() }()
-			r := run.tell(ctx, s)
+			r := run.play(ctx, s)
 			mu.Lock()
 			defer mu.Unlock()
 			results = append(results, r)
@@ -135,7 +135,7 @@ const selection = "*,-scheduler,-kubelet,-storage-provisioner,-node-lifecycle-co
 // A result is what came of one story.
 type result struct {
 	story       *Story
-	settled     []state // of the real end, after each step
+	settled     []state // of the real cluster, after each step
 	differences []string
 	err         error
 }
@@ -149,10 +149,10 @@ func (r *result) summary() string {
 
 // report prints how many stories were alike, and the kinds of differences.
 func report(results []result) {
-	alike, told := map[string]int{}, map[string]int{}
+	alike, played := map[string]int{}, map[string]int{}
 	kinds := map[string]int{}
 	for _, r := range results {
-		told[r.story.Group]++
+		played[r.story.Group]++
 		if r.err == nil && len(r.differences) == 0 {
 			alike[r.story.Group]++
 		}
@@ -174,13 +174,13 @@ func report(results []result) {
 		fmt.Printf("%4d %s\n", kinds[k], k)
 	}
 	for _, g := range []string{groupBasic, groupWorkloads} {
-		if told[g] > 0 {
-			fmt.Printf("%s: %d of %d stories alike (%.1f%%)\n", g, alike[g], told[g], 100*float64(alike[g])/float64(told[g]))
+		if played[g] > 0 {
+			fmt.Printf("%s: %d of %d stories alike (%.1f%%)\n", g, alike[g], played[g], 100*float64(alike[g])/float64(played[g]))
 		}
 	}
 }
 
-// A recording is a story and the states of the real end after each of its steps.
+// A recording is a story and the states of the real cluster after each of its steps.
 type recording struct {
 	Story  *Story  `json:"story"`
 	States []state `json:"states"`

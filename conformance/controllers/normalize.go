@@ -46,7 +46,7 @@ func normalize(objects []map[string]any, ns string) state {
 	return out
 }
 
-// raced reports an Event that the real end records or not, by which of its controllers or of
+// raced reports an Event that the real cluster records or not, by which of its controllers or of
 // their caches is first.
 func raced(event map[string]any) bool {
 	switch object.String(event, "reason") {

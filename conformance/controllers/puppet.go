@@ -12,14 +12,14 @@ import (
 // nodes are the nodes that the puppet binds Pods to.
 var nodes = []string{"node-a", "node-b"}
 
-// prepare creates the nodes at both ends and starts the puppet.
+// prepare creates the nodes of both clusters and starts the puppet.
 func (c *comparison) prepare(ctx context.Context) error {
-	for _, end := range c.ends() {
-		if err := end.createNodes(ctx); err != nil {
+	for _, cluster := range c.clusters() {
+		if err := cluster.createNodes(ctx); err != nil {
 			return err
 		}
-		if end.url != c.real.url || end == c.real {
-			go end.puppet(ctx)
+		if cluster.url != c.real.url || cluster == c.real {
+			go cluster.puppet(ctx)
 		}
 	}
 	return nil

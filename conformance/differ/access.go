@@ -2,7 +2,7 @@ package main
 
 import "net/http"
 
-// access tells of roles, their bindings, and users who try what they may do.
+// access returns a story about roles, their bindings, and users who try what they may do.
 func access(r *source) []Step {
 	const rbac = "/apis/rbac.authorization.k8s.io/v1/"
 	rule := func() object {

@@ -20,14 +20,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// An end is a server that stories are told to.
-type end struct {
+// A server is one that stories are played on.
+type server struct {
 	url, token string
 	client     *http.Client
 }
 
-func newEnd(url, token string) *end {
-	return &end{url, token, &http.Client{
+func newServer(url, token string) *server {
+	return &server{url, token, &http.Client{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 32, DisableCompression: true},
 		Timeout:   time.Minute,
 	}}
@@ -64,7 +64,7 @@ func broken(s Step, err error) error {
 // send sends a request and reads its answer. It repeats the request while a cache of the server is not
 // ready, as that of a real one is for some time after a definition. The error is an errPanicked if the
 // server panics.
-func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
+func (e *server) send(ctx context.Context, s Step, v *view) (*answer, error) {
 	for {
 		a, err := e.sendOnce(ctx, s, v)
 		if err != nil || a.status != http.StatusTooManyRequests || !strings.Contains(messageOf(a.body), "(re)initializing") {
@@ -78,7 +78,7 @@ func (e *end) send(ctx context.Context, s Step, v *view) (*answer, error) {
 	}
 }
 
-func (e *end) sendOnce(ctx context.Context, s Step, v *view) (*answer, error) {
+func (e *server) sendOnce(ctx context.Context, s Step, v *view) (*answer, error) {
 	var body io.Reader
 	if s.Body != "" {
 		raw := encode(v.expand(s.Body), s.Encoding)
@@ -211,8 +211,8 @@ func jsonValue(v any) any {
 	return v
 }
 
-// A view is what a story has seen of one end. It gives what each end chooses by itself a
-// name in the order of appearance: the second UID is <uid 2> at both ends.
+// A view is what a story has seen of one server. It gives what each server chooses by itself a
+// name in the order of appearance: the second UID is <uid 2> at both servers.
 type view struct {
 	id       string
 	fixed    *strings.Replacer // of the placeholders that are the same for all steps
@@ -281,7 +281,7 @@ var (
 // differs, see "CBOR bodies" in docs/differences.md.
 var wrongCBOR = regexp.MustCompile(`(cannot be handled as a \w+: ).*`)
 
-// name returns the name of a value that the end has chosen.
+// name returns the name of a value that the server has chosen.
 func (v *view) name(kind, value string) string {
 	key := kind + " " + value
 	if v.names[key] == "" {
@@ -291,7 +291,7 @@ func (v *view) name(kind, value string) string {
 	return v.names[key]
 }
 
-// text returns a text without what each end chooses by itself.
+// text returns a text without what each server chooses by itself.
 func (v *view) text(s string) string {
 	s = strings.ReplaceAll(s, v.id, "{id}")
 	s = uidPattern.ReplaceAllStringFunc(s, func(uid string) string { return v.name("uid", uid) })
@@ -313,7 +313,7 @@ func (v *view) texts(values []string) []string {
 	return out
 }
 
-// normalize returns a value of a field without what each end chooses by itself, and
+// normalize returns a value of a field without what each server chooses by itself, and
 // without the order of errors and managers, which may depend on the time.
 func (v *view) normalize(field string, value any) any {
 	switch t := value.(type) {
@@ -442,8 +442,8 @@ func textOf(v any) string {
 // A difference is a step whose answers are not alike.
 type difference struct {
 	step  Step
-	fails bool     // only the second end answers with a server error, or not at all
-	lines []string // the first end's answer first
+	fails bool     // only the second server answers with a server error, or not at all
+	lines []string // the first server's answer first
 }
 
 // failed begins the kinds of differences that are failures.

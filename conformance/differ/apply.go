@@ -68,7 +68,7 @@ var workloads = []workload{
 	}},
 }
 
-// apply tells of managers that apply, update and patch the same object.
+// apply returns a story about managers that apply, update and patch the same object.
 func apply(r *source) []Step {
 	w := pick(r, workloads...)
 	path := w.collection + "/x"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// crds tells of a CustomResourceDefinition with a random schema in one or two versions, and
+// crds returns a story about a CustomResourceDefinition with a random schema in one or two versions, and
 // of what clients do with its objects while it changes.
 func crds(r *source) []Step {
 	d := newDefinition(r)

@@ -16,22 +16,22 @@ import (
 
 // Two servers of this process answer alike, so what differs from a real server is not noise.
 func TestAlike(t *testing.T) {
-	tell := tellerOf(t)
+	p := playerOf(t)
 	for name := range areas {
 		t.Run(name, func(t *testing.T) {
 			for number := range 3 {
-				story := newStory(name, tell.api, 1, number)
-				told, d, err := tell.tell(t.Context(), story)
+				story := newStory(name, p.api, 1, number)
+				played, d, err := p.play(t.Context(), story)
 				require.NoError(t, err)
 				assert.Nil(t, d, "%v", d)
-				assert.Equal(t, len(story), told, "steps")
+				assert.Equal(t, len(story), played, "steps")
 			}
 		})
 	}
 }
 
 func TestShrink(t *testing.T) {
-	tell := tellerOf(t)
+	p := playerOf(t)
 	const path = "/api/v1/namespaces/{id}/configmaps"
 	configMap := func(name string) object {
 		return object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": name}}
@@ -41,16 +41,16 @@ func TestShrink(t *testing.T) {
 		post(path, configMap("a")), get(path), post(path, configMap("b")), get(path + "/b"),
 	}
 	needed := []Step{story[0], story[3], story[4]}
-	tell.ends[1].client.Transport = withoutB{tell.ends[1].client.Transport}
-	told, d, err := tell.tell(t.Context(), story)
+	p.servers[1].client.Transport = withoutB{p.servers[1].client.Transport}
+	played, d, err := p.play(t.Context(), story)
 	require.NoError(t, err)
 	require.NotNil(t, d)
-	require.Equal(t, len(story), told)
-	shorter, _ := tell.shrink(t.Context(), story, d)
+	require.Equal(t, len(story), played)
+	shorter, _ := p.shrink(t.Context(), story, d)
 	assert.Equal(t, needed, shorter)
 }
 
-// A story ends before the request for which the first end panics.
+// A story ends before the request for which the first server panics.
 func TestPanic(t *testing.T) {
 	story := []Step{
 		post("/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "{id}"}}),
@@ -62,11 +62,11 @@ func TestPanic(t *testing.T) {
 		"the server answers 500": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, panicMessage, 500) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			tell := tellerOf(t)
-			target, err := url.Parse(tell.ends[0].url)
+			p := playerOf(t)
+			target, err := url.Parse(p.servers[0].url)
 			require.NoError(t, err)
 			proxy := httputil.NewSingleHostReverseProxy(target)
-			proxy.Transport = tell.ends[0].client.Transport
+			proxy.Transport = p.servers[0].client.Transport
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/api/v1/panic" {
 					answer(w, r)
@@ -75,11 +75,11 @@ func TestPanic(t *testing.T) {
 				proxy.ServeHTTP(w, r)
 			}))
 			t.Cleanup(front.Close)
-			tell.ends[0].url = front.URL
-			told, d, err := tell.tell(t.Context(), story)
+			p.servers[0].url = front.URL
+			played, d, err := p.play(t.Context(), story)
 			require.ErrorIs(t, err, errPanicked)
 			assert.Nil(t, d)
-			assert.Equal(t, 2, told)
+			assert.Equal(t, 2, played)
 		})
 	}
 }
@@ -96,10 +96,10 @@ func (t withoutB) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestSameStory(t *testing.T) {
-	tell := tellerOf(t)
+	p := playerOf(t)
 	for name := range areas {
-		assert.Equal(t, newStory(name, tell.api, 7, 3), newStory(name, tell.api, 7, 3), name)
-		assert.NotEqual(t, newStory(name, tell.api, 7, 3), newStory(name, tell.api, 8, 3), name)
+		assert.Equal(t, newStory(name, p.api, 7, 3), newStory(name, p.api, 7, 3), name)
+		assert.NotEqual(t, newStory(name, p.api, 7, 3), newStory(name, p.api, 8, 3), name)
 	}
 }
 
@@ -112,21 +112,21 @@ func TestNormalize(t *testing.T) {
 	assert.NotEqual(t, a.normalize("", one), b.normalize("", other), "one version has changed, the other has not")
 }
 
-func tellerOf(t *testing.T) *teller {
+func playerOf(t *testing.T) *player {
 	const token = "differ"
-	var ends []*end
+	var servers []*server
 	for range 2 {
 		srv, err := startOurs(token, "", "CBORServingAndStorage=true", "api/all=true")
 		require.NoError(t, err)
 		t.Cleanup(srv.Close)
-		e := newEnd(srv.URL, token)
+		e := newServer(srv.URL, token)
 		t.Cleanup(e.client.CloseIdleConnections)
-		ends = append(ends, e)
+		servers = append(servers, e)
 	}
-	tell, err := newTeller("00000", ends...)
+	p, err := newPlayer("00000", servers...)
 	require.NoError(t, err)
-	t.Cleanup(tell.close)
-	return tell
+	t.Cleanup(p.close)
+	return p
 }
 
 func TestMoreErrors(t *testing.T) {
@@ -154,20 +154,20 @@ func TestSameBeforeDiff(t *testing.T) {
 	assert.False(t, sameBeforeDiff("a\n@@ -1,2 +1,3 @@\n", "a\n@@ -1,2 +1,2 @@\n"), "both print JSON")
 }
 
-// Told quickly, a story ends at the first answer with a server error, which both ends may give.
+// Played quickly, a story ends at the first answer with a server error, which both servers may give.
 func TestQuick(t *testing.T) {
-	tell := tellerOf(t)
-	tell.way = tell.tellQuickly
+	p := playerOf(t)
+	p.way = p.playQuickly
 	story := []Step{get("/version"), get("/api/v1/namespaces/{id}"), get("/version")}
-	told, d, err := tell.way(t.Context(), story)
+	played, d, err := p.way(t.Context(), story)
 	require.NoError(t, err)
 	assert.Nil(t, d, "404 is no failure")
-	assert.Equal(t, len(story), told)
-	tell.ends[1].client.Transport = failing{tell.ends[1].client.Transport}
-	told, d, err = tell.way(t.Context(), story)
+	assert.Equal(t, len(story), played)
+	p.servers[1].client.Transport = failing{p.servers[1].client.Transport}
+	played, d, err = p.way(t.Context(), story)
 	require.NoError(t, err)
 	require.NotNil(t, d)
-	assert.Equal(t, 2, told)
+	assert.Equal(t, 2, played)
 	assert.Contains(t, d.kind(), failed)
 }
 
@@ -185,12 +185,12 @@ func (t failing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A cache that is not ready is no answer.
 func TestInitializing(t *testing.T) {
-	tell := tellerOf(t)
-	tell.ends[0].client.Transport = &initializing{RoundTripper: tell.ends[0].client.Transport, times: 2}
-	told, d, err := tell.tell(t.Context(), []Step{get("/version")})
+	p := playerOf(t)
+	p.servers[0].client.Transport = &initializing{RoundTripper: p.servers[0].client.Transport, times: 2}
+	played, d, err := p.play(t.Context(), []Step{get("/version")})
 	require.NoError(t, err)
 	assert.Nil(t, d)
-	assert.Equal(t, 1, told)
+	assert.Equal(t, 1, played)
 }
 
 // initializing answers 429 some times.
@@ -211,19 +211,19 @@ func (t *initializing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestShards checks that each story is told by one of several shards.
+// TestShards checks that each story is played by one of several shards.
 func TestShards(t *testing.T) {
-	shards := []telling{{only: -1, shard: explore.Shard{Index: 1, Count: 3}}, {only: -1, shard: explore.Shard{Index: 2, Count: 3}}, {only: -1, shard: explore.Shard{Index: 3, Count: 3}}}
+	shards := []selection{{only: -1, shard: explore.Shard{Index: 1, Count: 3}}, {only: -1, shard: explore.Shard{Index: 2, Count: 3}}, {only: -1, shard: explore.Shard{Index: 3, Count: 3}}}
 	for number := range 7 {
-		told := 0
+		played := 0
 		for _, s := range shards {
 			if s.has(number) {
-				told++
+				played++
 			}
 		}
-		assert.Equal(t, 1, told, "story %d", number)
+		assert.Equal(t, 1, played, "story %d", number)
 	}
-	all, single := telling{only: -1}, telling{only: 4}
+	all, single := selection{only: -1}, selection{only: 4}
 	assert.True(t, all.has(5))
 	assert.True(t, single.has(4))
 	assert.False(t, single.has(5))

@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// encodings tells of objects in protobuf, CBOR, YAML and JSON, which are written in one and
+// encodings returns a story about objects in protobuf, CBOR, YAML and JSON, which are written in one and
 // read in another. A server answers CBOR only with its gate, see -gates.
 func encodings(r *source) []Step {
 	const thing = "things.{id}.example.com"
@@ -95,7 +95,7 @@ var oddBytes = []string{
 	"a46a61706956657273696f6e627631646b696e6469436f6e6669674d6170686d65746164617461a1646e616d65616164646174 61a1616b7f61766177ff", "a46a61706956657273696f6e627631646b696e6469436f6e6669674d6170686d65746164617461a1646e616d656161697a7a7a6e6b6e6f776e01", "1bffffffffffffffff", "c11a514b67b0", "c24101",
 }
 
-// An encodedKind is a kind whose objects are told of.
+// An encodedKind is a kind whose objects a story is about.
 type encodedKind struct {
 	collection, apiVersion, kind string
 	body                         object

@@ -108,7 +108,7 @@ var sharedTypes = []sharedType{
 	{versions: []sharedVersion{built("", "v1", "podtemplates", "PodTemplate", object{"template": templateBody})}},
 }
 
-// managedFields tells of many managers that write one object in several versions.
+// managedFields returns a story about many managers that write one object in several versions.
 func managedFields(r *source) []Step {
 	t := pick(r, sharedTypes...)
 	if r.chance(4) {

@@ -2,7 +2,7 @@ package main
 
 import "net/http"
 
-// oddRequests tells of requests that are wrong, or unusual, in several ways.
+// oddRequests returns a story about requests that are wrong, or unusual, in several ways.
 func oddRequests(r *source) []Step {
 	configMap := object{"apiVersion": "v1", "kind": "ConfigMap", "metadata": object{"name": "a"}, "data": object{"k": "v"}}
 	pod := object{"apiVersion": "v1", "kind": "Pod", "metadata": object{"name": "a"}, "spec": object{"containers": list{object{"name": "c", "image": "i"}}}}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kinds tells of objects of one kind, which are generated from its schema.
+// kinds returns a story about objects of one kind, which are generated from its schema.
 func kinds(r *source) []Step {
 	g := &generator{source: r, api: r.api, kind: pick(r, r.api.kinds...), density: pick(r, 2, 8, 8, 20, 40), odd: pick(r, 0, 0, 60, 25)}
 	var steps []Step

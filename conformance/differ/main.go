@@ -1,4 +1,4 @@
-// Differ tells random stories to a real kube-apiserver and to this server, step by step,
+// Differ plays random stories on a real kube-apiserver and on this server, step by step,
 // and compares the answers: status, body, warnings and the headers that clients read. UIDs,
 // resource versions and times are compared by their relations only.
 //
@@ -13,11 +13,11 @@
 // Built with the race detector (go run -race ./differ), this server answers 500 where a write changes
 // values that other objects share, or keeps an object that is not what decoding it returns.
 //
-// With -quick, stories are told to this server alone, hundreds of steps in a second. Those in which
-// it fails, that is, answers with a server error, are told to the real one too, if -real says which.
+// With -quick, stories are played on this server alone, hundreds of steps in a second. Those in which
+// it fails, that is, answers with a server error, are played on the real one too, if -real says which.
 //
 // With -shard 2/8, or what a test runner sets (see explore.ParseShard), it is one of eight that share the
-// stories, and tells an eighth of the steps.
+// stories, and plays an eighth of the steps.
 //
 // With -real twice, as -real URL -other URL, it compares two real servers: what differs
 // then is noise.
@@ -57,7 +57,7 @@ func main() {
 		area     = flag.String("area", "", "only stories of this area: "+strings.Join(slices.Sorted(maps.Keys(areas)), ", "))
 		seed     = flag.Uint64("seed", 1, "seed of the stories")
 		steps    = flag.Int("steps", 1000, "number of steps, over all areas")
-		part     = flag.String("shard", "", "tell the stories of a shard, such as 2/8; by default that of a test runner, or all")
+		part     = flag.String("shard", "", "play the stories of a shard, such as 2/8; by default that of a test runner, or all")
 		only     = flag.Int("only", -1, "only the story of this number")
 		parallel = flag.Int("parallel", 4, "stories at the same time")
 		quick    = flag.Bool("quick", false, "look only for answers with server errors")
@@ -67,7 +67,7 @@ func main() {
 	ours := func() (*fakeapi.Server, error) { return startOurs(*token, *release, *gates, *versions) }
 	shard, err := explore.ParseShard(*part)
 	if err == nil {
-		err = run(*real, *other, *token, ours, *area, telling{*seed, *steps, *only, *parallel, *verbose, shard}, *quick)
+		err = run(*real, *other, *token, ours, *area, selection{*seed, *steps, *only, *parallel, *verbose, shard}, *quick)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "differ:", err)
@@ -75,8 +75,8 @@ func main() {
 	}
 }
 
-// A telling says which stories of an area are told.
-type telling struct {
+// A selection says which stories of an area are played.
+type selection struct {
 	seed     uint64
 	steps    int // over all areas, and over all shards
 	only     int // the number of the only story, or -1
@@ -85,15 +85,15 @@ type telling struct {
 	shard    explore.Shard
 }
 
-// has reports whether the story of a number is told.
-func (t *telling) has(number int) bool {
+// has reports whether the story of a number is played.
+func (t *selection) has(number int) bool {
 	if t.only >= 0 {
 		return number == t.only
 	}
 	return t.shard.Count == 0 || number%t.shard.Count == t.shard.Index-1
 }
 
-func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, which telling, quick bool) error {
+func run(real, other, token string, ours func() (*fakeapi.Server, error), area string, which selection, quick bool) error {
 	if real == "" && !quick {
 		return fmt.Errorf("-real is missing")
 	}
@@ -114,23 +114,23 @@ func run(real, other, token string, ours func() (*fakeapi.Server, error), area s
 		defer srv.Close()
 		other = srv.URL
 	}
-	var first *end
+	var first *server
 	if real != "" {
-		first = newEnd(real, token)
+		first = newServer(real, token)
 	}
-	t, err := newTeller(fmt.Sprintf("%05x", rand.Uint32()&0xfffff), first, newEnd(other, token))
+	p, err := newPlayer(fmt.Sprintf("%05x", rand.Uint32()&0xfffff), first, newServer(other, token))
 	if err != nil {
 		return err
 	}
-	defer t.close()
+	defer p.close()
 	if quick {
-		t.way = t.tellQuickly
+		p.way = p.playQuickly
 	}
-	t.lag, t.patience = 200*time.Millisecond, 5*time.Second
+	p.lag, p.patience = 200*time.Millisecond, 5*time.Second
 	which.steps /= len(names) * max(which.shard.Count, 1)
 	for _, name := range names {
-		total, err := t.area(ctx, name, &which)
-		if ctx.Err() != nil { // what was told until the interrupt counts
+		total, err := p.area(ctx, name, &which)
+		if ctx.Err() != nil { // what was played until the interrupt counts
 			fmt.Println(total)
 			return ctx.Err()
 		}
@@ -172,8 +172,8 @@ func parseSwitches(text string) (map[string]bool, error) {
 	return out, nil
 }
 
-// area tells stories of an area until they have had a number of steps.
-func (t *teller) area(ctx context.Context, name string, which *telling) (*totals, error) {
+// area plays stories of an area until they have had a number of steps.
+func (p *player) area(ctx context.Context, name string, which *selection) (*totals, error) {
 	total := &totals{area: name, seed: which.seed, kinds: map[string]int{}}
 	var (
 		wait   sync.WaitGroup
@@ -195,8 +195,8 @@ func (t *teller) area(ctx context.Context, name string, which *telling) (*totals
 		wait.Add(1)
 		go func() {
 			defer func() { <-places; wait.Done() }()
-			story := newStory(name, t.api, which.seed, number)
-			told, d, err := t.way(ctx, story)
+			story := newStory(name, p.api, which.seed, number)
+			played, d, err := p.way(ctx, story)
 			mu.Lock()
 			if errors.Is(err, errPanicked) {
 				total.panics++
@@ -206,10 +206,10 @@ func (t *teller) area(ctx context.Context, name string, which *telling) (*totals
 			} else if err != nil {
 				failed = fmt.Errorf("story %d: %w", number, err)
 			}
-			fresh := total.add(told, d)
+			fresh := total.add(played, d)
 			mu.Unlock()
 			if fresh {
-				story, d = t.shrink(ctx, story[:told], d)
+				story, d = p.shrink(ctx, story[:played], d)
 				mu.Lock()
 				defer mu.Unlock()
 				fmt.Printf("%s story %d: %s\n", name, number, d.kind())
@@ -237,10 +237,10 @@ type totals struct {
 }
 
 // add counts a story. It reports whether its difference is the first of its kind.
-func (t *totals) add(told int, d *difference) bool {
+func (t *totals) add(played int, d *difference) bool {
 	t.stories++
-	t.steps += told
-	t.equal += told
+	t.steps += played
+	t.equal += played
 	if d == nil {
 		t.alike++
 		return false

@@ -42,7 +42,7 @@ type definitionField struct {
 var collectionPath = regexp.MustCompile(`^/(api/v1|apis/[^/]+/[^/]+)/(namespaces/\{namespace\}/)?[a-z]+$`)
 
 // readAPI reads the API of a server.
-func readAPI(e *end) (*api, error) {
+func readAPI(e *server) (*api, error) {
 	type operation struct {
 		Kind       *struct{ Group, Version, Kind string } `json:"x-kubernetes-group-version-kind"`
 		Parameters []struct {

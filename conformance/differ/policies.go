@@ -7,7 +7,7 @@ import (
 
 const admission = "/apis/admissionregistration.k8s.io/v1/"
 
-// A stage is the namespace of a story with admission that is not built in. Its probes tell
+// A stage is the namespace of a story with admission that is not built in. Its probes show
 // when a server follows it.
 type stage struct {
 	*source
@@ -47,7 +47,7 @@ func (s *stage) rule() object {
 	}
 }
 
-// policies tells of admission policies, and of writes that they admit, change or refuse.
+// policies returns a story about admission policies, and of writes that they admit, change or refuse.
 func policies(r *source) []Step {
 	s := &stage{source: r}
 	for i := range 1 + r.IntN(2) {

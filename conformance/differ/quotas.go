@@ -2,7 +2,7 @@ package main
 
 import "net/http"
 
-// quotas tells of quotas and limit ranges, and of objects that they count, complete or
+// quotas returns a story about quotas and limit ranges, and of objects that they count, complete or
 // refuse. Nothing counts what is there when a quota is made, so that a story begins with
 // its status.
 func quotas(r *source) []Step {

@@ -17,7 +17,7 @@ import (
 // A Step is one request of a story. Its texts may have these placeholders:
 //
 //	{id}        a name of the story: its namespace, and a part of its API groups
-//	{rv PATH}   the resource version that the end has answered last for the object of PATH
+//	{rv PATH}   the resource version that the server has answered last for the object of PATH
 //	{uid PATH}  its UID
 //	{hook}      the URL of the webhooks of this program
 //	{ca}        the certificate authority of that URL, in base64
@@ -33,7 +33,7 @@ type Step struct {
 	Encoding string
 	Cut      int
 
-	// Await, unless it is 0, repeats the request until both ends answer it with this
+	// Await, unless it is 0, repeats the request until both servers answer it with this
 	// status, or have not for some time. Such steps are not compared. They are left
 	// out after a refused step.
 	Await int
@@ -137,75 +137,75 @@ func newStory(area string, api *api, seed uint64, number int) []Step {
 	return append([]Step{namespace}, areas[area](r)...)
 }
 
-// A teller tells stories to two ends.
-type teller struct {
-	ends [2]*end // the first is nil if the stories are told to the other alone
-	run  string  // makes the names of this run unlike those of others
-	// lag is how long the caches of an end may need to follow a change.
+// A player plays stories on two servers.
+type player struct {
+	servers [2]*server // the first is nil if the stories are played on the other alone
+	run     string     // makes the names of this run unlike those of others
+	// lag is how long the caches of a server may need to follow a change.
 	lag time.Duration
 	// patience is how long a step that waits does.
 	patience time.Duration
 	hooks    *hooks
 	names    atomic.Int64
-	way      func(ctx context.Context, story []Step) (told int, d *difference, err error) // tell or tellQuickly
-	api      *api                                                                         // that of the second end
+	way      func(ctx context.Context, story []Step) (played int, d *difference, err error) // play or playQuickly
+	api      *api                                                                           // that of the second server
 }
 
-// newTeller returns a teller. It must be closed.
-func newTeller(run string, ends ...*end) (*teller, error) {
-	api, err := readAPI(ends[1])
+// newPlayer returns a player. It must be closed.
+func newPlayer(run string, servers ...*server) (*player, error) {
+	api, err := readAPI(servers[1])
 	if err != nil {
 		return nil, err
 	}
-	t := &teller{ends: [2]*end(ends), run: run, hooks: startHooks(), api: api}
-	t.way = t.tell
-	return t, nil
+	p := &player{servers: [2]*server(servers), run: run, hooks: startHooks(), api: api}
+	p.way = p.play
+	return p, nil
 }
 
-func (t *teller) close() { t.hooks.close() }
+func (p *player) close() { p.hooks.close() }
 
-func (t *teller) newView(id string) *view { return newView(id, t.hooks.placeholders()...) }
+func (p *player) newView(id string) *view { return newView(id, p.hooks.placeholders()...) }
 
-// tell tells a story until a step differs. It returns how many steps it has told. The error
-// is that of a request to the first end; an errPanicked ends the story before a step that
+// play plays a story until a step differs. It returns how many steps it has played. The error
+// is that of a request to the first server; an errPanicked ends the story before a step that
 // has no answer to compare with.
-func (t *teller) tell(ctx context.Context, story []Step) (told int, d *difference, err error) {
-	return t.tellTo(ctx, story, t.ends[:])
+func (p *player) play(ctx context.Context, story []Step) (played int, d *difference, err error) {
+	return p.playOn(ctx, story, p.servers[:])
 }
 
-// tellQuickly tells a story to the second end alone until that answers that it has failed. Then it
-// tells both the steps until there.
-func (t *teller) tellQuickly(ctx context.Context, story []Step) (told int, d *difference, err error) {
-	told, d, err = t.tellTo(ctx, story, t.ends[1:])
-	if d == nil || err != nil || t.ends[0] == nil {
-		return told, d, err
+// playQuickly plays a story on the second server alone until that answers that it has failed. Then it
+// plays the steps until there on both.
+func (p *player) playQuickly(ctx context.Context, story []Step) (played int, d *difference, err error) {
+	played, d, err = p.playOn(ctx, story, p.servers[1:])
+	if d == nil || err != nil || p.servers[0] == nil {
+		return played, d, err
 	}
-	return t.tell(ctx, story[:told])
+	return p.play(ctx, story[:played])
 }
 
-// tellTo tells a story to some ends until a step differs; if there is one end, until it fails.
-func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told int, d *difference, err error) {
-	id := fmt.Sprintf("d%s%04x", t.run, t.names.Add(1))
-	views := make([]*view, len(ends))
-	for k := range ends {
-		views[k] = t.newView(id)
+// playOn plays a story on some servers until a step differs; if there is one server, until it fails.
+func (p *player) playOn(ctx context.Context, story []Step, servers []*server) (played int, d *difference, err error) {
+	id := fmt.Sprintf("d%s%04x", p.run, p.names.Add(1))
+	views := make([]*view, len(servers))
+	for k := range servers {
+		views[k] = p.newView(id)
 	}
-	defer t.clean(context.WithoutCancel(ctx), ends, views)
+	defer p.clean(context.WithoutCancel(ctx), servers, views)
 	refused := false
 	for i, s := range story {
 		if s.Await != 0 && refused {
 			continue
 		}
 		if s.Await != 0 {
-			if err := t.await(ctx, s, ends, views); err != nil {
+			if err := p.await(ctx, s, servers, views); err != nil {
 				return i, nil, err
 			}
 			continue
 		}
-		answers := make([]*answer, len(ends))
-		for k, e := range ends {
+		answers := make([]*answer, len(servers))
+		for k, e := range servers {
 			if answers[k], err = e.send(ctx, s, views[k]); err != nil {
-				if e == t.ends[0] || ctx.Err() != nil {
+				if e == p.servers[0] || ctx.Err() != nil {
 					return i, nil, err
 				}
 				return i + 1, &difference{step: s, fails: true, lines: []string{"no answer: " + err.Error()}}, nil
@@ -214,14 +214,14 @@ func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told in
 		refused = answers[0].status >= http.StatusBadRequest
 		last := answers[len(answers)-1]
 		fails := last.status >= http.StatusInternalServerError
-		if len(ends) == 1 {
+		if len(servers) == 1 {
 			if fails {
 				return i + 1, &difference{step: s, fails: true, lines: []string{fmt.Sprintf("status: %d: %s", last.status, messageOf(last.body))}}, nil
 			}
 			continue
 		}
 		if s.Pause && !refused {
-			time.Sleep(t.lag)
+			time.Sleep(p.lag)
 		}
 		if lines := compare(answers[0], last); lines != nil {
 			return i + 1, &difference{step: s, fails: fails && answers[0].status < http.StatusInternalServerError, lines: lines}, nil
@@ -230,10 +230,10 @@ func (t *teller) tellTo(ctx context.Context, story []Step, ends []*end) (told in
 	return len(story), nil, nil
 }
 
-// await repeats a step at the ends until they answer it as it says.
-func (t *teller) await(ctx context.Context, s Step, ends []*end, views []*view) error {
-	for k, e := range ends {
-		for deadline := time.Now().Add(t.patience); ; time.Sleep(100 * time.Millisecond) {
+// await repeats a step on the servers until they answer it as it says.
+func (p *player) await(ctx context.Context, s Step, servers []*server, views []*view) error {
+	for k, e := range servers {
+		for deadline := time.Now().Add(p.patience); ; time.Sleep(100 * time.Millisecond) {
 			a, err := e.send(ctx, s, views[k].aside())
 			if err != nil {
 				return err
@@ -243,16 +243,16 @@ func (t *teller) await(ctx context.Context, s Step, ends []*end, views []*view) 
 			}
 		}
 	}
-	if len(ends) > 1 {
-		time.Sleep(t.lag) // a definition is served some time before all follow its changes
+	if len(servers) > 1 {
+		time.Sleep(p.lag) // a definition is served some time before all follow its changes
 	}
 	return nil
 }
 
 // clean removes what a story has made outside its namespace, its Services, for there are few
 // addresses, then the namespace.
-func (t *teller) clean(ctx context.Context, ends []*end, views []*view) {
-	for k, e := range ends {
+func (p *player) clean(ctx context.Context, servers []*server, views []*view) {
+	for k, e := range servers {
 		paths := slices.Sorted(maps.Keys(views[k].uids))
 		for _, path := range slices.Backward(paths) {
 			in := strings.Contains(path, "/namespaces/"+views[k].id+"/") && !strings.Contains(path, "/services/")
@@ -265,11 +265,11 @@ func (t *teller) clean(ctx context.Context, ends []*end, views []*view) {
 
 // shrink removes the steps without which a story differs in the same way. It returns the
 // difference of the shortest story that it finds.
-func (t *teller) shrink(ctx context.Context, story []Step, d *difference) ([]Step, *difference) {
+func (p *player) shrink(ctx context.Context, story []Step, d *difference) ([]Step, *difference) {
 	for i := len(story) - 2; i > 0; i-- {
 		shorter := append(append([]Step{}, story[:i]...), story[i+1:]...)
-		told, other, err := t.way(ctx, shorter)
-		if err == nil && other != nil && told == len(shorter) && other.kind() == d.kind() {
+		played, other, err := p.way(ctx, shorter)
+		if err == nil && other != nil && played == len(shorter) && other.kind() == d.kind() {
 			story, d = shorter, other
 		}
 	}

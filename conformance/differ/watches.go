@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// watches tells of a few writes and of watches that start at different versions and in
+// watches returns a story about a few writes and of watches that start at different versions and in
 // different forms. Each watch ends after a second; its events are compared.
 func watches(r *source) []Step {
 	type kind struct {

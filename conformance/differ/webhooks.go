@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// webhooks tells of webhook configurations, and of writes that their webhooks admit,
+// webhooks returns a story about webhook configurations, and of writes that their webhooks admit,
 // change or refuse.
 func webhooks(r *source) []Step {
 	s := &stage{source: r}

@@ -10,7 +10,7 @@ import (
 type axis struct {
 	name  string
 	sizes []int
-	// grow brings a new server to a size.
+	// grow fills a new server to a size.
 	grow func(s *server, n int) error
 }
 

@@ -49,7 +49,7 @@ type Version int
 const (
 	// RecordsFirst changes the annotation, and then the copies.
 	RecordsFirst Version = iota
-	// RecordsLast changes the copies that the annotation tells of, and then the annotation.
+	// RecordsLast changes the copies that the annotation names, and then the annotation.
 	RecordsLast
 	// Everywhere changes the copies in all clusters, and then the annotation.
 	Everywhere

@@ -50,7 +50,7 @@ const websites = "websites.shop.example.com"
 func run(t *testing.T, srv *fakeapi.Server, hooks webhook.Options, r *operator.Reconciler) client.Client {
 	t.Helper()
 	cfg := restconfig.For(srv)
-	cfg.UserAgent = "operator" // tells its requests from those of the test
+	cfg.UserAgent = "operator" // names its requests in the story, beside those of the test
 	unique := true
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:        operator.Scheme(),

@@ -160,7 +160,7 @@ type walker struct {
 	ctx   context.Context
 	yield func(file) bool
 
-	files, dirs map[string]bool // that it has come to
+	files, dirs map[string]bool // that it has visited
 }
 
 // path yields the files of a path: a file, a folder, a pattern, or "-". It reports whether to go on.
@@ -209,7 +209,7 @@ func (w *walker) file(name string, found bool) bool {
 }
 
 // dir yields the files of a folder and of those in it. It leaves out names that begin with a dot,
-// and folders that it has come to, so that a loop of links ends.
+// and folders that it has visited, so that a loop of links ends.
 func (w *walker) dir(name string) bool {
 	real := name
 	if links, ok := w.fsys.(linkFS); ok {

@@ -125,7 +125,7 @@ type Finding struct {
 	Writes []string `json:"writes,omitempty"`
 }
 
-// An Answer is that of a server to the request that brings the object.
+// An Answer is that of a server to the request with the object.
 type Answer struct {
 	Release string `json:"release"`        // such as "v1.36.3"
 	Code    int    `json:"code,omitempty"` // of HTTP; 0 if no request was sent

@@ -22,7 +22,7 @@ import (
 
 // For returns a configuration for an administrator, who is a member of system:masters.
 // The caller owns it. It has no limit of requests, and the default UserAgent, by which
-// the server's story tells clients apart.
+// the server's story distinguishes clients.
 func For(srv *fakeapi.Server) *rest.Config {
 	return ForUser(srv, fakeapi.User{Name: "admin", Groups: []string{"system:masters"}})
 }

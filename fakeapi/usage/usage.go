@@ -72,7 +72,7 @@ type Permission struct {
 // MaxNames is how many names a [Request] has at most.
 const MaxNames = 32
 
-// ManyNamespaces stands for more namespaces than a Usage tells apart.
+// ManyNamespaces stands for more namespaces than a Usage keeps.
 const ManyNamespaces = "*"
 
 // A Reason is why a request needs another permission than that for itself.
@@ -179,7 +179,7 @@ func (u *Usage) Add(other *Usage) {
 	u.Sort()
 }
 
-// A requestKey tells a Request from others.
+// A requestKey identifies a Request.
 type requestKey struct {
 	user, userAgent, impersonator, version string
 

@@ -14,7 +14,7 @@ type Answer struct {
 	// Failed is set if the client has no result. A watch fails if the server ends it before
 	// its time.
 	Failed bool
-	// RetryAfter is when the client is told to make the request again; 0 for no time.
+	// RetryAfter is when the client is asked to make the request again; 0 for no time.
 	RetryAfter time.Duration
 	// Informer is set for a list or watch that fills the cache of a client.
 	Informer bool

@@ -100,7 +100,7 @@ func (a *Aggregator) Changed(t *resource.Type, names []string) {
 	}
 }
 
-// load brings the Aggregator in line with the APIServices in the store.
+// load updates the Aggregator from the APIServices in the store.
 func (a *Aggregator) load() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -26,7 +26,7 @@ type Documents struct {
 // Documents returns what the documents need of the APIServices, nil if none is remote.
 func (a *Aggregator) Documents() *Documents { return a.documents.Load() }
 
-// publishLocked brings Documents in line with the APIServices and what their servers say.
+// publishLocked updates Documents from the APIServices and what their servers say.
 func (a *Aggregator) publishLocked() {
 	known := a.known.Load()
 	if known == nil {

@@ -133,7 +133,7 @@ func (l *Log) Select(u *authn.User, at *authz.Attributes) Selection {
 	return s
 }
 
-// Begin writes the event of a request that has come. If it returns false, the event is lost,
+// Begin writes the event of a request that was received. If it returns false, the event is lost,
 // and the request must be refused.
 func (l *Log) Begin(e *Event, now time.Time) bool {
 	if l.Write(e, RequestReceived, now) == nil {

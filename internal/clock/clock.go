@@ -229,7 +229,7 @@ func (t *Timer) take() bool {
 }
 
 // DeadlineKey is the key of the value of a context that is the time, on a Clock, at which
-// the context ends: a [time.Time]. The context's method Deadline tells of the wall clock.
+// the context ends: a [time.Time]. The context's method Deadline returns a time of the wall clock.
 type DeadlineKey struct{}
 
 // Deadline returns the time at which a context ends on its Clock.

@@ -35,7 +35,7 @@ func (c *Cluster) apiServicesType() *resource.Type {
 	return c.api().Builtin.Lookup("apiregistration.k8s.io", "v1", "apiservices")
 }
 
-// registerVersionsOf brings the APIServices of the group versions in line that definitions of
+// registerVersionsOf updates the APIServices of the group versions that definitions of
 // the given names serve or served. was has those that were served before.
 func (c *Cluster) registerVersionsOf(names []string, was serving.Definitions) {
 	now := c.Surface().Definitions

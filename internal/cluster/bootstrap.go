@@ -48,7 +48,7 @@ func newSeeds(p *release.Release, types *resource.Types) *seeds {
 		if s := (seed{t.Storage(), o}); o.Unique() {
 			out.own = append(out.own, s)
 			if o.Resource != "ipaddresses" {
-				out.repaired[s.typ.Key(o.Namespace, o.Name)] = true // a Service brings its address
+				out.repaired[s.typ.Key(o.Namespace, o.Name)] = true // a Service has its address
 			}
 		} else {
 			out.shared = append(out.shared, s)

@@ -137,22 +137,22 @@ const (
 // use. Close it when done.
 type Cluster struct {
 	*registry.Registry
-	config Config
-	front  *Front // of the first API server
-	usage  usage.Recorder
+	config       Config
+	firstReplica *Replica // of the first API server
+	usage        usage.Recorder
 
 	// definitionsMu is held during a write of definitions and until the Surfaces are in
 	// line with it. It is acquired before the locks of the store.
 	definitionsMu sync.Mutex
 
-	// apiServicesMu is held while an APIService is brought in line with the definitions.
+	// apiServicesMu is held while an APIService is updated from the definitions.
 	apiServicesMu sync.Mutex
 
-	// fronts are those of all API servers, the first one first. The slice is replaced under
+	// replicas are those of all API servers, the first one first. The slice is replaced under
 	// definitionsMu.
-	fronts atomic.Pointer[[]*Front]
+	replicas atomic.Pointer[[]*Replica]
 
-	reloading sync.Mutex // held while webhooks and policies are brought in line with the store or with files
+	reloading sync.Mutex // held while webhooks and policies are loaded from the store or from files
 
 	flows flowClassifier
 
@@ -231,11 +231,11 @@ func newCluster(config Config, source *ids.Source, store *storage.Store, api *se
 		config.Coverage = &coverage.Switch{}
 	}
 	c := &Cluster{config: config}
-	c.front = &Front{cluster: c, store: store}
-	c.fronts.Store(&[]*Front{c.front})
+	c.firstReplica = &Replica{cluster: c, store: store}
+	c.replicas.Store(&[]*Replica{c.firstReplica})
 	c.Registry = c.newRegistry(source, store, api.Builtin)
 	api.Allocator = c.newAllocator(api)
-	c.front.api.Store(api)
+	c.firstReplica.api.Store(api)
 	store.OnCompaction((*budget)(c))
 	config.Journal.Limit(max(config.HistoryBytes/4, minJournalBytes))
 	if every := config.Compaction.Every; every > 0 {
@@ -326,13 +326,13 @@ func (c *Cluster) Close() {
 }
 
 // api returns the API that the first API server serves.
-func (c *Cluster) api() *serving.API { return c.front.api.Load() }
+func (c *Cluster) api() *serving.API { return c.firstReplica.api.Load() }
 
 // apis returns the APIs of the API servers, that of the first one first.
 func (c *Cluster) apis() []*serving.API {
 	var out []*serving.API
-	for _, f := range *c.fronts.Load() {
-		if a := f.api.Load(); !slices.Contains(out, a) {
+	for _, r := range *c.replicas.Load() {
+		if a := r.api.Load(); !slices.Contains(out, a) {
 			out = append(out, a)
 		}
 	}
@@ -340,7 +340,7 @@ func (c *Cluster) apis() []*serving.API {
 }
 
 // Surface returns the types that the first API server serves now.
-func (c *Cluster) Surface() *serving.Surface { return c.front.Surface() }
+func (c *Cluster) Surface() *serving.Surface { return c.firstReplica.Surface() }
 
 // ServiceAccountKeys returns the keys of service account tokens.
 func (c *Cluster) ServiceAccountKeys() *serviceaccount.Keys { return c.config.Auth.ServiceAccounts }

@@ -14,16 +14,16 @@ import (
 )
 
 // A kube-apiserver that starts over the objects of another one creates its own objects that
-// are missing, and brings those in line that nobody has taken over.
+// are missing, and updates those that nobody has taken over.
 
-// The marks of objects that the server brings in line as it starts.
+// The marks of objects that the server updates as it starts.
 const (
 	autoUpdateRBAC = "rbac.authorization.kubernetes.io/autoupdate"
 	autoUpdateFlow = "apf.kubernetes.io/autoupdate-spec"
 	autoManaged    = "kube-aggregator.kubernetes.io/automanaged" // a label
 )
 
-// reconcileBootstrap brings the server's own objects in line with a release. The errors are
+// reconcileBootstrap updates the server's own objects to those of a release. The errors are
 // those of writes, which a user's objects can cause.
 func (c *Cluster) reconcileBootstrap(a *serving.API) error {
 	if err := c.reconcileSeeds(a, ""); err != nil {
@@ -32,7 +32,7 @@ func (c *Cluster) reconcileBootstrap(a *serving.API) error {
 	return c.AddIPAddresses(a.Surface())
 }
 
-// reconcileSeeds brings the server's own objects of a group in line with a release, "" being
+// reconcileSeeds updates the server's own objects of a group to those of a release, "" being
 // all groups.
 func (c *Cluster) reconcileSeeds(a *serving.API, group string) error {
 	values, served := c.seedValues(), a.Surface()

@@ -16,8 +16,8 @@ import (
 
 // The server creates some of its own objects again after somebody deleted them:
 // the Service kubernetes with its address and endpoints, the ServiceCIDR
-// kubernetes, and the system namespaces. It brings its own FlowSchemas and
-// PriorityLevelConfigurations in line after somebody wrote any.
+// kubernetes, and the system namespaces. It restores its own FlowSchemas and
+// PriorityLevelConfigurations after somebody wrote any.
 
 // The delays of that. The controllers of kube-apiserver look every ten seconds, for
 // namespaces, FlowSchemas and PriorityLevelConfigurations every minute.
@@ -99,7 +99,7 @@ func (c *Cluster) repair() {
 	}
 }
 
-// repairFlows brings the server's own FlowSchemas and PriorityLevelConfigurations in line.
+// repairFlows restores the server's own FlowSchemas and PriorityLevelConfigurations.
 func (c *Cluster) repairFlows() {
 	if err := c.reconcileSeeds(c.api(), flowcontrol.Group); err != nil {
 		c.Journal().RecordNote(journal.Note{Kind: journal.State, Text: "a FlowSchema or PriorityLevelConfiguration is not repaired: " + err.Error(), Resource: "flowschemas." + flowcontrol.Group})

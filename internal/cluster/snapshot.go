@@ -9,7 +9,7 @@ import (
 // Snapshot returns the present state for Restore. It takes constant time.
 func (c *Cluster) Snapshot() *storage.Snapshot { return c.Store().Snapshot() }
 
-// Restore brings back the state of a snapshot. It is one transaction that changes
+// Restore restores the state of a snapshot. It is one transaction that changes
 // the objects that differ: watchers receive the changes, each with a revision of its own.
 func (c *Cluster) Restore(snapshot *storage.Snapshot) error {
 	c.definitionsMu.Lock()
@@ -27,10 +27,10 @@ func (c *Cluster) Restore(snapshot *storage.Snapshot) error {
 	return nil
 }
 
-// Reset brings back the state of a fresh server, as Restore does, and ends every
+// Reset restores the state of a fresh server, as Restore does, and ends every
 // lag.
 func (c *Cluster) Reset() error {
-	if err := c.front.Lag(Lagging{Resource: AllResources}, mvcc.Lag{}); err != nil {
+	if err := c.firstReplica.Lag(Lagging{Resource: AllResources}, mvcc.Lag{}); err != nil {
 		return err
 	}
 	return c.Restore(c.initial)

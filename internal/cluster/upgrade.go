@@ -9,38 +9,38 @@ import (
 	"github.com/kubefake/kubefake/internal/serving"
 )
 
-// Upgrade restarts the API server of a Front with another release, newer or older. The
+// Upgrade restarts the API server of a Replica with another release, newer or older. The
 // objects and resource versions remain. Objects that the release before has written are read
 // by the rules of the new one, and stay as they are in the store until they are written.
 //
 // Requests that are being served end by the rules of the release before. Watches end, and
 // none starts before the present revision: the watch caches are those of a new process. The
-// server brings its own objects in line with the new release. API servers with other Fronts
+// server updates its own objects to those of the new release. API servers with other Replicas
 // go on with theirs.
 //
 // It does nothing if the server has the release already. It fails for plugins of
 // Config.Plugins that the release does not have.
-func (f *Front) Upgrade(to *release.Release) error {
-	c := f.cluster
+func (r *Replica) Upgrade(to *release.Release) error {
+	c := r.cluster
 	plugins, err := c.config.Plugins.Chain(to, serving.Builtin(to))
 	if err != nil {
 		return err
 	}
-	if !c.swapAPI(f, to, plugins) {
+	if !c.swapAPI(r, to, plugins) {
 		return nil
 	}
 	c.reloadAdmission()
 	c.changed(nil, nil)
 	c.flows.changed()
-	return c.reconcileBootstrap(f.api.Load())
+	return c.reconcileBootstrap(r.api.Load())
 }
 
-// swapAPI makes f serve the API of a release, and ends the watches of the API before. It
+// swapAPI makes r serve the API of a release, and ends the watches of the API before. It
 // reports whether that is another one.
-func (c *Cluster) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) bool {
+func (c *Cluster) swapAPI(r *Replica, to *release.Release, plugins *plugin.Chain) bool {
 	c.definitionsMu.Lock()
 	defer c.definitionsMu.Unlock()
-	was := f.api.Load()
+	was := r.api.Load()
 	if was.Release == to {
 		return false
 	}
@@ -53,22 +53,22 @@ func (c *Cluster) swapAPI(f *Front, to *release.Release, plugins *plugin.Chain) 
 	if t := c.definitionsType(); t != nil {
 		c.loadDefinitionsIn(next, t, c.allDefinitions())
 	}
-	f.restartCaches()
-	f.api.Store(next)
+	r.restartCaches()
+	r.api.Store(next)
 	c.reconcileDefinitions(nil)
 	text := fmt.Sprintf("restarted with %s after %s", to.Name(), was.Release.Name())
-	if f.name != "" {
-		text = f.name + " " + text
+	if r.name != "" {
+		text = r.name + " " + text
 	}
 	c.Journal().RecordNote(journal.Note{Kind: journal.Upgrade, Text: text, Revision: c.Store().Revision()})
 	was.Restart()
 	return true
 }
 
-// restartCaches makes all watch caches of a Front begin at the present revision.
-func (f *Front) restartCaches() {
-	f.store.RestartCaches()
-	if set := f.clients.Load(); set != nil {
+// restartCaches makes all watch caches of a Replica begin at the present revision.
+func (r *Replica) restartCaches() {
+	r.store.RestartCaches()
+	if set := r.clients.Load(); set != nil {
 		for _, v := range set.views {
 			v.store.RestartCaches()
 		}

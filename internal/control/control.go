@@ -48,7 +48,7 @@ type Config struct {
 	Name     string
 	Group    *Group
 	Cluster  *cluster.Cluster
-	Front    *cluster.Front
+	Replica  *cluster.Replica
 	Faults   *fault.Set
 	Manager  *controllers.Manager
 	Activity *activity.Tracker
@@ -61,7 +61,7 @@ type Control struct {
 	name        string
 	group       *Group
 	cluster     *cluster.Cluster
-	front       *cluster.Front
+	replica     *cluster.Replica
 	faults      *fault.Set
 	manager     *controllers.Manager
 	activity    *activity.Tracker
@@ -75,7 +75,7 @@ type Control struct {
 // New returns the Control of a server.
 func New(c Config) *Control {
 	return &Control{
-		name: c.Name, group: c.Group, cluster: c.Cluster, front: c.Front, faults: c.Faults, manager: c.Manager, activity: c.Activity,
+		name: c.Name, group: c.Group, cluster: c.Cluster, replica: c.Replica, faults: c.Faults, manager: c.Manager, activity: c.Activity,
 		showSecrets: c.ShowSecrets, started: time.Now(),
 	}
 }
@@ -239,7 +239,7 @@ func (c *Control) compact(_ *Request, in Compaction) (out Revision, err error) {
 	return Revision{rev}, nil
 }
 
-// Reset brings back the state of a fresh server, removes all faults and ends all
+// Reset restores the state of a fresh server, removes all faults and ends all
 // lags. Controllers start again, so that they create what they create at their start.
 func (c *Control) Reset() error {
 	c.faults.Clear()

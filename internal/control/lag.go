@@ -59,7 +59,7 @@ type LagQuery struct {
 func (c *Control) lags(*Request, none) (Lags, error) {
 	store := c.cluster.Store()
 	out := Lags{store.Revision(), []ResourceLag{}}
-	for _, l := range c.front.Lags() {
+	for _, l := range c.replica.Lags() {
 		a := ResourceLag{Lag{
 			Resource: cmp.Or(strings.Trim(l.Prefix, "/"), cluster.AllResources), UserAgent: l.UserAgent, Revisions: l.CacheLag.Lag.Revisions, Until: l.CacheLag.Lag.Until,
 			Frozen: l.CacheLag.Lag.Until > 0 && l.Revision >= l.CacheLag.Lag.Until,
@@ -73,11 +73,11 @@ func (c *Control) lags(*Request, none) (Lags, error) {
 }
 
 // Lag makes the watch cache of a resource lag, for the clients whose user agent matches a
-// pattern. "" is every resource, and every client. See [cluster.Front.Lag].
+// pattern. "" is every resource, and every client. See [cluster.Replica.Lag].
 func (c *Control) Lag(resource, userAgent string, lag mvcc.Lag) error {
 	of := cluster.Lagging{Resource: cmp.Or(resource, cluster.AllResources), UserAgent: userAgent}
 	of.Matches = func(agent string) bool { return glob.Match(userAgent, agent) }
-	return c.front.Lag(of, lag)
+	return c.replica.Lag(of, lag)
 }
 
 func (c *Control) lag(r *Request, in Lag) (Lags, error) {

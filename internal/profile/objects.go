@@ -19,7 +19,7 @@ import (
 )
 
 // Passing are the resources whose objects the parts of a cluster write by themselves, again and
-// again, and that nobody has to bring over an upgrade.
+// again, and that need no upgrade.
 var Passing = []string{
 	"csistoragecapacities.storage.k8s.io", "endpoints", "endpointslices.discovery.k8s.io",
 	"events", "events.events.k8s.io", "leases.coordination.k8s.io",

@@ -14,7 +14,7 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// A Body is the object that a write brings: encoded, or in generic form.
+// A Body is the object in a request to write: encoded, or in generic form.
 type Body struct {
 	Format codec.Format
 	Data   []byte

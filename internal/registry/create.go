@@ -159,7 +159,7 @@ func (op *operation) newIdentity(meta map[string]any) (identity, error) {
 	return id, nil
 }
 
-// prepareForCreate brings a new object into the form that is stored, validates it
+// prepareForCreate gives a new object the form that is stored, validates it
 // and has it admitted. What only the server sets must be absent from its
 // metadata.
 func (op *operation) prepareForCreate(c *candidate, id identity) error {

@@ -53,7 +53,7 @@ type Config struct {
 	Follower Follower
 }
 
-// A Follower keeps what a server serves, and what it does by itself, in line with the objects. It is
+// A Follower updates what a server serves, and what it does by itself, after each write. It is
 // called by many goroutines.
 type Follower interface {
 	// Surface returns what the first API server serves.

@@ -126,7 +126,7 @@ func (op *operation) decoded(o *storage.Object) *storage.Decoded {
 }
 
 // changeOnce makes the change from one state of the object: newest is what is stored, and current
-// the same in the version of the request. It fails with ErrConflict if another write has come between.
+// the same in the version of the request. It fails with ErrConflict if another write was first.
 // The Result has no Revision.
 func (op *operation) changeOnce(ch change, newest *storage.Object, current *storage.Decoded) (Result, error) {
 	old := current.Map()
@@ -298,8 +298,8 @@ func versionOf(meta map[string]any) (uint64, error) {
 	return rev, nil
 }
 
-// prepareForUpdate brings a candidate, which is to replace newest, into the form that is
-// stored, validates it and has it admitted.
+// prepareForUpdate gives a candidate, which is to replace newest, the form that is stored, validates
+// it and has it admitted.
 func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, current *storage.Decoded) error {
 	obj, old := c.object, current.Map()
 	meta, oldMeta := object.Meta(obj), object.Meta(old)

@@ -29,7 +29,7 @@ type fixedTypes struct {
 }
 
 // definedTypes are the types of one definition: the versions of a resource, the
-// preferred one first. Prefix tells apart definitions of one resource.
+// preferred one first. Prefix distinguishes definitions of one resource.
 type definedTypes struct {
 	group, resource, prefix string
 	versions                []*Type

@@ -56,7 +56,7 @@ func (r *request) classify() {
 	}
 }
 
-// withNoSniff returns err, whose answer tells browsers not to guess its media type.
+// withNoSniff returns err, whose answer forbids browsers to guess its media type.
 func (r *request) withNoSniff(err error) error {
 	r.w.Header().Set("X-Content-Type-Options", "nosniff")
 	return err

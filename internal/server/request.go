@@ -90,7 +90,7 @@ func (r *request) target() registry.Request {
 }
 
 // store returns the store with the watch caches that serve the client.
-func (r *request) store() *storage.Store { return r.server.front.Store(r.userAgent) }
+func (r *request) store() *storage.Store { return r.server.replica.Store(r.userAgent) }
 
 // Warn implements [registry.Warnings].
 func (r *request) Warn(text string) { r.warn(text) }

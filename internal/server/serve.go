@@ -38,7 +38,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &request{
 		Route: route.Parse(hr.Method, hr.URL), server: s, http: hr, userAgent: header.Get(hr.Header, "User-Agent"),
 		sent:    response{ResponseWriter: w},
-		surface: s.front.Surface(), start: s.config.Clock.NowAt(wall), order: s.cluster.Journal().Order(),
+		surface: s.replica.Surface(), start: s.config.Clock.NowAt(wall), order: s.cluster.Journal().Order(),
 	}
 	r.w = &r.sent
 	r.remote = s.aggregator.Lookup(r.Path)
@@ -418,8 +418,8 @@ func (r *request) unrouted(refused *codec.NotAcceptableError) error {
 	return refused
 }
 
-// negotiateCollection returns the response of a list or watch for which negotiation has come
-// to out and err: in older releases, after a check of the options.
+// negotiateCollection corrects out and err, the result of the negotiation for a list or watch, for
+// older releases, which check the options before.
 func (r *request) negotiateCollection(out codec.Response, err error) (codec.Response, error) {
 	p := r.surface.Release()
 	if p.Has(behavior.NegotiatesBeforeOptions) || err == nil && (out.View != codec.Table || p.Has(behavior.StreamsTables)) {

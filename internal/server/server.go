@@ -133,8 +133,8 @@ type Server struct {
 	requests   metrics.Requests
 	deprecated metrics.Values    // of deprecatedAPIs
 	activity   *activity.Tracker // replicas share it
-	front      *cluster.Front
-	replica    bool // closes neither the cluster nor the controllers
+	replica    *cluster.Replica
+	additional bool // closes neither the cluster nor the controllers
 
 	manifestReloads *manifestCounts
 
@@ -252,7 +252,7 @@ func (s *Server) newFaults() *fault.Set {
 // findResource reports whether a resource is served, and returns the one that is meant if the
 // name is a singular, a kind or a short name. Aggregated API servers may serve any resource.
 func (s *Server) findResource(name string) (served bool, meant string) {
-	surface := s.front.Surface()
+	surface := s.replica.Surface()
 	if surface.Find(name) != nil {
 		return true, ""
 	}
@@ -277,17 +277,17 @@ func (s *Server) changed(t *resource.Type, names []string) {
 
 // addControl adds what needs the cluster.
 func (s *Server) addControl() {
-	s.front = s.cluster.Front()
+	s.replica = s.cluster.FirstReplica()
 	s.manager = controllers.NewManager(s.cluster, s.faults, s.config.Release)
 	s.config.State = nil // it is no longer needed
 	s.control = s.newControl()
 	s.config.Group.Add(s.control)
 }
 
-// newControl returns the Control of a server that has its cluster, front and manager.
+// newControl returns the Control of a server that has its cluster, replica and manager.
 func (s *Server) newControl() *control.Control {
 	return control.New(control.Config{
-		Name: s.config.Name, Group: s.config.Group, Cluster: s.cluster, Front: s.front, Faults: s.faults, Manager: s.manager,
+		Name: s.config.Name, Group: s.config.Group, Cluster: s.cluster, Replica: s.replica, Faults: s.faults, Manager: s.manager,
 		Activity: s.activity, ShowSecrets: s.config.ShowSecrets,
 	})
 }
@@ -358,23 +358,23 @@ func (s *Server) NewReplica(name string) *Server {
 	out.manager, out.activity, out.hooks = s.manager, s.activity, s.hooks
 	out.aggregator = s.aggregator
 	out.manifestReloads = s.manifestReloads
-	out.front, out.replica = s.cluster.NewFront(name), true
+	out.replica, out.additional = s.cluster.NewReplica(name), true
 	out.control = out.newControl()
 	return out
 }
 
 // Release returns the release whose API the server serves.
-func (s *Server) Release() *release.Release { return s.front.Surface().Release() }
+func (s *Server) Release() *release.Release { return s.replica.Surface().Release() }
 
 // Upgrade restarts the API server with another release, newer or older, over the same
-// objects; see [cluster.Front.Upgrade]. The controllers restart with the first API server
+// objects; see [cluster.Replica.Upgrade]. The controllers restart with the first API server
 // of a cluster. It fails for feature gates that the release does not have or has locked.
 func (s *Server) Upgrade(to *release.Release) error {
 	to, err := to.WithGates(s.config.FeatureGates)
 	if err != nil {
 		return err
 	}
-	if err := s.front.Upgrade(to); err != nil {
+	if err := s.replica.Upgrade(to); err != nil {
 		if s.Release() != to {
 			return err
 		}
@@ -384,21 +384,21 @@ func (s *Server) Upgrade(to *release.Release) error {
 	}
 	s.setImpersonations(to)
 	s.countManifests(s.config.Clock.Now())
-	if s.replica {
+	if s.additional {
 		return nil
 	}
 	return s.manager.Upgrade(to)
 }
 
-// Front returns the watch caches of the server.
-func (s *Server) Front() *cluster.Front { return s.front }
+// Replica returns the watch caches of the server.
+func (s *Server) Replica() *cluster.Replica { return s.replica }
 
 // Close ends watches and waiting reads, which answer what they have. Requests
 // fail from then on.
 func (s *Server) Close() {
 	s.cancel()
-	if s.replica {
-		s.front.Close()
+	if s.additional {
+		s.replica.Close()
 		return
 	}
 	if s.manager != nil {

@@ -282,7 +282,7 @@ func (st *watchStream) wait(ctx context.Context, changed <-chan struct{}, w *wak
 	case <-w.grown:
 		w.due, w.grown = true, st.server.cluster.Store().Grown()
 	case <-w.replaced:
-		w.surface = st.server.front.Surface()
+		w.surface = st.server.replica.Surface()
 		w.replaced = w.surface.Replaced(st.typ)
 		w.gone = !w.surface.Serves(st.typ)
 		if w.surface.Release() != st.surface.Release() {

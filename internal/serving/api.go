@@ -77,7 +77,7 @@ func (a *API) Serve(d Definitions, types *resource.Types) {
 	close(was.replaced)
 }
 
-// Restart tells the watches of the Surface to look which one serves them.
+// Restart makes the watches of the Surface look which one serves them.
 func (a *API) Restart() {
 	was := a.served.Load()
 	out := *was

@@ -50,8 +50,8 @@ type State struct {
 	Items []StateItem
 }
 
-// Identity returns a text that tells the state from others. States without a Source are told
-// by their revision.
+// Identity returns a text that distinguishes the state from others, those without a Source by
+// their revision.
 func (s *State) Identity() string { return fmt.Sprintf("state %d %s", s.Revision, s.Source) }
 
 // Write writes the state of a snapshot. It sets Format and Revision of the header.

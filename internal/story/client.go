@@ -62,7 +62,7 @@ var controllerManagers = []string{"kube-controller-manager", "cloud-controller-m
 var shared = []string{"leader-election", "shared-informers", "metadata-informers", "controller-discovery"}
 
 // clientName returns the name of the client of a user and a user agent: the controller, or the
-// word by which a client of client-go tells itself from others of its program, or the
+// word by which a client of client-go distinguishes itself from others of its program, or the
 // program.
 func clientName(user, userAgent string) string {
 	program, word := splitAgent(userAgent)

@@ -19,7 +19,7 @@ const (
 	maxFaults  = 256
 )
 
-// A Follower tells the story of a server while it happens, in parts. A part is a Story
+// A Follower returns the story of a server while it happens, in parts. A part is a Story
 // that has only what happened after the one before: its readers have their new marks only,
 // and a reader is the same in two parts if it has the same client, target and selector. Parts
 // have no sightings, loops and folds.

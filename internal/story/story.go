@@ -5,7 +5,7 @@
 // [New] builds a story from a server's journal and store, and [Join] one of several stories, of
 // clusters that share a clock. A story is data that
 // encodes to JSON. [Story.Text] returns the end of it as lines, [Story.WritePage]
-// the whole of it as an HTML page. A [Follower] tells the story of a server while it
+// the whole of it as an HTML page. A [Follower] returns the story of a server while it
 // happens, to the same page.
 package story
 

@@ -21,7 +21,7 @@ type Recorder struct {
 	entries map[key]*Entry
 }
 
-// maxEntries is how many entries a Recorder tells apart before it no longer does namespaces.
+// maxEntries is how many entries a Recorder has before it no longer distinguishes namespaces.
 const maxEntries = 20_000
 
 // A Client is who makes a request.

@@ -254,7 +254,7 @@ func messageOf(body []byte) string {
 	return st.Message
 }
 
-// timeoutQuery returns the query that tells a webhook how long its caller waits.
+// timeoutQuery returns the query with the time that the caller of a webhook waits.
 func timeoutQuery(d time.Duration) string { return "timeout=" + d.String() }
 
 // timeoutParameter returns the timeoutQuery of the time until ctx ends, rounded up to seconds;

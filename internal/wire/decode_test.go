@@ -93,7 +93,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A Go struct tells a null in a map of bytes from no bytes until it is stored.
+// A Go struct distinguishes a null in a map of bytes from no bytes until it is stored.
 func TestDecodeNilBytes(t *testing.T) {
 	typ := mustKind(t, "", "v1", "Secret")
 	obj, _, err := typ.Decode([]byte(`{"data":{"a":null,"b":""}}`), DecodeOptions{})

@@ -76,7 +76,7 @@ func resolved(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// A search is a state of the search for paths in a document: the node that it has come to, and the
+// A search is a state of the search for paths in a document: the node that it has reached, and the
 // rest of the path, which the document does not have.
 type search struct {
 	node *yaml.Node

@@ -40,7 +40,7 @@ func (t *trial) writesBack() bool {
 	return t.course.version != "" && len(t.pauses)+1 == t.course.pause
 }
 
-// judgeCourses judges a system by itself whose workload is one of Changes. It reports whether nothing was
+// judgeCourses checks a system by itself whose workload is one of Changes. It reports whether nothing was
 // found.
 func (s *search) judgeCourses() (ok bool, err error) {
 	var courses []course

@@ -16,7 +16,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// An outcome is what a trial has come to.
+// An outcome is the end state and the counts of a trial.
 type outcome struct {
 	before    func(resource string) map[objectKey]fakeapi.Object // the objects from before the run
 	plan      Plan

@@ -487,7 +487,7 @@ func (s *search) all(ctx context.Context, stage string, plans []Plan) (more bool
 	return more, nil
 }
 
-// examine judges the run of a plan with a number. Each violation is a finding of its own, whatever
+// examine checks the run of a plan with a number. Each violation is a finding of its own, whatever
 // plans of other shards have had, unless the search ends with the first.
 func (s *search) examine(o *outcome, number int) error {
 	s.report.Plans++

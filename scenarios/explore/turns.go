@@ -28,7 +28,7 @@ type turns struct {
 // A stepCounter counts the turns of a run. It may be read outside of the run's bubble.
 type stepCounter struct{ asked, given atomic.Int64 }
 
-// idle reports whether each turn that was asked for has come.
+// idle reports whether each turn that was requested is over.
 func (c *stepCounter) idle() bool { return c.asked.Load() == c.given.Load() }
 
 // A turn is a request or an event that waits.
@@ -56,7 +56,7 @@ func (t *turns) serve(r *http.Request, cluster string) bool {
 	return t.wait(r.Context(), &turn{client: clientOf(r.UserAgent()), resource: r.URL.Path, name: r.Method + " " + r.URL.RawQuery, cluster: cluster})
 }
 
-// wait returns when a turn has come. It returns false if ctx has ended before.
+// wait returns when a turn begins. It returns false if ctx has ended before.
 func (t *turns) wait(ctx context.Context, mine *turn) bool {
 	mine.come = make(chan struct{})
 	t.steps.asked.Add(1)

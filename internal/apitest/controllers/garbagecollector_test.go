@@ -252,7 +252,7 @@ func TestGarbageCollectorDefinitionDeleted(t *testing.T) {
 	assert.Nil(t, c.Get("configmaps", "shop", "c1"))
 }
 
-// An owner that a snapshot brings back is no longer absent.
+// An owner that a snapshot restores is no longer absent.
 func TestGarbageCollectorRestore(t *testing.T) {
 	t.Parallel()
 	c := startGarbageCollector(t)

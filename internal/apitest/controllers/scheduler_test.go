@@ -139,7 +139,7 @@ func TestSchedulerSelection(t *testing.T) {
 	}
 }
 
-// What makes a rejected Pod schedulable brings it back at once.
+// A rejected Pod is scheduled at once when it becomes schedulable.
 func TestSchedulerRetry(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -55,7 +55,7 @@ func TestDanglingFlowSchemas(t *testing.T) {
 	}
 }
 
-// The server's own FlowSchemas and priority levels are in line again a minute after a write.
+// The server's own FlowSchemas and priority levels are restored a minute after a write.
 func TestFlowSchemasAreRepaired(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	const mine = `{"metadata":{"name":"mine","annotations":{"apf.kubernetes.io/autoupdate-spec":"true"}},"spec":{"priorityLevelConfiguration":{"name":"exempt"}}}`

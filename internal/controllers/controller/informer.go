@@ -154,7 +154,7 @@ func (x *index) set(k Key, old, new *Object) {
 	}
 }
 
-// list brings the informer to the state of the watch cache.
+// list replaces the informer's objects by those of the watch cache.
 func (i *Informer) list() error {
 	revision, items, err := i.runtime.server.list(i.runtime.ctx, i.typ)
 	if err != nil {
@@ -276,7 +276,7 @@ func (r *Runtime) startInformers() error {
 	return r.relist()
 }
 
-// relist brings all informers to the state of their watch caches: at the start, and
+// relist lists all informers' objects from their watch caches: at the start, and
 // after changes were compacted before the Runtime has seen them.
 func (r *Runtime) relist() (err error) {
 	s := &r.informers

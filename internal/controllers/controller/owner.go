@@ -15,7 +15,7 @@ func ControllerRef(owner *Object) map[string]any {
 	}
 }
 
-// A Claim brings the owner references of dependents in line with a selector: the
+// A Claim adopts and releases dependents by a selector: the
 // controller owns what matches it and has no other controller, and nothing else.
 type Claim struct {
 	Client   *Client

@@ -104,7 +104,7 @@ func (q *Queue) run(k Key) {
 	}
 }
 
-// A readyKey is a key whose turn has come.
+// A readyKey is a key that can be processed.
 type readyKey struct {
 	queue *Queue
 	key   Key
@@ -163,7 +163,7 @@ func (r *Runtime) delay(q *Queue, k Key, at time.Time) {
 	heap.Push(&r.delays, d)
 }
 
-// addDue adds the delayed keys whose time has come to their queues.
+// addDue adds the delayed keys that are due to their queues.
 func (r *Runtime) addDue(now time.Time) {
 	for len(r.delays) > 0 && !r.delays[0].at.After(now) {
 		d := heap.Pop(&r.delays).(*delayedKey)

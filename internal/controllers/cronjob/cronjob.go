@@ -74,7 +74,7 @@ func (c *cronJobs) jobChanged(old, job *controller.Object) {
 	}
 }
 
-// sync brings the Jobs and the status of a CronJob up to date.
+// sync updates the Jobs and the status of a CronJob.
 func (c *cronJobs) sync(k controller.Key) error {
 	cj := c.cronJobs.Get(k.Namespace, k.Name)
 	if cj == nil {
@@ -239,8 +239,7 @@ func (r *run) reconcile() (time.Duration, error) {
 	return untilNext(r.obj, r.now, schedule), nil
 }
 
-// observe brings the active Jobs and the time of the last success in the status up to
-// date.
+// observe updates the active Jobs and the time of the last success in the status.
 func (r *run) observe() error {
 	children := map[string]bool{}
 	for _, job := range r.jobs {

@@ -30,14 +30,14 @@ func scheduleOf(spec map[string]any) string {
 	return "TZ=" + zone + " " + schedule
 }
 
-// A dueTime is the latest time of a schedule that has come.
+// A dueTime is the latest time of a schedule that is not in the future.
 type dueTime struct {
 	from   time.Time // after which times are looked for: the last one, or the creation
-	at     time.Time // zero if none has come
-	missed int64     // how many have come before it, about
+	at     time.Time // zero if there is none
+	missed int64     // how many were before it, about
 }
 
-// latest returns the latest time of a schedule that has come since the last Job. With
+// latest returns the latest time of a schedule since the last Job, until now. With
 // deadline, times before the starting deadline do not count. It fails for a schedule that
 // is never due.
 func latest(cj map[string]any, now time.Time, schedule *cron.Schedule, deadline bool) (dueTime, error) {

@@ -110,7 +110,7 @@ func (c *daemonSets) nodeChanged(old, node *controller.Object) {
 	}
 }
 
-// sync brings the Pods, the revisions and the status of a DaemonSet up to date.
+// sync updates the Pods, the revisions and the status of a DaemonSet.
 func (c *daemonSets) sync(k controller.Key) error {
 	ds := c.sets.Get(k.Namespace, k.Name)
 	if ds == nil {

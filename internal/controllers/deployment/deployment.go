@@ -95,7 +95,7 @@ func changeable(d *controller.Object) map[string]any {
 	return obj
 }
 
-// sync brings the ReplicaSets and the status of a Deployment up to date.
+// sync updates the ReplicaSets and the status of a Deployment.
 func (c *deployments) sync(k controller.Key) error {
 	d := c.deployments.Get(k.Namespace, k.Name)
 	if d == nil {

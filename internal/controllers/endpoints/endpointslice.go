@@ -131,7 +131,7 @@ func (c *sliceController) groups(service *controller.Object, pods []*controller.
 	return out
 }
 
-// reconcile brings the slices of an address type in line with the groups. Endpoints
+// reconcile makes the slices of an address type match the groups. Endpoints
 // stay in their slices.
 func (c *sliceController) reconcile(service *controller.Object, typ string, groups []*group, existing []*controller.Object, trigger string) error {
 	if len(groups) == 0 {

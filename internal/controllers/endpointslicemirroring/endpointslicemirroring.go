@@ -198,7 +198,7 @@ func slicePorts(subset map[string]any) []any {
 	return out
 }
 
-// reconcile brings the slices in line with the Endpoints: one for each group. A slice
+// reconcile makes the slices match the Endpoints: one for each group. A slice
 // that is not needed any more is used for a new group.
 func (c *mirror) reconcile(endpoints *controller.Object, existing []*controller.Object) error {
 	byKey := map[string][]*controller.Object{}

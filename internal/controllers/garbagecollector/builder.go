@@ -37,7 +37,7 @@ func (c *collector) preferred(t *resource.Type) *resource.Type {
 	return t
 }
 
-// changed brings the graph up to date with a change of an object, and queues the nodes
+// changed updates the graph for a change of an object, and queues the nodes
 // that the change makes collectable. Events are not in the graph: nothing owns them.
 func (c *collector) changed(old, o *controller.Object) {
 	newest := o

@@ -154,7 +154,7 @@ func (c *jobs) removeFinalizer(pod *controller.Object) error {
 	return err
 }
 
-// sync brings the Pods and the status of a Job up to date.
+// sync updates the Pods and the status of a Job.
 func (c *jobs) sync(k controller.Key) error {
 	job := c.jobs.Get(k.Namespace, k.Name)
 	if job == nil {

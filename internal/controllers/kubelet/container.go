@@ -79,7 +79,7 @@ func (w *worker) initContainers(spec map[string]any, was map[string]map[string]a
 	return out, initialized, failed
 }
 
-// initContainer returns the status of an init container whose turn has come.
+// initContainer returns the status of an init container whose turn it is.
 func (w *worker) initContainer(c, was map[string]any, sidecar bool) map[string]any {
 	if !sidecar && was != nil {
 		if code, ended := object.Int(was, "state", "terminated", "exitCode"); ended && code == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 )
 
-// syncPod brings a Pod to its next state. Each sync writes the Pod at most once: the
+// syncPod moves a Pod to its next state. Each sync writes the Pod at most once: the
 // next one follows the change.
 func (k *kubelet) syncPod(key controller.Key) error {
 	o := k.pods.Get(key.Namespace, key.Name)

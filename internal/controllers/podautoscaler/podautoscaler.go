@@ -102,7 +102,7 @@ type reconciliation struct {
 	min, max int64
 }
 
-// reconcile brings the target of a HorizontalPodAutoscaler to the number of replicas that
+// reconcile scales the target of a HorizontalPodAutoscaler to the number of replicas that
 // its metrics ask for.
 func (c *autoscaler) reconcile(o *controller.Object) {
 	h := c.history[o.Key()]

@@ -87,7 +87,7 @@ func (c *replicaSets) podChanged(old, pod *controller.Object) {
 	}
 }
 
-// sync brings the Pods and the status of a ReplicaSet up to date.
+// sync updates the Pods and the status of a ReplicaSet.
 func (c *replicaSets) sync(k controller.Key) error {
 	rs := c.sets.Get(k.Namespace, k.Name)
 	if rs == nil {

@@ -300,8 +300,8 @@ func (r *run) delete(p *replica) error {
 	return err
 }
 
-// repair brings the name label, the volumes and the owners of the claims of a Pod in line
-// with the set.
+// repair sets the name label, the volumes and the owners of the claims of a Pod to those that
+// the set wants.
 func (r *run) repair(p *replica) error {
 	identity := object.String(p.obj, "metadata", "labels", nameLabel) == p.name
 	storage := r.hasStorage(p)

@@ -145,7 +145,7 @@ func (c *evictor) cancel(k controller.Key) {
 	}
 }
 
-// evict deletes a Pod whose time has come.
+// evict deletes a Pod whose toleration is over.
 func (c *evictor) evict(k controller.Key) error {
 	if c.evictions.Failures(k) == 0 {
 		at, ok := c.due[k]

@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 )
 
-// Since v1.37 the generated validation judges a shareID.
+// Since v1.37 the generated validation checks a shareID.
 func TestValidateShareIDs(t *testing.T) {
 	const rule = "must be a lowercase UUID in 8-4-4-4-12 format"
 	for _, r := range []struct{ release, id, want string }{

@@ -21,7 +21,7 @@ func TestValidateVolumeAttachments(t *testing.T) {
 	})
 }
 
-// Since 1.37 the declaration of the attacher judges it: it counts characters, and does not ask
+// Since 1.37 the declaration of the attacher checks it: it counts characters, and does not ask
 // for lower case.
 func TestValidateAttachers(t *testing.T) {
 	long, accents := strings.Repeat("a", 64), strings.Repeat("é", 40)

@@ -12,7 +12,7 @@ const (
 	CELElementSizes
 )
 
-// The behaviors that 1.33 brings.
+// The behaviors since 1.33.
 const (
 	_ Behavior = 33*byRelease + iota
 	// AcceptsRepeatedAddresses: a repeated pod CIDR of a Node and a repeated IP address of a Pod
@@ -106,7 +106,7 @@ const (
 	WarnsOfUnlimitedHistory
 )
 
-// The behaviors that 1.34 brings.
+// The behaviors since 1.34.
 const (
 	_ Behavior = 34*byRelease + iota
 	// AllocatedStatusPaths: errors of allocatedResourceStatuses of a PersistentVolumeClaim spell
@@ -180,7 +180,7 @@ const (
 	WebhookPatchErrors
 )
 
-// The behaviors that 1.35 brings.
+// The behaviors since 1.35.
 const (
 	_ Behavior = 35*byRelease + iota
 	// AllStatusVersions: a write of the status of a custom resource resets the fields of
@@ -236,7 +236,7 @@ const (
 	WarnsOfTrafficDistribution
 )
 
-// The behaviors that 1.36 brings.
+// The behaviors since 1.36.
 const (
 	_ Behavior = 36*byRelease + iota
 	// AuditLogRotation: the flags of the audit log have limits by default, and a size of 0 turns
@@ -295,7 +295,7 @@ const (
 	Zpages
 )
 
-// The behaviors that 1.37 brings.
+// The behaviors since 1.37.
 const (
 	_ Behavior = 37*byRelease + iota
 	// AppliedYAMLForAudit: the YAML of an apply is converted for the audit log before it is

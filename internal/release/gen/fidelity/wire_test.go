@@ -171,7 +171,7 @@ func difference(obj any, v reflect.Value) string {
 		for name, e := range m {
 			elem := v.MapIndex(reflect.ValueOf(name).Convert(v.Type().Key()))
 			if elem.Kind() == reflect.Slice && elem.IsNil() {
-				continue // protobuf brings it back as an empty one
+				continue // protobuf decodes it as an empty one
 			}
 			if path := difference(e, elem); path != "" {
 				return "[" + name + "]" + path

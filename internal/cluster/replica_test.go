@@ -29,16 +29,16 @@ func TestViewsOfClients(t *testing.T) {
 		"end for all":     {{"a", Frozen, []string{"a"}}, {"", none, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := fresh(t, Config{}).Front()
+			r := fresh(t, Config{}).FirstReplica()
 			for i, s := range steps {
-				err := f.Lag(Lagging{Resource: "pods", UserAgent: s.userAgent, Matches: func(a string) bool { return a == s.userAgent }}, s.lag)
+				err := r.Lag(Lagging{Resource: "pods", UserAgent: s.userAgent, Matches: func(a string) bool { return a == s.userAgent }}, s.lag)
 				if s.lag.By > 0 {
 					require.ErrorIs(t, err, ErrInvalidLag)
 				} else {
 					require.NoError(t, err)
 				}
 				var patterns []string
-				if set := f.clients.Load(); set != nil {
+				if set := r.clients.Load(); set != nil {
 					for _, v := range set.views {
 						patterns = append(patterns, v.pattern)
 					}

@@ -14,12 +14,12 @@ import (
 	"github.com/kubefake/kubefake/mvcc"
 )
 
-// A Front has the watch caches from which one API server of a cluster serves reads and
+// A Replica has the watch caches from which one API server of a cluster serves reads and
 // watches. A client with a lag of its own has watch caches of its own. It is safe for
 // concurrent use.
-type Front struct {
+type Replica struct {
 	cluster *Cluster
-	name    string // of a replica; "" for the first API server
+	name    string // "" for the first API server
 	store   *storage.Store
 	api     atomic.Pointer[serving.API]
 
@@ -37,36 +37,36 @@ type clientView struct {
 	store   *storage.Store
 }
 
-// Front returns the Front of the first API server.
-func (c *Cluster) Front() *Front { return c.front }
+// FirstReplica returns the Replica of the first API server.
+func (c *Cluster) FirstReplica() *Replica { return c.firstReplica }
 
-// NewFront returns a Front with watch caches of its own, which do not lag. The caller must
+// NewReplica returns a Replica with watch caches of its own, which do not lag. The caller must
 // Close it.
-func (c *Cluster) NewFront(name string) *Front {
-	f := &Front{cluster: c, name: name, store: c.Store().WithOwnCaches()}
-	f.api.Store(c.api())
-	c.replaceFronts(func(fronts []*Front) []*Front { return append(fronts, f) })
-	if err := f.store.SetLag(nil, mvcc.Lag{}); err != nil {
+func (c *Cluster) NewReplica(name string) *Replica {
+	r := &Replica{cluster: c, name: name, store: c.Store().WithOwnCaches()}
+	r.api.Store(c.api())
+	c.replaceReplicas(func(replicas []*Replica) []*Replica { return append(replicas, r) })
+	if err := r.store.SetLag(nil, mvcc.Lag{}); err != nil {
 		panic("cluster: no lag: " + err.Error()) // unreachable: it is a lag of all resources
 	}
-	return f
+	return r
 }
 
-// replaceFronts replaces the fronts by those that f returns for a copy of them.
-func (c *Cluster) replaceFronts(f func([]*Front) []*Front) {
+// replaceReplicas replaces the replicas by those that f returns for a copy of them.
+func (c *Cluster) replaceReplicas(f func([]*Replica) []*Replica) {
 	c.definitionsMu.Lock()
 	defer c.definitionsMu.Unlock()
-	fronts := f(slices.Clone(*c.fronts.Load()))
-	c.fronts.Store(&fronts)
+	replicas := f(slices.Clone(*c.replicas.Load()))
+	c.replicas.Store(&replicas)
 }
 
-// Close ends the watch caches of a Front of NewFront.
-func (f *Front) Close() {
-	f.cluster.replaceFronts(func(fronts []*Front) []*Front {
-		return slices.DeleteFunc(fronts, func(other *Front) bool { return other == f })
+// Close ends the watch caches of a Replica of NewReplica.
+func (r *Replica) Close() {
+	r.cluster.replaceReplicas(func(replicas []*Replica) []*Replica {
+		return slices.DeleteFunc(replicas, func(other *Replica) bool { return other == r })
 	})
-	f.store.CloseCaches()
-	if set := f.clients.Load(); set != nil {
+	r.store.CloseCaches()
+	if set := r.clients.Load(); set != nil {
 		for _, v := range set.views {
 			v.store.CloseCaches()
 		}
@@ -74,18 +74,18 @@ func (f *Front) Close() {
 }
 
 // Surface returns the types that the API server serves now.
-func (f *Front) Surface() *serving.Surface { return f.api.Load().Surface() }
+func (r *Replica) Surface() *serving.Surface { return r.api.Load().Surface() }
 
 // Store returns the store with the watch caches that serve a client.
-func (f *Front) Store(userAgent string) *storage.Store {
-	if set := f.clients.Load(); set != nil {
+func (r *Replica) Store(userAgent string) *storage.Store {
+	if set := r.clients.Load(); set != nil {
 		for _, v := range set.views {
 			if v.matches(userAgent) {
 				return v.store
 			}
 		}
 	}
-	return f.store
+	return r.store
 }
 
 // A Lagging says whose watch caches lag.
@@ -107,23 +107,23 @@ type Lagging struct {
 // lag of all clients replaces those of some.
 //
 // Errors: ErrNotFound, ErrInvalidLag.
-func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
+func (r *Replica) Lag(of Lagging, lag mvcc.Lag) error {
 	if lag.By < 0 || lag.Revisions < 0 {
 		return fmt.Errorf("%w: it is negative", ErrInvalidLag)
 	}
-	t, err := f.cluster.cachedType(of.Resource)
+	t, err := r.cluster.cachedType(of.Resource)
 	if err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	views := f.viewsLocked()
-	stores := f.storesLocked(of, views)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	views := r.viewsLocked()
+	stores := r.storesLocked(of, views)
 	if err := checkLag(stores[0], t, lag); err != nil {
 		return err
 	}
-	if of.UserAgent != "" && stores[0] == f.store {
-		view := clientView{of.UserAgent, of.Matches, f.store.WithOwnCaches()}
+	if of.UserAgent != "" && stores[0] == r.store {
+		view := clientView{of.UserAgent, of.Matches, r.store.WithOwnCaches()}
 		views, stores = append([]clientView{view}, views...), []*storage.Store{view.store}
 	}
 	lagged := slices.ContainsFunc(stores, lags)
@@ -132,9 +132,9 @@ func (f *Front) Lag(of Lagging, lag mvcc.Lag) error {
 			panic("cluster: a lag is not valid: " + err.Error()) // unreachable: checkLag has checked it
 		}
 	}
-	f.setViewsLocked(views)
+	r.setViewsLocked(views)
 	if lag != (mvcc.Lag{}) || lagged {
-		f.note(of, t, lag)
+		r.note(of, t, lag)
 	}
 	return nil
 }
@@ -153,8 +153,8 @@ func checkLag(s *storage.Store, t *resource.Type, lag mvcc.Lag) error {
 // lags reports whether a watch cache of s lags.
 func lags(s *storage.Store) bool { return len(s.Lags()) > 0 }
 
-func (f *Front) viewsLocked() []clientView {
-	if set := f.clients.Load(); set != nil {
+func (r *Replica) viewsLocked() []clientView {
+	if set := r.clients.Load(); set != nil {
 		return set.views
 	}
 	return nil
@@ -162,36 +162,36 @@ func (f *Front) viewsLocked() []clientView {
 
 // setViewsLocked replaces the views. It drops those that do not lag, unless one of their
 // clients would be served by another view, or by that of all clients, which lags.
-func (f *Front) setViewsLocked(views []clientView) {
-	for n := len(views) - 1; n >= 0 && !lags(f.store) && !lags(views[n].store); n-- {
+func (r *Replica) setViewsLocked(views []clientView) {
+	for n := len(views) - 1; n >= 0 && !lags(r.store) && !lags(views[n].store); n-- {
 		views[n].store.CloseCaches()
 		views = views[:n]
 	}
 	if len(views) == 0 {
-		f.clients.Store(nil)
+		r.clients.Store(nil)
 		return
 	}
-	f.clients.Store(&clientSet{views})
+	r.clients.Store(&clientSet{views})
 }
 
 // note records a lag in the journal.
-func (f *Front) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
-	n := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: f.cluster.Store().Revision(), UserAgent: of.UserAgent}
+func (r *Replica) note(of Lagging, t *resource.Type, lag mvcc.Lag) {
+	n := journal.Note{Kind: journal.Lag, Text: lagText(lag), Revision: r.cluster.Store().Revision(), UserAgent: of.UserAgent}
 	if lag == (mvcc.Lag{}) {
 		n.Kind = journal.Thaw
 	}
-	if f.name != "" {
-		n.Text += " on " + f.name
+	if r.name != "" {
+		n.Text += " on " + r.name
 	}
 	if t != nil {
 		n.Resource = strings.Trim(t.Prefix, "/")
 	}
-	f.cluster.Journal().RecordNote(n)
+	r.cluster.Journal().RecordNote(n)
 }
 
 // storesLocked returns the stores with the watch caches of some clients: the first is
 // that of the clients named, or that of all clients if they have none of their own.
-func (f *Front) storesLocked(of Lagging, views []clientView) []*storage.Store {
+func (r *Replica) storesLocked(of Lagging, views []clientView) []*storage.Store {
 	if of.UserAgent != "" {
 		for _, v := range views {
 			if v.pattern == of.UserAgent {
@@ -199,7 +199,7 @@ func (f *Front) storesLocked(of Lagging, views []clientView) []*storage.Store {
 			}
 		}
 	}
-	stores := []*storage.Store{f.store}
+	stores := []*storage.Store{r.store}
 	for _, v := range views {
 		stores = append(stores, v.store)
 	}
@@ -208,12 +208,12 @@ func (f *Front) storesLocked(of Lagging, views []clientView) []*storage.Store {
 
 // CachedRevision returns the revision of the watch cache of a resource, for
 // AllResources the highest of them. It fails with ErrNotFound.
-func (f *Front) CachedRevision(name string) (mvcc.Revision, error) {
-	t, err := f.cluster.cachedType(name)
+func (r *Replica) CachedRevision(name string) (mvcc.Revision, error) {
+	t, err := r.cluster.cachedType(name)
 	if err != nil {
 		return 0, err
 	}
-	return f.store.CachedRevision(t), nil
+	return r.store.CachedRevision(t), nil
 }
 
 // A ClientLag is the lag of a resource, of some clients.
@@ -223,15 +223,15 @@ type ClientLag struct {
 }
 
 // Lags returns the lags: those of all clients, and then those of some.
-func (f *Front) Lags() []ClientLag {
+func (r *Replica) Lags() []ClientLag {
 	var out []ClientLag
 	add := func(pattern string, s *storage.Store) {
 		for _, l := range s.Lags() {
 			out = append(out, ClientLag{pattern, l})
 		}
 	}
-	add("", f.store)
-	if set := f.clients.Load(); set != nil {
+	add("", r.store)
+	if set := r.clients.Load(); set != nil {
 		for _, v := range set.views {
 			add(v.pattern, v.store)
 		}
