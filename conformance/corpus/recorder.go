@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -22,46 +24,66 @@ type Recorder struct {
 	Version string
 }
 
-// Record plays a recording twice and returns it with the answers to the steps whose answers it
-// has. What the two plays agree on is written out, what differs is a placeholder. A step with
-// another status in the second play keeps no answer: its name is in dropped.
-func (r *Recorder) Record(ctx context.Context, recording Recording) (recorded Recording, dropped []string, err error) {
+// maxPlays is how often a scenario is played at most. The timing of a server decides some answers,
+// such as which of two events a watch sends: most come in a few plays.
+const maxPlays = 8
+
+// A Report is what Record has done.
+type Report struct {
+	Plays   int      // of the scenario
+	Changed bool     // an answer did not come
+	Dropped []string // the steps without an answer
+}
+
+// Record plays a recording until each step has had the answer that the recording has, at most
+// maxPlays times, and returns it with the answers of this server. An answer that the server has
+// given in one of the plays stays as it is. Of others, what the first two plays agree on is written
+// out, and what differs is a placeholder; a step whose status differs keeps no answer.
+func (r *Recorder) Record(ctx context.Context, recording Recording) (recorded Recording, report Report, err error) {
 	doc, err := recording.document()
 	if err != nil {
-		return recording, nil, err
+		return recording, report, err
 	}
-	var plays [2][]*scenarios.Answer
-	for i := range plays {
-		if plays[i], err = r.play(ctx, recording); err != nil {
-			return recording, nil, fmt.Errorf("%s: %w", recording.Name, err)
-		}
-	}
+	var plays [][]scenarios.StepResult
+	open := map[int]bool{} // the steps whose answer has not come
 	for i := range doc.steps() {
-		step := doc.steps()[i].(map[string]any)
-		if step["want"] == nil {
-			continue
+		if doc.steps()[i].(map[string]any)["want"] != nil {
+			open[i] = true
 		}
-		one, two := plays[0][i], plays[1][i]
+	}
+	for first := true; first || len(open) > 0 && len(plays) < maxPlays; first = false {
+		play, err := r.play(ctx, recording)
+		if err != nil {
+			return recording, report, fmt.Errorf("%s: %w", recording.Name, err)
+		}
+		plays = append(plays, play)
+		maps.DeleteFunc(open, func(i int, _ bool) bool { return len(play[i].Diffs) == 0 })
+	}
+	report.Plays, report.Changed = len(plays), len(open) > 0
+	for _, i := range slices.Sorted(maps.Keys(open)) {
+		step := doc.steps()[i].(map[string]any)
+		one, two := plays[0][i].Got, plays[1][i].Got
 		if one.Status != two.Status {
 			delete(step, "want")
-			dropped = append(dropped, fmt.Sprintf("%s step %d: status %d, then %d", recording.Name, i, one.Status, two.Status))
+			report.Dropped = append(report.Dropped, fmt.Sprintf("%s step %d: status %d, then %d", recording.Name, i, one.Status, two.Status))
 			continue
 		}
 		want, err := asDocument(mergeAnswers(one, two))
 		if err != nil {
-			return recording, nil, err
+			return recording, report, err
 		}
 		step["want"] = keepVersions(step["want"], want)
 	}
-	return recording.withSteps(doc, r.Version, dropped)
+	recorded, err = recording.withSteps(doc, r.Version)
+	return recorded, report, err
 }
 
 // withSteps returns the recording with the steps of a document. The text of one whose answers are
 // the same stays as it is, but for the version.
-func (r Recording) withSteps(doc document, version string, dropped []string) (Recording, []string, error) {
+func (r Recording) withSteps(doc document, version string) (Recording, error) {
 	before, err := r.document()
 	if err != nil {
-		return r, nil, err
+		return r, err
 	}
 	if !reflect.DeepEqual(before["steps"], doc["steps"]) {
 		text, err := json.Marshal(doc)
@@ -69,11 +91,11 @@ func (r Recording) withSteps(doc document, version string, dropped []string) (Re
 			r.Text, err = yaml.JSONToYAML(text)
 		}
 		if err != nil {
-			return r, nil, err
+			return r, err
 		}
 	}
 	r.Text = recordedLine.ReplaceAll(r.Text, []byte("recorded: "+version))
-	return r, dropped, nil
+	return r, nil
 }
 
 // asDocument returns a value as it is in a decoded document.
@@ -85,15 +107,12 @@ func asDocument(v any) (out any, err error) {
 	return out, decode(text, &out)
 }
 
-// play plays a recording and returns the answers, with placeholders for volatile values. The
-// server's answers decide about nothing: no step has a want.
-func (r *Recorder) play(ctx context.Context, recording Recording) ([]*scenarios.Answer, error) {
+// play plays a recording and returns the results of its steps, whose answers have placeholders for
+// volatile values.
+func (r *Recorder) play(ctx context.Context, recording Recording) ([]scenarios.StepResult, error) {
 	s, err := recording.Decode()
 	if err != nil {
 		return nil, err
-	}
-	for i := range s.Steps {
-		s.Steps[i].Want = nil
 	}
 	result := r.Player.Play(ctx, s)
 	if result.Err != nil {
@@ -103,15 +122,14 @@ func (r *Recorder) play(ctx context.Context, recording Recording) ([]*scenarios.
 		return nil, errors.New("it ended early")
 	}
 	n := newNamer(r.Port)
-	answers := make([]*scenarios.Answer, len(s.Steps))
-	for i, step := range result.Steps {
-		if answers[i] = step.Got; step.Got == nil {
+	for _, step := range result.Steps {
+		if step.Got == nil {
 			continue
 		}
-		answers[i].Body = n.name(answers[i].Body, "")
-		for e := range answers[i].Events {
-			answers[i].Events[e] = n.name(answers[i].Events[e], "")
+		step.Got.Body = n.name(step.Got.Body, "")
+		for e := range step.Got.Events {
+			step.Got.Events[e] = n.name(step.Got.Events[e], "")
 		}
 	}
-	return answers, nil
+	return result.Steps, nil
 }

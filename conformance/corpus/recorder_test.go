@@ -11,8 +11,8 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// TestRecord records a scenario from a server: what differs between two plays is a placeholder,
-// and a step whose answer nobody wants has none.
+// TestRecord records a scenario from a server whose answers are others: what differs between two
+// plays is a placeholder, and a step whose answer nobody wants has none.
 func TestRecord(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
 	recorder := &corpus.Recorder{
@@ -20,7 +20,7 @@ func TestRecord(t *testing.T) {
 		Port:    "6443",
 		Version: "v1.0.0",
 	}
-	recorded, dropped, err := recorder.Record(t.Context(), corpus.Recording{Name: "a/b", Text: []byte(`area: a
+	recorded, report, err := recorder.Record(t.Context(), corpus.Recording{Name: "a/b", Text: []byte(`area: a
 name: b
 recorded: v0.9.0
 steps:
@@ -33,10 +33,10 @@ steps:
   want: {status: 200}
 - do: POST /api/v1/namespaces
   body: {metadata: {name: once}}
-  want: {status: 201}
+  want: {status: 418}
 `)})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"a/b step 3: status 201, then 409"}, dropped)
+	assert.Equal(t, corpus.Report{Plays: 8, Changed: true, Dropped: []string{"a/b step 3: status 201, then 409"}}, report)
 	const headers = `    headers:
       Cache-Control: no-cache, private
       Content-Type: application/json
@@ -82,7 +82,33 @@ steps:
   do: POST /api/v1/namespaces
 `, string(recorded.Text))
 
-	again, _, err := recorder.Record(t.Context(), recorded)
+	again, report, err := recorder.Record(t.Context(), recorded)
 	require.NoError(t, err)
+	assert.Equal(t, corpus.Report{Plays: 1}, report)
 	assert.Equal(t, string(recorded.Text), string(again.Text))
+}
+
+// TestRecordSeveralPlays records a scenario whose answers come in different plays: all stay.
+func TestRecordSeveralPlays(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	recorder := &corpus.Recorder{
+		Player:  &scenarios.Player{URL: srv.URL, Transport: srv.Transport()},
+		Port:    "6443",
+		Version: "v1.0.0",
+	}
+	recording := corpus.Recording{Name: "a/b", Text: []byte(`area: a
+name: b
+recorded: v1.0.0
+steps:
+- do: POST /api/v1/namespaces
+  body: {metadata: {name: once}}
+  want: {status: 201, body: <any>}
+- do: POST /api/v1/namespaces/default/configmaps
+  body: {metadata: {name: once}}
+  want: {status: 409, body: <any>}
+`)}
+	recorded, report, err := recorder.Record(t.Context(), recording)
+	require.NoError(t, err)
+	assert.Equal(t, corpus.Report{Plays: 2}, report)
+	assert.Equal(t, string(recording.Text), string(recorded.Text))
 }

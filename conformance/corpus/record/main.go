@@ -129,7 +129,7 @@ func recordWith(ctx context.Context, e controlplane.Executables, version, gates 
 		Version: version,
 	}
 	for _, i := range indexes {
-		r, dropped, err := recorder.Record(ctx, all[i])
+		r, report, err := recorder.Record(ctx, all[i])
 		if errors.Is(err, context.Canceled) {
 			return err
 		}
@@ -137,8 +137,11 @@ func recordWith(ctx context.Context, e controlplane.Executables, version, gates 
 			fmt.Println("not recorded:", err)
 			continue
 		}
-		for _, step := range dropped {
+		for _, step := range report.Dropped {
 			fmt.Println("without an answer:", step)
+		}
+		if report.Plays > 1 && !report.Changed {
+			fmt.Printf("played %d times until all answers came: %s\n", report.Plays, r.Name)
 		}
 		recorded[i] = r
 	}

@@ -12,46 +12,28 @@ import (
 	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
-// A variant is a set of flags of a server that is recorded.
-type variant struct {
-	name  string // the flag -variant of the generator
-	flags []string
-}
-
-var variants = []variant{
-	{"", nil},
-	{"all", []string{"--runtime-config=api/all=true"}},
-	{"gates", []string{"--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,AllBeta=true"}},
-}
-
-// firstGated is the minor number of the first release that is recorded with all feature gates.
-const firstGated = 36
-
 // recordData records the servers and generates the data.
 func (a *adder) recordData(ctx context.Context) error {
 	programs, err := a.executables(ctx)
 	if err != nil {
 		return err
 	}
-	for _, v := range variants {
-		if v.name == "gates" && minorNumber(a.version) < firstGated {
-			continue
-		}
+	for _, v := range controlplane.Variants(a.version) {
 		if err := a.recordVariant(ctx, programs, v); err != nil {
-			return fmt.Errorf("variant %q: %w", v.name, err)
+			return fmt.Errorf("variant %q: %w", v.Name, err)
 		}
 	}
 	return generate(ctx)
 }
 
 // recordVariant starts a server and records it.
-func (a *adder) recordVariant(ctx context.Context, programs controlplane.Executables, v variant) error {
-	s, err := controlplane.Start(ctx, programs, v.flags...)
+func (a *adder) recordVariant(ctx context.Context, programs controlplane.Executables, v controlplane.Variant) error {
+	s, err := controlplane.Start(ctx, programs, v.Flags...)
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
-	return command(ctx, genDir, "go", "run", ".", "-server", s.URL, "-token", controlplane.AdminToken, "-variant", v.name)
+	return command(ctx, genDir, "go", "run", ".", "-server", s.URL, "-token", controlplane.AdminToken, "-variant", v.Name)
 }
 
 // generate generates the data until nothing changes: the generator reads some of what it writes.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/release/modules"
@@ -60,10 +61,8 @@ func Build(ctx context.Context, dir, version string) (Executables, error) {
 	if err := writeModule(ctx, module, version); err != nil {
 		return e, err
 	}
-	_, minor, _ := strings.Cut(version, ".")
-	minor, _, _ = strings.Cut(minor, ".")
 	stamp := "-X k8s.io/component-base/version."
-	flags := "-s -w " + stamp + "gitVersion=" + version + " " + stamp + "gitMajor=1 " + stamp + "gitMinor=" + minor + " " + stamp + "gitTreeState=clean"
+	flags := "-s -w " + stamp + "gitVersion=" + version + " " + stamp + "gitMajor=1 " + stamp + "gitMinor=" + strconv.Itoa(minor(version)) + " " + stamp + "gitTreeState=clean"
 	for name, path := range map[string]string{"apiserver": e.APIServer, "etcd": e.Etcd} {
 		if _, err := modules.Go(ctx, module, "build", "-mod=mod", "-ldflags", flags, "-o", path, "./"+name); err != nil {
 			return e, err

@@ -40,6 +40,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
@@ -96,7 +97,11 @@ func run(s *server, variant string) error {
 			return err
 		}
 	}
-	if missing := missingRecordings(os.DirFS(recordingsDir), release.Newest); len(missing) > 0 {
+	missing, err := missingRecordings(os.DirFS(recordingsDir))
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
 		fmt.Println("not generated: record", strings.Join(missing, " and "), "too")
 		return nil
 	}
@@ -161,14 +166,25 @@ func keepDocuments(documents map[string][]byte) error {
 	return err
 }
 
-// missingRecordings returns the recordings that a release from firstGated on lacks.
-func missingRecordings(recordings fs.FS, version string) (missing []string) {
-	for _, name := range []string{version, version + "-all", version + "-gates"} {
-		if _, err := fs.Stat(recordings, name+"/discovery.json"); err != nil {
-			missing = append(missing, name)
+// missingRecordings returns the recordings that the recorded releases and the newest one lack.
+func missingRecordings(recordings fs.FS) (missing []string, err error) {
+	names, err := surfaceNames(recordings)
+	if err != nil {
+		return nil, err
+	}
+	versions := map[string]bool{release.Newest: true}
+	for _, name := range names {
+		versions[strings.TrimSuffix(name, "-all")] = true
+	}
+	for _, version := range slices.Sorted(maps.Keys(versions)) {
+		for _, v := range controlplane.Variants(version) {
+			name := recordingName(version, v.Name)
+			if _, err := fs.Stat(recordings, name+"/discovery.json"); err != nil {
+				missing = append(missing, name)
+			}
 		}
 	}
-	return missing
+	return missing, nil
 }
 
 // generate returns the data by file name.

@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/descriptions"
 	"github.com/kubefake/kubefake/internal/route"
 )
@@ -44,6 +45,14 @@ type recording struct {
 	documents map[string][]byte // OpenAPI v3 by hash
 }
 
+// recordingName returns the name of the recording of a variant of a release.
+func recordingName(version, variant string) string {
+	if variant == "" {
+		return version
+	}
+	return version + "-" + variant
+}
+
 // A documentEntry is an entry of openapi.json. The hash is that of the document
 // with its descriptions, as the server publishes it.
 type documentEntry struct {
@@ -63,11 +72,8 @@ type server struct {
 	url, token string
 }
 
-// firstGated is the minor number of the first release that is recorded with all gates on.
-const firstGated = 36
-
-// record records the parts of a variant. Releases before firstGated have no variant gates:
-// their columns are those of the variant all.
+// record records the parts of a variant. A release without a variant gates has the columns of the
+// variant all.
 func (s *server) record(variant string) (*recording, error) {
 	body, err := s.get("/version", "application/json")
 	if err != nil {
@@ -79,16 +85,13 @@ func (s *server) record(variant string) (*recording, error) {
 	if err := json.Unmarshal(body, &version); err != nil {
 		return nil, err
 	}
-	rec := &recording{name: version.GitVersion, files: map[string][]byte{"version.json": body}, documents: map[string][]byte{}}
-	if variant != "" {
-		rec.name += "-" + variant
-	}
+	rec := &recording{name: recordingName(version.GitVersion, variant), files: map[string][]byte{"version.json": body}, documents: map[string][]byte{}}
 	parts := map[string][]func(*recording) error{
 		"":      {s.recordSurface, recordGates},
 		"all":   {s.recordSurface, s.recordBootstrap},
 		"gates": {s.recordDiscovery, s.recordOpenAPI, s.recordColumns},
 	}
-	if minorOf(version.GitVersion) < firstGated {
+	if !slices.ContainsFunc(controlplane.Variants(version.GitVersion), func(v controlplane.Variant) bool { return v.Name == "gates" }) {
 		parts["all"] = append(parts["all"], s.recordColumns)
 		delete(parts, "gates")
 	}

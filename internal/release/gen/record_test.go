@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,6 +64,17 @@ func TestRecord(t *testing.T) {
 	assert.EqualError(t, err, release.Default+` has no variant "unknown"`)
 	_, err = s.get("/nothing", "application/json")
 	assert.ErrorContains(t, err, "GET /nothing: 404 Not Found: ")
+}
+
+// TestMissingRecordings: data is not generated before each release has all of its recordings.
+func TestMissingRecordings(t *testing.T) {
+	recordings := fstest.MapFS{}
+	for _, name := range []string{release.Newest, release.Newest + "-all", release.Newest + "-gates", "v1.35.4", "v1.36.3-all"} {
+		recordings[name+"/discovery.json"] = &fstest.MapFile{}
+	}
+	missing, err := missingRecordings(recordings)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"v1.35.4-all", "v1.36.3", "v1.36.3-gates"}, missing)
 }
 
 func TestStorageVersionHash(t *testing.T) {

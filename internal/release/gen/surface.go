@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -45,12 +44,6 @@ func gatedRecording(recordings fs.FS, name string) string {
 	return version + "-gates"
 }
 
-// gitTreeState describes the checkout that the recorded server was built from. The one of
-// unstamped is empty, as in its exchanges in conformance/testdata/releases.
-var gitTreeState = regexp.MustCompile(`"gitTreeState": "[^"]*"`)
-
-const unstamped = "v1.36.3"
-
 // surfaceText returns the file surfaces/NAME.txt.
 func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	dir, err := fs.Sub(recordings, name)
@@ -63,15 +56,9 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n-- version --\n", marker("a recording of kube-apiserver "+name))
-	var version bytes.Buffer
-	if err := json.Indent(&version, raw, "", "  "); err != nil {
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
 		return nil, fmt.Errorf("version.json: %w", err)
 	}
-	text := version.Bytes()
-	if strings.HasPrefix(name, unstamped) {
-		text = gitTreeState.ReplaceAll(text, []byte(`"gitTreeState": ""`))
-	}
-	out.Write(text)
 	out.WriteString("\n-- openapi --\n")
 	index, err := readIndex(recordings, name)
 	if err != nil {
