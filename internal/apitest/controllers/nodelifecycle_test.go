@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/object"
@@ -69,6 +70,28 @@ func TestNodeLifecycleSilentNode(t *testing.T) {
 	c.Delete("/api/v1/nodes/c")
 	c.Wait(10 * time.Second)
 	assert.Contains(t, c.Events("c"), "RemovingNode: Node c event: Removing Node c from Controller")
+}
+
+// TestNodeLifecycleLag: in 1.36, a Node whose Lease the controller does not see becomes Unknown. Since
+// 1.37 it reads the Lease before, and waits until its cache has it.
+func TestNodeLifecycleLag(t *testing.T) {
+	t.Parallel()
+	const notReady = "NodeNotReady: Node a status is now: NodeNotReady"
+	for release, want := range map[string]bool{"1.36": true, "1.37": false} {
+		t.Run(release, func(t *testing.T) {
+			t.Parallel()
+			c := startCluster(t, "node-lifecycle-controller,kubelet", fakeapi.WithRelease(release))
+			c.Put(linuxNode("a", ""))
+			c.Wait(time.Minute)
+			require.NoError(t, c.SetLag("leases", fakeapi.Lag{Frozen: true}))
+			c.Wait(2 * time.Minute)
+			assert.Equal(t, want, slices.Contains(c.Events("a"), notReady))
+			require.NoError(t, c.SetLag("leases", fakeapi.Lag{}))
+			c.Kubelet().StopNode("a")
+			c.Wait(2 * time.Minute)
+			assert.Equal(t, nodeUnknown, nodeReady(c, "a"))
+		})
+	}
 }
 
 // A Node of which no kubelet says anything is Unknown after a minute. It is the only one,

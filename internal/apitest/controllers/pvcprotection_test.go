@@ -80,3 +80,50 @@ func TestPVCProtectionLag(t *testing.T) {
 	c.Settle()
 	assert.NotNil(t, c.Get("persistentvolumeclaims", "shop", "p-data"))
 }
+
+// TestPVCUnused: the condition Unused of a bound claim says whether a Pod refers to it.
+func TestPVCUnused(t *testing.T) {
+	t.Parallel()
+	const (
+		isUnused = "Unused=True NoPodsUsingPVC: No pods are currently referencing this PVC"
+		isUsed   = "Unused=False PodUsingPVC: A pod is currently referencing this PVC"
+	)
+	bind := func(c workloads) {
+		c.PatchStatus("persistentvolumeclaims", "p-data", `{"status":{"phase":"Bound"}}`)
+		c.Settle()
+	}
+	start := func(t *testing.T, options ...fakeapi.Option) workloads {
+		c := startWorkloads(t, "persistentvolumeclaim-protection-controller", options...)
+		c.Put(ownedClaim(""))
+		c.Settle()
+		return c
+	}
+	t.Run("of Pods", func(t *testing.T) {
+		c := start(t)
+		assert.Empty(t, c.Conditions("persistentvolumeclaims", "p-data"), "the claim is pending")
+		bind(c)
+		assert.Equal(t, []string{isUnused}, c.Conditions("persistentvolumeclaims", "p-data"))
+		c.Put(podWithVolume("", "Pending", namedVolume))
+		c.Settle()
+		assert.Equal(t, []string{isUsed}, c.Conditions("persistentvolumeclaims", "p-data"), "the Pod has no node")
+		c.PatchStatus("pods", "p", `{"status":{"phase":"Succeeded"}}`)
+		c.Settle()
+		assert.Equal(t, []string{isUnused}, c.Conditions("persistentvolumeclaims", "p-data"))
+	})
+	for name, row := range map[string]struct {
+		options []fakeapi.Option
+		pending int
+		bound   int
+	}{
+		"1.36":               {[]fakeapi.Option{fakeapi.WithRelease("1.36")}, 0, 0},
+		"1.36 with the gate": {[]fakeapi.Option{fakeapi.WithRelease("1.36"), withGate("PersistentVolumeClaimUnusedSinceTime", true)}, 1, 1},
+		"1.37":               {nil, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := start(t, row.options...)
+			assert.Len(t, c.Conditions("persistentvolumeclaims", "p-data"), row.pending)
+			bind(c)
+			assert.Len(t, c.Conditions("persistentvolumeclaims", "p-data"), row.bound)
+		})
+	}
+}

@@ -57,6 +57,31 @@ func TestResourceClaimTemplate(t *testing.T) {
 	assert.Empty(t, c.Names(resourceClaims), "the claim of a Pod that has ended is deleted")
 }
 
+// TestResourceClaimStatuses creates one of two claims again.
+func TestResourceClaimStatuses(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "resourceclaim-controller")
+	c.Put(`{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gpu, namespace: default},
+  spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, allocationMode: ExactCount, count: 1}}]}}}}`)
+	c.Put(`{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default, uid: u}, spec: {
+  resourceClaims: [{name: b, resourceClaimTemplateName: gpu}, {name: a, resourceClaimTemplateName: gpu}],
+  containers: [{name: c, image: i, resources: {claims: [{name: a}, {name: b}]}}]}, status: {phase: Pending}}`)
+	c.Settle()
+	before := object.List(c.Pod("p"), "status", "resourceClaimStatuses")
+	require.Len(t, before, 2)
+	first := before[0].(map[string]any)
+	assert.Equal(t, "a", first["name"])
+
+	c.Wait(time.Hour)
+	require.NoError(t, c.Server.Remove(resourceClaims, "default", first["resourceClaimName"].(string)))
+	c.MergePatch(podsPath+"/p", `{"metadata":{"labels":{"x":"y"}}}`)
+	c.Settle()
+	after := object.List(c.Pod("p"), "status", "resourceClaimStatuses")
+	require.Len(t, after, 2)
+	assert.NotEqual(t, first, after[0], "there is a new claim")
+	assert.Equal(t, before[1], after[1])
+}
+
 func TestResourceClaimReservation(t *testing.T) {
 	t.Parallel()
 	const allocated = `allocation: {devices: {results: [{request: r, driver: d.example.com, pool: p, device: x}]}}`

@@ -193,28 +193,11 @@ func (c *attacher) users(v *controller.Object, node string) (users []*controller
 		return nil
 	}
 	for _, pod := range c.pods.By(controller.ByClaim, claim.Key().String()) {
-		if object.String(pod.Generic(), "spec", "nodeName") == node && !terminated(pod) {
+		if object.String(pod.Generic(), "spec", "nodeName") == node && !controller.PodTerminated(pod) {
 			users = append(users, pod)
 		}
 	}
 	return users
-}
-
-// terminated reports whether the volumes of a Pod may be detached: it has ended, or it is
-// being deleted and no container runs.
-func terminated(pod *controller.Object) bool {
-	if controller.PodEnded(pod.Generic()) || !pod.Terminating {
-		return controller.PodEnded(pod.Generic())
-	}
-	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-		for status := range object.Each(object.Value(pod.Generic(), "status", field)) {
-			state := object.Map(status, "state")
-			if state["terminated"] == nil && state["waiting"] == nil {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // attachable reports whether a volume has to be attached: it is one of a CSI driver that

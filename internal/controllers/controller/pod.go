@@ -48,6 +48,24 @@ func PodEnded(pod map[string]any) bool {
 	return phase == "Succeeded" || phase == "Failed"
 }
 
+// PodTerminated reports whether a Pod has ended, or is being deleted and no container runs: its
+// volumes are not in use.
+func PodTerminated(pod *Object) bool {
+	obj := pod.Generic()
+	if PodEnded(obj) || !pod.Terminating {
+		return PodEnded(obj)
+	}
+	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
+		for status := range object.Each(object.Value(obj, "status", field)) {
+			state := object.Map(status, "state")
+			if state["terminated"] == nil && state["waiting"] == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // PodCondition returns a condition of a Pod as a patch of its status has it: with the
 // generation of the Pod and its times. It returns nil if the Pod has the condition. A reason
 // or a message that is "" is removed.

@@ -1,6 +1,7 @@
 package nodelifecycle
 
 import (
+	"errors"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/clock"
@@ -26,6 +27,9 @@ func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, e
 	at := c.env.Now()
 	created := controller.Time(node.Generic(), "metadata", "creationTimestamp")
 	ready := controller.Condition(node.Generic(), "Ready")
+	if c.leasesAreStale() {
+		return "", "", errStaleLeases
+	}
 	h, grace := c.health[node.Name], monitorGracePeriod
 	was = object.String(ready, "status")
 	if ready == nil {
@@ -41,13 +45,17 @@ func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, e
 	}
 	h.ready = ready
 	c.health[node.Name] = h
-	if lease := c.leases.Get(leaseNamespace, node.Name); lease != nil {
+	lease := c.leases.Get(leaseNamespace, node.Name)
+	if lease != nil {
 		if t := controller.Time(lease.Generic(), "spec", "renewTime"); t.After(h.renewed) {
 			h.renewed, h.seen = t, at
 		}
 	}
 	if !at.After(h.seen.Add(grace)) || was == "Unknown" && ready != nil {
 		return was, object.String(ready, "status"), nil
+	}
+	if err := c.confirm(node.Name, lease); err != nil {
+		return was, object.String(ready, "status"), err
 	}
 	changed := node.Copy()
 	status := object.EnsureMap(changed, "status")
@@ -67,4 +75,44 @@ func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, e
 	h.ready = object.Copy(controller.Condition(changed, "Ready"))
 	_, err = c.client.UpdateStatus(controller.Nodes, changed)
 	return was, "Unknown", err
+}
+
+// circuitBreaker is the feature gate with which no Node becomes Unknown because of Leases that the
+// informer has not shown yet.
+const circuitBreaker = "NodeControllerLeaseCircuitBreaker"
+
+// errStaleLeases ends the check of a Node until the next period.
+var errStaleLeases = errors.New("the informer does not show the newest Leases")
+
+// leasesAreStale reports whether the informer does not show a Lease that the controller has read:
+// then no Node is checked.
+func (c *nodeLifecycle) leasesAreStale() bool {
+	if c.unseen == nil {
+		return false
+	}
+	shown := c.leases.Get(c.unseen.Namespace, c.unseen.Name)
+	if shown == nil || shown.Revision < c.unseen.Revision {
+		return true
+	}
+	c.unseen = nil
+	return false
+}
+
+// confirm reads the Lease of a Node that seems silent. It fails if that is not the one of the
+// informer.
+func (c *nodeLifecycle) confirm(node string, shown *controller.Object) error {
+	if !c.env.Release().Enabled(circuitBreaker) {
+		return nil
+	}
+	live, err := c.client.Get(controller.Leases, leaseNamespace, node)
+	switch {
+	case controller.IsNotFound(err):
+		return nil
+	case err != nil:
+		return errStaleLeases
+	case shown == nil || shown.Revision != live.Revision:
+		c.unseen = live
+		return errStaleLeases
+	}
+	return nil
 }

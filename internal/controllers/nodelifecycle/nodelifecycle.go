@@ -6,6 +6,7 @@
 package nodelifecycle
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -46,7 +47,8 @@ type nodeLifecycle struct {
 
 	known   map[string]string // the UIDs of Nodes
 	health  map[string]*health
-	retries map[string]bool // Nodes with Pods that could not be set not ready
+	unseen  *controller.Object // a Lease that the controller has read and the informer may not show
+	retries map[string]bool    // Nodes with Pods that could not be set not ready
 	zones   map[string]*zone
 }
 
@@ -134,6 +136,9 @@ func (c *nodeLifecycle) check(node *controller.Object) (status string, ok bool) 
 		var err error
 		if was, status, err = c.checkHealth(node); err == nil {
 			break
+		}
+		if errors.Is(err, errStaleLeases) {
+			return "", false
 		}
 		if node, err = c.client.Get(controller.Nodes, "", node.Name); err != nil || try == healthUpdateRetries {
 			return "", false

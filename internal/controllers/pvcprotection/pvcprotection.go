@@ -1,5 +1,5 @@
 // Package pvcprotection has the persistentvolumeclaim-protection-controller: a
-// PersistentVolumeClaim that a Pod uses is not removed.
+// PersistentVolumeClaim that a Pod uses is not removed, and a condition says whether a Pod uses it.
 //
 // See https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection.
 package pvcprotection
@@ -17,6 +17,7 @@ import (
 const finalizer = "kubernetes.io/pvc-protection"
 
 type protection struct {
+	env    *controller.Env
 	client *controller.Client
 	claims *controller.Informer
 	pods   *controller.Informer
@@ -25,24 +26,29 @@ type protection struct {
 
 // Start starts the controller.
 func Start(e *controller.Env) {
-	c := &protection{client: e.Client("pvc-protection-controller")}
+	c := &protection{env: e, client: e.Client("pvc-protection-controller")}
 	c.queue = e.Queue(c.sync)
 	c.claims = e.Informer(controller.PersistentVolumeClaims, func(_, claim *controller.Object) {
+		if claim == nil {
+			return
+		}
 		// A claim has the finalizer until it is deleted, and only then has none.
-		if claim != nil && claim.Terminating == slices.Contains(claim.Finalizers(), finalizer) {
+		if claim.Terminating == slices.Contains(claim.Finalizers(), finalizer) ||
+			c.tracksUse() && controller.Condition(claim.Generic(), unused) == nil {
 			c.queue.Add(claim.Key())
 		}
 	})
 	c.pods = e.PodsByClaim(c.podChanged)
 }
 
-// podChanged queues the claims of a Pod that may have ceased to use them.
+// podChanged queues the claims of a Pod that may have ceased to use them or, if that is tracked, may
+// have begun to.
 func (c *protection) podChanged(old, pod *controller.Object) {
 	if pod == nil {
 		c.enqueue(old)
 		return
 	}
-	if controller.PodEnded(pod.Generic()) || object.String(pod.Generic(), "spec", "nodeName") == "" {
+	if c.tracksUse() || controller.PodEnded(pod.Generic()) || object.String(pod.Generic(), "spec", "nodeName") == "" {
 		c.enqueue(pod)
 	}
 	if old != nil && old.UID != pod.UID {
@@ -56,16 +62,21 @@ func (c *protection) enqueue(pod *controller.Object) {
 	}
 }
 
-// sync removes the finalizer of a claim that is being deleted and that no Pod uses, and
-// adds it to a claim that is not being deleted.
+// sync removes the finalizer of a claim that is being deleted and that no Pod uses. It adds it to
+// a claim that is not being deleted, whose condition it sets.
 func (c *protection) sync(k controller.Key) error {
 	claim := c.claims.Get(k.Namespace, k.Name)
 	if claim == nil {
 		return nil
 	}
+	if !claim.Terminating && c.tracksUse() {
+		if err := c.track(claim); err != nil {
+			return err
+		}
+	}
 	protected := slices.Contains(claim.Finalizers(), finalizer)
 	if claim.Terminating && protected {
-		used, err := c.used(claim)
+		used, err := c.used(claim, uses)
 		if err != nil || used {
 			return err
 		}
@@ -77,10 +88,10 @@ func (c *protection) sync(k controller.Key) error {
 	return nil
 }
 
-// used reports whether a Pod uses a claim. The newest Pods count, not only those that
+// used reports whether a Pod uses a claim, as by says. The newest Pods count, not only those that
 // the informer shows.
-func (c *protection) used(claim *controller.Object) (bool, error) {
-	uses := func(pod *controller.Object) bool { return uses(pod, claim) }
+func (c *protection) used(claim *controller.Object, by func(pod, claim *controller.Object) bool) (bool, error) {
+	uses := func(pod *controller.Object) bool { return by(pod, claim) }
 	if slices.ContainsFunc(c.pods.By(controller.ByClaim, claim.Key().String()), uses) {
 		return true, nil
 	}
@@ -97,15 +108,17 @@ func (c *protection) used(claim *controller.Object) (bool, error) {
 // uses reports whether a Pod that has a node uses a claim. An ephemeral volume uses the
 // claim that the Pod owns, until the kubelet is done with the Pod.
 func uses(pod, claim *controller.Object) bool {
-	obj := pod.Generic()
-	if object.String(obj, "spec", "nodeName") == "" {
-		return false
-	}
-	grace, ok := object.Int(obj, "metadata", "deletionGracePeriodSeconds")
+	grace, ok := object.Int(pod.Generic(), "metadata", "deletionGracePeriodSeconds")
 	down := pod.Terminating && ok && grace == 0
-	for v := range object.Each(object.Value(obj, "spec", "volumes")) {
-		if pods.VolumeClaimName(pod.Name, v) == claim.Name &&
-			(v["ephemeral"] == nil || !down && object.ControlledBy(claim.Generic(), pod.UID)) {
+	return object.String(pod.Generic(), "spec", "nodeName") != "" && (names(pod, claim, false) || !down && names(pod, claim, true))
+}
+
+// names reports whether a volume of a Pod names a claim, or an ephemeral volume the claim that the
+// Pod owns.
+func names(pod, claim *controller.Object, ephemeral bool) bool {
+	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
+		if pods.VolumeClaimName(pod.Name, v) == claim.Name && (v["ephemeral"] != nil) == ephemeral &&
+			(!ephemeral || object.ControlledBy(claim.Generic(), pod.UID)) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ package resourceclaim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -142,11 +143,16 @@ func (c *claims) syncPod(k controller.Key) error {
 		}
 	}
 	if len(created) > 0 {
-		var statuses []any
-		for entry := range entries(pod) {
-			if name := created[object.String(entry, "name")]; name != "" {
-				statuses = append(statuses, map[string]any{"name": entry["name"], "resourceClaimName": name})
+		// Before 1.37, the real controller takes the others away and finds them again, without end.
+		for status := range object.Each(object.Value(pod.Generic(), "status", "resourceClaimStatuses")) {
+			entry, claim := object.String(status, "name"), object.String(status, "resourceClaimName")
+			if claim != "" && created[entry] == "" {
+				created[entry] = claim
 			}
+		}
+		var statuses []any
+		for _, entry := range slices.Sorted(maps.Keys(created)) {
+			statuses = append(statuses, map[string]any{"name": entry, "resourceClaimName": created[entry]})
 		}
 		_, err := c.client.Apply(controller.Pods, "status", manager, map[string]any{
 			"metadata": map[string]any{"name": pod.Name, "namespace": pod.Namespace}, "status": map[string]any{"resourceClaimStatuses": statuses},

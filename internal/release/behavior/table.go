@@ -348,6 +348,8 @@ const (
 	// StatefulSetUpdates: the current revision of a StatefulSet follows an update of any strategy,
 	// and its conditions are kept.
 	StatefulSetUpdates
+	// TracksBoundClaims: the condition Unused is that of PersistentVolumeClaims that are bound.
+	TracksBoundClaims
 	// UniqueErrors: equal errors are reported once.
 	UniqueErrors
 	// ValidatesBindingTargets: the Node that a Binding names must have the name of one.
