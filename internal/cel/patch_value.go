@@ -97,43 +97,31 @@ func JSONPatch(v ref.Val) ([]map[string]any, error) {
 				o[name] = field.Value()
 				continue
 			}
-			operand, err := operand(field)
+			value, err := jsonValue(field)
 			if err != nil {
 				return nil, errors.New(strings.ReplaceAll(err.Error(), "\u00a0", " ")) // which protobuf uses at random
 			}
-			o[name] = operand
+			o[name] = value
 		}
 		operations = append(operations, o)
 	}
 	return operations, nil
 }
 
-// operand returns the value of an operation of a JSON patch.
-func operand(v ref.Val) (any, error) {
-	p, ok := v.(patchVal)
-	if !ok {
-		return jsonValue(v)
-	}
-	members, err := p.native()
-	if err != nil {
-		return nil, err
-	}
-	return structpb.NewStruct(members)
-}
-
-// errNestedObject is returned for a literal of an Object in a list or a map.
+// jsonValue returns a value of CEL as JSON.
 //
 // Differs from kube-apiserver: literals of Objects in lists or maps of JSON patches of
-// MutatingAdmissionPolicies: kube-apiserver crashes (kubernetes/kubernetes#139032). Here the
-// policy fails. Request: CREATE of an object that the policy
-// [JSONPatch{op: "add", path: "/spec/x", value: [Object.spec.x{}]}] mutates.
-var errNestedObject = errors.New("an Object in a list or a map of a JSON patch: kube-apiserver crashes (kubernetes/kubernetes#139032)")
-
-// jsonValue returns a value of CEL as JSON.
+// MutatingAdmissionPolicies: kube-apiserver before v1.37 crashes (kubernetes/kubernetes#139032).
+// Here they work in all releases. Request: CREATE of an object that the policy
+// [JSONPatch{op: "add", path: "/spec/x", value: [Object.spec.x{}]}] mutates with --release=1.36.
 func jsonValue(v ref.Val) (*structpb.Value, error) {
 	switch v := v.(type) {
 	case patchVal:
-		return nil, errNestedObject
+		members, err := v.native()
+		if err != nil {
+			return nil, err
+		}
+		return structpb.NewValue(members)
 	case traits.Lister:
 		list := &structpb.ListValue{}
 		for e := range library.Elements(v) {

@@ -1,6 +1,7 @@
 package fieldmanager
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -259,6 +260,9 @@ func (t fieldTree) canonical() (fieldTree, error) {
 			} else if err != nil {
 				return nil, err
 			}
+			if value := s.text[len("v:"):]; !strings.HasPrefix(s.text, "i:") && hasTrailingData(value) {
+				return nil, errTrailingData
+			}
 			s.text = names(nil).formatStep(pe)
 		}
 		var err error
@@ -272,6 +276,20 @@ func (t fieldTree) canonical() (fieldTree, error) {
 		return nil, nil
 	}
 	return kept, nil
+}
+
+// errTrailingData is the error of a step with more than one JSON document. Releases before v1.37 read
+// the first one.
+var errTrailingData = errors.New("unexpected trailing data after the value of a step")
+
+// hasTrailingData reports whether a text is a JSON document and something else behind it.
+func hasTrailingData(text string) bool {
+	if json.Valid([]byte(text)) {
+		return false
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	var document json.RawMessage
+	return d.Decode(&document) == nil
 }
 
 // set returns the set of a tree.

@@ -48,6 +48,8 @@ func TestParseFieldsErrors(t *testing.T) {
 		{"broken key", `{"k:{":{}}`, ""},
 		{"broken value", `{"v:[":{}}`, ""},
 		{"broken index", `{"i:x":{}}`, ""},
+		{"two values", `{"f:a":{"v:\"x\" {}":{}}}`, "trailing data"},
+		{"two keys", `{"f:a":{"k:{\"uid\":\"x\"}{}":{}}}`, "trailing data"},
 		{"no object", `{"f:a":1}`, `expect { or n after "f:a", but found int64`},
 		{"no object below", `{"f:a":{"f:b":"x"}}`, `expect { or n after "f:b", but found string`},
 		{"a list", `[]`, "expect an object, but found []interface {}"},

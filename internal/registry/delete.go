@@ -299,7 +299,9 @@ func (op *operation) markTerminating(old *storage.Object, present *storage.Decod
 	}
 	meta := object.Meta(obj)
 	meta["deletionTimestamp"] = op.now()
-	setFinalizers(meta, op.dependentFinalizers(meta, o))
+	if !op.Type.MarkIgnoresPropagation {
+		setFinalizers(meta, op.dependentFinalizers(meta, o))
+	}
 	op.Type.MarkTerminating(obj)
 	return op.replaceObject(op.Type, old, obj, present, o.dryRun())
 }

@@ -104,6 +104,10 @@ type Strategy struct {
 	// members are shared: the function may replace them, and does not change them.
 	MarkTerminating func(obj map[string]any)
 
+	// MarkIgnoresPropagation makes the DELETE that only marks an object ignore the propagation policy:
+	// it adds and removes no finalizers for the dependents of the object.
+	MarkIgnoresPropagation bool
+
 	// ReadyToDelete reports whether an object that is being deleted and has no
 	// metadata.finalizers can be removed. If it is nil, it can.
 	ReadyToDelete func(obj map[string]any) bool

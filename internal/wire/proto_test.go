@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -97,6 +98,18 @@ func TestProtoMerges(t *testing.T) {
 		"metadata": map[string]any{"name": "b", "namespace": "n", "finalizers": []any{"f"}},
 		"data":     map[string]any{"k": "w", "l": ""},
 	}, obj)
+}
+
+// A field set that is no JSON is kept as a text.
+func TestProtoFieldSet(t *testing.T) {
+	for text, want := range map[string]string{`{}`: `{}`, `{}{}`: `"{}{}"`, "\xff": `"\ufffd"`, ``: ``} {
+		message := func(tag, value string) string { return tag + string(rune(len(value))) + value }
+		entry := message("\x3a", message("\x0a", text))
+		obj, err := kindOf(t, "", "v1", "ConfigMap").DecodeProto([]byte(message("\x0a", message("\x8a\x01", entry))))
+		require.NoError(t, err)
+		got, _ := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)["fieldsV1"].(object.FieldsV1)
+		assert.Equal(t, want, string(got), "%q", text)
+	}
 }
 
 func TestProtoPacked(t *testing.T) {

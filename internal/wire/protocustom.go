@@ -146,6 +146,22 @@ func (d *protoDecoder) raw(n *node, data string, old any) (any, error) {
 	return d.document(text), nil
 }
 
+// fieldsV1 reads the field set of an entry of managedFields. A text that is no JSON document becomes a
+// JSON string, which is no field set either: kube-apiserver keeps such a text until it reads the set.
+func (d *protoDecoder) fieldsV1(n *node, data string, old any) (any, error) {
+	text, err := rawText(n, data)
+	if err != nil || text == "" {
+		return canonicalFieldsV1(old), err
+	}
+	j := decoders.Get().(*decoder)
+	defer j.release()
+	v, err := j.document(text)
+	if err != nil {
+		v = text
+	}
+	return canonicalFieldsV1(v), nil
+}
+
 // rawText returns the JSON in a message.
 func rawText(n *node, data string) (text string, err error) {
 	err = smallMessage{n.typeName(), rawFields}.each(data, func(_ int32, data string) (rest string, err error) {

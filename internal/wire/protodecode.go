@@ -332,8 +332,7 @@ func (d *protoDecoder) chunk(n *node, m *message, data string, old any) (any, er
 	case kindJSON:
 		return d.raw(n, data, old)
 	case kindFieldsV1:
-		v, err := d.raw(n, data, old)
-		return canonicalFieldsV1(v), err
+		return d.fieldsV1(n, data, old)
 	}
 	return d.schemaOr(n, m, data)
 }

@@ -2,11 +2,11 @@ package dynamic
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/coverage"
+	"github.com/kubefake/kubefake/internal/kinds/admissionregistration"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -124,15 +124,6 @@ func bind(policies hooks[*policy], bindings map[bindingKey][]*binding) (all hook
 	return all
 }
 
-// exemptReviews are the resources that policies do not handle, so that a policy
-// cannot block the requests that are needed to change it.
-var exemptReviews = []string{"tokenreviews", "selfsubjectreviews", "subjectaccessreviews", "selfsubjectaccessreviews", "localsubjectaccessreviews", "selfsubjectrulesreviews"}
-
-// isExemptReview reports whether the request is for one of the exempt reviews.
-func (r *request) isExemptReview() bool {
-	return (r.Type.Group == "authentication.k8s.io" || r.Type.Group == "authorization.k8s.io") && slices.Contains(exemptReviews, r.Type.Name)
-}
-
 // isConfiguration reports whether the request is for webhooks, policies or bindings, which
 // webhooks in the store do not handle.
 func (r *request) isConfiguration() bool { return r.Type.Group == Group }
@@ -145,10 +136,18 @@ func (r *request) isPolicy() bool {
 
 // policiesFor returns the policies that handle the request.
 func policiesFor(r *request, h hooks[*boundPolicy]) []*boundPolicy {
-	if r.isExemptReview() {
+	if admissionregistration.IsExcluded(r.Type.Group, r.Type.Name) {
 		return nil
 	}
 	return h.of(r.isPolicy())
+}
+
+// webhooksFor returns the webhooks that handle the request.
+func webhooksFor(r *request, h hooks[*webhook]) []*webhook {
+	if admissionregistration.IsExcluded(r.Type.Group, r.Type.Name) && r.Access.Release().Enabled(admissionregistration.ExclusionGate) {
+		return nil
+	}
+	return h.of(r.isConfiguration())
 }
 
 // Mutate runs plugins, which may be nil, and then lets policies and webhooks
@@ -167,7 +166,7 @@ func (s *Snapshot) Mutate(ctx context.Context, a *admission.Attributes, server S
 	if s == nil {
 		return plugins(a)
 	}
-	mutatingPolicies, mutatingWebhooks := policiesFor(r, s.mutatingPolicies), s.mutatingWebhooks.of(r.isConfiguration())
+	mutatingPolicies, mutatingWebhooks := policiesFor(r, s.mutatingPolicies), webhooksFor(r, s.mutatingWebhooks)
 	if len(mutatingPolicies)+len(mutatingWebhooks) == 0 {
 		return plugins(a)
 	}
@@ -203,5 +202,5 @@ func (s *Snapshot) Validate(ctx context.Context, a *admission.Attributes, server
 	if err := validateByPolicies(ctx, policiesFor(r, s.validatingPolicies), r); err != nil {
 		return err
 	}
-	return validateByWebhooks(ctx, s.validatingWebhooks.of(r.isConfiguration()), r)
+	return validateByWebhooks(ctx, webhooksFor(r, s.validatingWebhooks), r)
 }

@@ -321,7 +321,6 @@ func TestAdmittedRequests(t *testing.T) {
 		{"binding", "POST", apitest.PodsPath + "p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`},
 		{"status", "PATCH", apitest.PodsPath + "p/status", `{}`},
 		{"token", "POST", "/api/v1/namespaces/default/serviceaccounts/default/token", `{}`},
-		{"review", "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", `{"spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`},
 		{"deletion", "DELETE", apitest.PodsPath + "p", ""},
 	} {
 		code, st := apitest.Do(t, srv, step.method, step.path, step.body)

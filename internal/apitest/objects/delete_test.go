@@ -112,3 +112,27 @@ func TestDeleteSystemPriorityClass(t *testing.T) {
 		})
 	}
 }
+
+// The first DELETE of a definition ignores the propagation policy, that of a Namespace does not.
+func TestDeleteMarksOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, object string
+		want               []any
+	}{
+		{"definition", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com", apitest.Widgets("v1", ""),
+			[]any{"example.com/a", "customresourcecleanup.apiextensions.k8s.io"}},
+		{"namespace", "/api/v1/namespaces/n", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}}`, []any{"example.com/a", "foregroundDeletion"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(tt.object))
+			code, answer := apitest.DoWithHeaders(t, srv, "PATCH", tt.path, `{"metadata":{"finalizers":["example.com/a"]}}`, "Content-Type", "application/merge-patch+json")
+			require.Equal(t, 200, code, answer["message"])
+			before := answer["metadata"].(map[string]any)["generation"]
+			code, answer = apitest.Do(t, srv, "DELETE", tt.path, `{"propagationPolicy":"Foreground"}`)
+			require.Equal(t, 200, code, answer["message"])
+			meta := answer["metadata"].(map[string]any)
+			assert.Equal(t, tt.want, meta["finalizers"])
+			assert.Equal(t, before, meta["generation"])
+		})
+	}
+}

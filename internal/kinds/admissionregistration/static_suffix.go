@@ -29,24 +29,25 @@ func hasReservedName(obj map[string]any) bool {
 // reserveSuffix returns a strategy that refuses new objects with the names of objects in files,
 // on servers that can have such files. The others warn of them.
 func reserveSuffix(s kind.Strategy) kind.Strategy {
+	warnings := s.Warnings
+	s.Warnings = func(r validation.Release, obj, old map[string]any) (out []string) {
+		if r.Has(behavior.StaticManifests) && hasReservedName(obj) && (old != nil || !r.Enabled(StaticGate)) {
+			out = append(out, "metadata.name: "+reservedSuffix)
+		}
+		if warnings != nil {
+			out = append(out, warnings(r, obj, old)...)
+		}
+		return out
+	}
 	released := s.Released
 	s.Released = func(r *release.Release, out *resource.Strategy) {
 		if released != nil {
 			released(r, out)
 		}
-		if !r.Has(behavior.StaticManifests) {
+		if !r.Has(behavior.StaticManifests) || !r.Enabled(StaticGate) {
 			return
 		}
-		enabled, validate := r.Enabled(StaticGate), out.Validate
-		out.WarningsOnWrite = func(obj, old map[string]any) []string {
-			if hasReservedName(obj) && (old != nil || !enabled) {
-				return []string{"metadata.name: " + reservedSuffix}
-			}
-			return nil
-		}
-		if !enabled {
-			return
-		}
+		validate := out.Validate
 		out.Validate = func(obj, old map[string]any) validation.List {
 			list := validate(obj, old)
 			if old == nil && hasReservedName(obj) {

@@ -123,6 +123,7 @@ var customResourceDefinitionStrategy = kind.Strategy{
 		ValidateContext:            crd.Rules{}.Validate,
 		WarningsOnWrite:            warnDefinition,
 		MarkTerminating:            crd.Terminate,
+		MarkIgnoresPropagation:     true,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
 		s.ValidateContext = crd.RulesOf(r).Validate

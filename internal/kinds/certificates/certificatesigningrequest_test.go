@@ -151,6 +151,14 @@ func TestResetFields(t *testing.T) {
 	assert.Equal(t, []string{"spec", "status.certificate"}, typ.SubresourceStrategies["approval"].ResetFields)
 	claims := kindtest.TypeOf(t, "resourceclaims.resource.k8s.io")
 	assert.Equal(t, []string{"spec", "metadata"}, claims.SubresourceStrategies["status"].ResetFields)
+
+	const requests = "podcertificaterequests.certificates.k8s.io"
+	typ = kindtest.TypeIn(t, "v1.37-all", requests)
+	assert.Equal(t, []string{"status"}, typ.ResetFields)
+	assert.Equal(t, []string{"spec", "metadata"}, typ.SubresourceStrategies["status"].ResetFields)
+	typ = kindtest.TypeIn(t, "v1.36-all", requests)
+	assert.Empty(t, typ.ResetFields)
+	assert.Equal(t, []string{"spec"}, typ.SubresourceStrategies["status"].ResetFields)
 }
 
 // signingRequestPEM returns a signed request in PEM, encoded in base64.

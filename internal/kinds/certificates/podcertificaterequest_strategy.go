@@ -3,6 +3,7 @@ package certificates
 import (
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -18,7 +19,7 @@ var podCertificateRequestStrategy = kind.Strategy{
 		},
 		FieldLabelError: kind.FieldLabelNotSupported,
 	},
-	Status: kind.Status{Prepare: kind.StatusMetadataNone.Prepare, NotReset: true},
+	Status: kind.Status{Metadata: kind.StatusMetadataNone, ResetSince: behavior.ResetsPodCertificates},
 	Cells:  podCertificateRequestCells,
 }
 

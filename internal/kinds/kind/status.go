@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -28,25 +30,30 @@ type Status struct {
 	// Strategy sets it instead.
 	OwnedByPrepare bool
 
-	// NotReset makes the field manager of a write to the object own the fields of status
-	// in the body, though the write does not change them.
-	NotReset bool
+	// ResetSince is the behavior of releases in which field managers do not own what a write does
+	// not change. In older ones the manager of a write to the object owns the fields of status in the
+	// body, and that of a write to the status the metadata.
+	ResetSince behavior.Behavior
 
 	// ResetGate, if not "", is the feature gate without which writes to the object set the
 	// status too.
 	ResetGate string
 }
 
-func (s *Status) build() resource.SubresourceStrategy {
+func (s *Status) build(r *release.Release) resource.SubresourceStrategy {
 	prepare := s.Prepare
 	if prepare == nil {
 		prepare = s.Metadata.Prepare
+	}
+	reset := []string{"spec"}
+	if r.Has(s.ResetSince) {
+		reset = slices.Concat(reset, s.Metadata.resetFields(), s.ResetFields)
 	}
 	return resource.SubresourceStrategy{
 		Prepare:         prepare,
 		Validate:        s.Validate,
 		WarningsOnWrite: s.WarningsOnWrite,
-		ResetFields:     slices.Concat([]string{"spec"}, s.Metadata.resetFields(), s.ResetFields),
+		ResetFields:     reset,
 	}
 }
 

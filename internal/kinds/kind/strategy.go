@@ -74,7 +74,7 @@ type Strategy struct {
 
 // Build returns the strategy of t in a release; nil is the newest one. Resources with a status subresource get a
 // Prepare that resets status first, unless Status.OwnedByPrepare is set, and the
-// field "status" among the ResetFields, unless Status.NotReset is set. Resources with a scale subresource get
+// field "status" among the ResetFields, in releases with Status.ResetSince. Resources with a scale subresource get
 // spec.replicas and status.replicas for it.
 func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strategy {
 	s := k.Strategy
@@ -121,10 +121,10 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 		if resets && !k.Status.OwnedByPrepare {
 			s.Prepare = resetStatus(t.Codec, s.Prepare)
 		}
-		if resets && !k.Status.NotReset {
+		if resets && gates.Has(k.Status.ResetSince) {
 			s.ResetFields = append([]string{"status"}, s.ResetFields...)
 		}
-		status := k.Status.build()
+		status := k.Status.build(gates)
 		status.Prepare = dropGatedStatus(gates, t, status.Prepare)
 		subresources := map[string]resource.SubresourceStrategy{"status": status}
 		for name, sub := range s.SubresourceStrategies {

@@ -343,6 +343,9 @@ const (
 	PodIPPairs
 	// ReconcilesNewAutoscalers: a new HorizontalPodAutoscaler is reconciled at once.
 	ReconcilesNewAutoscalers
+	// ResetsPodCertificates: the field managers of a PodCertificateRequest do not own its status, or
+	// its metadata in a write to the status.
+	ResetsPodCertificates
 	// ScaleMetadata: a Scale keeps no metadata but the managed fields.
 	ScaleMetadata
 	// StatefulSetUpdates: the current revision of a StatefulSet follows an update of any strategy,
