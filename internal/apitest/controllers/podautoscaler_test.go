@@ -245,3 +245,53 @@ func TestPodAutoscalerGeneration(t *testing.T) {
 		})
 	}
 }
+
+// TestPodAutoscalerZero scales a Deployment to zero and back, by an external metric.
+func TestPodAutoscalerZero(t *testing.T) {
+	t.Parallel()
+	const queue = `metrics: [{type: External, external: {metric: {name: queue}, target: {type: Value, value: "100"}}}], behavior: {scaleDown: {stabilizationWindowSeconds: 0}}`
+	set := func(c cluster, replicas int, value string) {
+		require.NoError(t, c.Kubelet().SetMetric("queue", value))
+		if replicas >= 0 {
+			c.Do(http.MethodPatch, "/apis/apps/v1/namespaces/default/deployments/web", fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+		}
+		c.Wait(time.Minute)
+	}
+	for _, row := range []struct {
+		name    string
+		options []fakeapi.Option
+		zero    string // the condition after the target was scaled to zero
+		resumes int64  // the replicas that a target has then that a client has scaled to zero
+	}{
+		{"1.37", nil, "True ScaledToZero the HPA controller scaled the workload to zero", 0},
+		{"1.35", []fakeapi.Option{fakeapi.WithRelease("1.35"), withGate("HPAScaleToZero", true)}, "", 5},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := startAutoscaling(t, 2, row.options...)
+			require.NoError(t, c.Kubelet().SetMetric("queue", "0"))
+			autoscale(c, "minReplicas: 0, maxReplicas: 5, "+queue)
+			c.Wait(time.Minute)
+			assert.EqualValues(t, 0, webReplicas(c))
+			assert.Equal(t, row.zero, hpaCondition(c, "ScaledToZero"))
+			set(c, -1, "100")
+			assert.EqualValues(t, 1, webReplicas(c))
+			if row.zero != "" {
+				assert.Equal(t, "False NotScaledToZero the HPA controller did not scale the workload to zero", hpaCondition(c, "ScaledToZero"))
+			}
+			set(c, 0, "300")
+			assert.Equal(t, row.resumes, webReplicas(c))
+		})
+	}
+	t.Run("a minimum again", func(t *testing.T) {
+		t.Parallel()
+		c := startAutoscaling(t, 2)
+		require.NoError(t, c.Kubelet().SetMetric("queue", "0"))
+		autoscale(c, "minReplicas: 0, maxReplicas: 5, "+queue)
+		c.Wait(time.Minute)
+		c.Do(http.MethodPatch, "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/hpa", `{"spec":{"minReplicas":2}}`)
+		c.Settle()
+		assert.EqualValues(t, 2, webReplicas(c))
+		assert.Contains(t, c.Events("hpa"), "SuccessfulRescale: New size: 2; reason: Current number of replicas below Spec.MinReplicas")
+	})
+}

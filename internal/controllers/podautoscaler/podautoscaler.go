@@ -144,6 +144,7 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 		r.setCondition("AbleToScale", "True", "SucceededRescale", fmt.Sprintf("the HPA controller was able to update the target scale to %d", desired))
 		r.event(controller.Normal, "SuccessfulRescale", fmt.Sprintf("New size: %d; reason: %s", desired, reason))
 		r.history.store(object.Map(r.hpa, "spec", "behavior"), r.current, desired, r.now)
+		r.setScaledToZero(desired)
 		r.status["lastScaleTime"] = clock.Timestamp(r.now)
 	}
 	r.setStatus(desired, metrics)
@@ -154,13 +155,17 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 // the metrics. It returns false if it cannot decide.
 func (r *reconciliation) decide(scale map[string]any) (desired int64, reason string, metrics []any, ok bool) {
 	switch {
-	case r.current == 0:
+	case r.current == 0 && !r.leavesZero():
 		r.setCondition("ScalingActive", "False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero")
+		if !r.mayBeZero() {
+			controller.RemoveCondition(r.status, scaledToZero)
+		}
 		return 0, "", nil, true
+	case r.current == 0:
 	case r.current > r.max:
 		return r.max, "Current number of replicas above Spec.MaxReplicas", nil, true
 	case r.current < r.min:
-		return r.min, "Current number of replicas below Spec.MinReplicas", nil, true
+		return r.min, belowMinimum, nil, true
 	}
 	desired, name, metrics, err := r.compute(object.String(scale, "status", "selector"))
 	if err != nil {
@@ -174,8 +179,18 @@ func (r *reconciliation) decide(scale map[string]any) (desired int64, reason str
 	case desired < r.current:
 		reason = "All metrics below target"
 	}
-	return r.normalize(desired), reason, metrics, true
+	desired = r.normalize(desired)
+	if r.current == 0 && desired < r.min {
+		desired = r.min
+		if reason == "" {
+			reason = belowMinimum
+		}
+	}
+	return desired, reason, metrics, true
 }
+
+// belowMinimum is why there are to be as many replicas as the minimum.
+const belowMinimum = "Current number of replicas below Spec.MinReplicas"
 
 // scale returns the type and the Scale of the target.
 func (r *reconciliation) scale() (*resource.Type, map[string]any, error) {

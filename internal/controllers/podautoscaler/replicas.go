@@ -221,6 +221,10 @@ func request(o *controller.Object, container, resource string) (int64, error) {
 func (r *reconciliation) ratio(usage, target int64, labels selector.Labels) (*proposal, error) {
 	p := &proposal{replicas: r.current, status: map[string]any{"value": quantityOf(usage, "")}}
 	ratio := float64(usage) / float64(target)
+	if r.current == 0 { // there are no Pods
+		p.replicas = int64(min(math.MaxInt32, math.Ceil(ratio)))
+		return p, nil
+	}
 	if r.tolerates(ratio) {
 		return p, nil
 	}

@@ -283,6 +283,9 @@ const (
 	// RefusesAddresses: warnings about addresses say that their form is invalid, not that it will
 	// be.
 	RefusesAddresses
+	// ScaledToZeroConditions: a condition says whether a HorizontalPodAutoscaler has scaled its target
+	// to zero; only then does it scale it again.
+	ScaledToZeroConditions
 	// StaticManifests: admission plugins read webhooks and policies from files.
 	StaticManifests
 	// StatusWithoutMetadata: a write of the status of a custom resource does not own its
