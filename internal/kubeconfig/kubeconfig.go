@@ -51,8 +51,12 @@ func (c *Cluster) Clone() (sockets *http.Transport, transport http.RoundTripper)
 	return sockets, sockets
 }
 
+// defaultTransport is http.DefaultTransport as net/http sets it. A program may replace it by one of
+// another type.
+var defaultTransport = http.DefaultTransport.(*http.Transport)
+
 func newTransport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
+	t := defaultTransport.Clone()
 	t.DisableCompression = true
 	return t
 }

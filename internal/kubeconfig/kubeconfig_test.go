@@ -142,3 +142,17 @@ func TestLoadInvalidFile(t *testing.T) {
 	_, err = kubeconfig.Load(t.Context(), path, "")
 	assert.ErrorContains(t, err, path)
 }
+
+// A program may replace http.DefaultTransport, so that the clients of a library reach servers in memory.
+func TestReplacedDefaultTransport(t *testing.T) {
+	h, err := httptest.Start(http.HandlerFunc(whoami), httptest.Options{})
+	require.NoError(t, err)
+	defer h.Close()
+	before := http.DefaultTransport
+	defer func() { http.DefaultTransport = before }()
+	http.DefaultTransport = http.NewFileTransport(http.Dir(t.TempDir()))
+	resp, err := (&http.Client{Transport: kubeconfig.At(h.URL).Transport}).Get(h.URL)
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/route"
@@ -37,24 +39,38 @@ func isExpired(err error) bool {
 	return errors.As(err, &e) && e.Code == http.StatusGone
 }
 
-// open sends a GET request and returns the body of the answer.
+// maxRetries is how often a request is repeated after 429, which is the limit of client-go.
+const maxRetries = 10
+
+// open sends a GET request and returns the body of the answer. It repeats a request after 429 with
+// Retry-After, which kube-apiserver answers while it initializes the storage of a custom resource.
 func (c *Client) open(ctx context.Context, path string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.UserAgent)
-	resp, err := c.HTTP.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		defer resp.Body.Close()
+	for retries := 0; ; retries++ {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL+path, nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Accept", "application/json")
+		req.Header.Set("User-Agent", c.UserAgent)
+		resp, err := c.HTTP.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode == http.StatusOK {
+			return resp.Body, nil
+		}
 		body, _ := io.ReadAll(resp.Body) // as much as arrived
-		return nil, &Error{resp.StatusCode, status.MessageOf(body)}
+		resp.Body.Close()
+		seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+		if resp.StatusCode != http.StatusTooManyRequests || err != nil || retries == maxRetries {
+			return nil, &Error{resp.StatusCode, status.MessageOf(body)}
+		}
+		select {
+		case <-time.After(time.Duration(seconds) * time.Second):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return resp.Body, nil
 }
 
 // Get reads and decodes a JSON document. Numbers in v are json.Number where v leaves it open. The

@@ -96,3 +96,25 @@ func TestReflector(t *testing.T) {
 	assert.ErrorAs(t, c.Get(context.Background(), "/nothing", &struct{}{}), &refused)
 	assert.Equal(t, &reflector.Error{Code: 404, Message: "nothing at /nothing"}, refused)
 }
+
+// A request that is refused with 429 and Retry-After is repeated, as often as client-go does.
+func TestRetryAfter(t *testing.T) {
+	requests, served := 0, 3
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests < served {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		w.Write([]byte(`{"message":"storage is (re)initializing"}`))
+	}))
+	defer srv.Close()
+	c := &reflector.Client{URL: srv.URL, HTTP: srv.Client()}
+	assert.NoError(t, c.Get(context.Background(), "/apis", &struct{}{}))
+	assert.Equal(t, 3, requests)
+
+	requests, served = 0, 100
+	var refused *reflector.Error
+	require.ErrorAs(t, c.Get(context.Background(), "/apis", &struct{}{}), &refused)
+	assert.Equal(t, &reflector.Error{Code: 429, Message: "storage is (re)initializing"}, refused)
+	assert.Equal(t, 11, requests)
+}

@@ -68,11 +68,15 @@ func (t *transports) RoundTrip(r *http.Request) (*http.Response, error) {
 // start runs controllers as cert-manager's main does, without leader election.
 func start(dir string) func(context.Context, *fakeapi.Server) error {
 	return func(ctx context.Context, srv *fakeapi.Server) error {
-		host := fmt.Sprintf("%p.test", srv)
+		url := fmt.Sprintf("http://%p.test", srv)
+		if !srv.InMemory() { // in front of a real server
+			url = srv.URL
+		}
+		_, host, _ := strings.Cut(url, "//")
 		servers.byHost.Store(host, srv.Transport())
 		defer servers.byHost.Delete(host)
 		config := clientcmdapi.NewConfig()
-		config.Clusters["c"] = &clientcmdapi.Cluster{Server: "http://" + host}
+		config.Clusters["c"] = &clientcmdapi.Cluster{Server: url}
 		config.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: restconfig.For(srv).BearerToken}
 		config.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 		config.CurrentContext = "x"
@@ -151,7 +155,7 @@ func system(t *testing.T, workload string) explore.System {
 			{Oracle: explore.Leaks, Reason: "cert-manager ends with its process, and leaves its event broadcasters"},
 			{Oracle: explore.Orphans, Resource: "secrets", Reason: "Secrets stay, unless --enable-certificate-owner-ref is set"},
 		},
-		Pace: explore.Pace{Quiet: 5 * time.Second, Limit: 12 * time.Second}, // a loop of issuances goes on for minutes
+		Pace: explore.Pace{Hold: 10 * time.Second, Quiet: 5 * time.Second, Limit: 12 * time.Second}, // a loop of issuances goes on for minutes
 		Dir:  t.TempDir(),
 	}
 	for _, field := range [][2]string{

@@ -182,3 +182,13 @@ func TestCluster(t *testing.T) { explore.Run(t, system(t, "testdata/cluster.yaml
 func TestRecreate(t *testing.T) { explore.Run(t, system(t, "testdata/recreate.yaml")) }
 
 func TestJob(t *testing.T) { explore.Run(t, system(t, "testdata/job.yaml")) }
+
+// TestJobByHand needs nothing that runs Pods, so its plan can be tried against a bare kube-apiserver:
+// -explore.real.
+func TestJobByHand(t *testing.T) {
+	s := system(t, "testdata/job-by-hand.yaml")
+	s.Options = s.Options[:1] // the definitions
+	s.Actions = []explore.Action{explore.Hold}
+	s.Pace = explore.Pace{Hold: 10 * time.Second, Quiet: 10 * time.Second, Limit: time.Hour}
+	explore.Run(t, s)
+}

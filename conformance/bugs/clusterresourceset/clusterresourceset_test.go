@@ -1,18 +1,25 @@
-package clusterapi
+// Package clusterresourceset explores the ClusterResourceSet controller of Cluster API at a current release.
+package clusterresourceset
 
 import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/controllers"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/core/reconcilers/clusterresourceset"
+	"sigs.k8s.io/cluster-api/core/reconcilers/clusterresourcesetbinding"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +32,12 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
+
+func init() {
+	utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] // the second one sleeps under a lock
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+}
 
 // workloads are the clusters beside the management cluster, by the names of their Clusters.
 var workloads = []string{"east", "west"}
@@ -79,22 +92,32 @@ func startResourceSets(ctx context.Context, srv *fakeapi.Server) error {
 		return err
 	}
 	options := controller.Options{SkipNameValidation: ptr.To(true)}
-	sets := &controllers.ClusterResourceSetReconciler{Client: mgr.GetClient(), ClusterCache: remote}
+	sets := &clusterresourceset.Reconciler{Client: mgr.GetClient(), ClusterCache: remote}
 	if err := sets.SetupWithManager(ctx, mgr, options, secrets); err != nil {
 		return err
 	}
-	bindings := &controllers.ClusterResourceSetBindingReconciler{Client: mgr.GetClient()}
+	bindings := &clusterresourcesetbinding.Reconciler{Client: mgr.GetClient()}
 	if err := bindings.SetupWithManager(ctx, mgr, options); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
+// moduleDir returns the directory of Cluster API, which has its definitions.
+func moduleDir(t *testing.T) string {
+	t.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(dir))
+}
+
 // A ClusterResourceSet has objects of two workload clusters in a ConfigMap of the management cluster.
 func TestClusterResourceSet(t *testing.T) {
 	explore.Run(t, explore.System{
 		Options: []fakeapi.Option{
-			clusters.With("management", fakeapi.WithCRDs(os.DirFS(moduleDir(t)), "config/crd/bases/*cluster.x-k8s.io_*.yaml"),
+			clusters.With("management", fakeapi.WithCRDs(os.DirFS(moduleDir(t)), "core/config/crd/bases/*cluster.x-k8s.io_*.yaml"),
 				fakeapi.WithObjectFiles(os.DirFS("testdata"), "workloads.yaml")),
 			clusters.With("east"), clusters.With("west"),
 		},
