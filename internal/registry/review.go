@@ -63,7 +63,7 @@ func (op *operation) createToken() (Result, error) {
 		return Result{}, err
 	}
 	admit := func() error { return op.validate(c, c.object, nil) }
-	if err := op.tokens.Request(c.object, op.Namespace, op.Name, admit); err != nil {
+	if err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit); err != nil {
 		return Result{}, err
 	}
 	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil

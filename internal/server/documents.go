@@ -75,10 +75,13 @@ var builtinDocumentsOf = once.PerKey(func(r *release.Release) *builtinDocuments 
 		Paths:     rootPaths(r),
 		Beta:      !r.Has(behavior.OptionalBetaDiscovery) || !r.Enabled("AggregatedDiscoveryRemoveBetaType"),
 		NullTimes: !r.Has(behavior.OmitsNullTimes),
-		Encodings: []discovery.Encoding{
-			{MediaType: codec.YAML.MediaType(), Convert: encodeDiscovery(codec.YAML)},
-			{MediaType: codec.Protobuf.MediaType(), Convert: encodeDiscovery(codec.Protobuf)},
-		},
+	}
+	formats := []codec.Format{codec.YAML, codec.Protobuf}
+	if r.Has(behavior.DiscoveryInCBOR) && r.Enabled("CBORServingAndStorage") {
+		formats = append(formats, codec.CBOR)
+	}
+	for _, f := range formats {
+		surface.Encodings = append(surface.Encodings, discovery.Encoding{MediaType: f.MediaType(), Convert: encodeDiscovery(f)})
 	}
 	return &builtinDocuments{surface: surface, documents: discovery.New(surface), openapi: builtinOpenAPI(r)}
 })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/apitest"
 )
 
@@ -110,6 +111,31 @@ func TestTablesOfStoredObjects(t *testing.T) {
 			for i, want := range row.want {
 				assert.Equal(t, want, rows[i].(map[string]any)["cells"].([]any)[row.column])
 			}
+		})
+	}
+}
+
+// Since v1.37 discovery documents are in CBOR too, behind its gate.
+func TestDiscoveryInCBOR(t *testing.T) {
+	gate := fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"CBORServingAndStorage": true}})
+	for _, tt := range []struct {
+		name    string
+		options []fakeapi.Option
+		want    string
+	}{
+		{"v1.37", []fakeapi.Option{gate}, "application/cbor"},
+		{"v1.36", []fakeapi.Option{gate, fakeapi.WithRelease("v1.36")}, "application/json"},
+		{"gate off", nil, "application/json"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, append(tt.options, fakeapi.WithInMemory())...)
+			for _, path := range []string{"/api", "/apis", "/apis/apps", "/apis/apps/v1"} {
+				header, _ := apitest.GetAs(t, srv, path, "application/cbor, application/json;q=0.5")
+				assert.Equal(t, tt.want, header.Get("Content-Type"), path)
+			}
+			const aggregated = "application/cbor;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+			header, _ := apitest.GetAs(t, srv, "/apis", aggregated+", application/json")
+			assert.Equal(t, tt.want == "application/cbor", header.Get("Content-Type") == aggregated, header.Get("Content-Type"))
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -41,12 +43,12 @@ func SetDefaults(obj map[string]any) {
 	}
 }
 
-// Request issues a token of the service account for a TokenRequest. It sets the
+// Request issues a token of the service account for a TokenRequest, by the rules of a release. It sets the
 // defaults, the metadata and the status of obj. It calls admit with the status empty,
 // before it looks at the object to bind. Errors are of type *status.Status, or of admit.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
-func (t *Tokens) Request(obj map[string]any, namespace, name string, admit func() error) error {
+func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name string, admit func() error) error {
 	meta := object.Meta(obj)
 	account, err := t.account(meta, namespace, name)
 	if err != nil {
@@ -58,7 +60,7 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string, admit func(
 		spec["audiences"] = object.FromStrings(t.Keys.Audiences())
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
-	if errs := validateExpiration(expiration); len(errs) > 0 {
+	if errs := validateRequest(r, spec, expiration); len(errs) > 0 {
 		return status.Invalid(requestKind, "", errs)
 	}
 	now := t.Now()
@@ -76,7 +78,7 @@ func (t *Tokens) Request(obj map[string]any, namespace, name string, admit func(
 		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
 	}
 	if ref := object.Map(spec, "boundObjectRef"); ref != nil {
-		if err := t.bind(&c.Kubernetes, ref); err != nil {
+		if err := t.bind(r, &c.Kubernetes, ref); err != nil {
 			return err
 		}
 	}
@@ -115,6 +117,61 @@ func (t *Tokens) account(meta map[string]any, namespace, name string) (*storage.
 	return account, nil
 }
 
+// webhookTokenGate is the feature gate of tokens that are bound to webhooks.
+const webhookTokenGate = "APIServerWebhookAuthenticationToken"
+
+// isWebhook reports whether a boundObjectRef is to a configuration of webhooks, as it can be since v1.37.
+func isWebhook(r *release.Release, ref map[string]any) bool {
+	kind := object.String(ref, "kind")
+	return r.Has(behavior.WebhookTokens) && object.String(ref, "apiVersion") == "admissionregistration.k8s.io/v1" &&
+		(kind == "ValidatingWebhookConfiguration" || kind == "MutatingWebhookConfiguration")
+}
+
+func validateRequest(r *release.Release, spec map[string]any, expiration int64) validation.List {
+	path, attestations := validation.NewPath("spec"), object.Map(spec, "attestations")
+	at := path.Child("attestations")
+	if !isWebhook(r, object.Map(spec, "boundObjectRef")) {
+		if len(attestations) > 0 {
+			return validation.List{validation.Invalid(at, attestations, "attestations may only be specified with a webhook bound object reference")}
+		}
+		return validateExpiration(expiration)
+	}
+	errs := validateExpiration(expiration)
+	if audiences := object.List(spec, "audiences"); len(audiences) != 1 {
+		errs = append(errs, validation.Invalid(path.Child("audiences"), audiences, "must be length 1 when bound to a webhook config"))
+	}
+	return append(errs, validateAttestations(attestations, at)...)
+}
+
+// reviewGroups is the attestation of the API group of an AdmissionReview.
+const reviewGroups = "admissionReviewAPIGroups"
+
+func validateAttestations(attestations map[string]any, at *validation.Path) validation.List {
+	if len(attestations) != 1 {
+		return validation.List{validation.Invalid(at, attestations, "webhook bound requests require exactly one admissionReviewAPIGroups attestation")}
+	}
+	for key := range attestations {
+		if key != reviewGroups {
+			return validation.List{validation.NotSupported(at.Key(key), validation.NamedString(key), []string{reviewGroups})}
+		}
+	}
+	groups := object.Strings(attestations, reviewGroups)
+	at = at.Key(reviewGroups)
+	switch {
+	case len(groups) != 1:
+		return validation.List{validation.Invalid(at, attestations[reviewGroups], "must specify a single value")}
+	case groups[0] == "":
+		return validation.List{validation.Invalid(at.Index(0), "", "may not be an empty string")}
+	case groups[0] == "*":
+		return nil
+	}
+	var errs validation.List
+	for _, reason := range validation.DNS1123Subdomain(groups[0]) {
+		errs = append(errs, validation.Invalid(at.Index(0), groups[0], "must specify a valid API Group: "+reason))
+	}
+	return errs
+}
+
 func validateExpiration(seconds int64) (errs validation.List) {
 	path := validation.NewPath("spec", "expirationSeconds")
 	if seconds < minExpiration {
@@ -127,7 +184,7 @@ func validateExpiration(seconds int64) (errs validation.List) {
 }
 
 // bind binds a token to the object of a boundObjectRef.
-func (t *Tokens) bind(k *accountClaims, to map[string]any) error {
+func (t *Tokens) bind(r *release.Release, k *accountClaims, to map[string]any) error {
 	gv, err := resource.ParseGroupVersion(object.String(to, "apiVersion"))
 	if err != nil {
 		gv = resource.GroupVersion{}
@@ -136,7 +193,15 @@ func (t *Tokens) bind(k *accountClaims, to map[string]any) error {
 	plural := map[string]string{"Pod": "pods", "Node": "nodes", "Secret": "secrets"}[kind]
 	name, namespace := object.String(to, "name"), k.Namespace
 	if gv.Group != "" || plural == "" {
-		return status.BadRequest(fmt.Sprintf("cannot bind token to object of type %s/%s, Kind=%s", gv.Group, gv.Version, kind))
+		message := fmt.Sprintf("cannot bind token to object of type %s/%s, Kind=%s", gv.Group, gv.Version, kind)
+		switch {
+		case !isWebhook(r, to):
+		case r.Enabled(webhookTokenGate):
+			return status.NotImplemented("tokens that are bound to webhooks")
+		default:
+			message += " (feature gate " + webhookTokenGate + " is disabled)"
+		}
+		return status.BadRequest(message)
 	}
 	if kind == "Node" {
 		namespace = ""

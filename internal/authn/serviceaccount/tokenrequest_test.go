@@ -33,15 +33,20 @@ func (s mapStore) put(t *testing.T, types *resource.Types, plural, body string) 
 // newTokens returns Tokens at the time *now, with the service account ns/a and
 // objects that its tokens can be bound to.
 func newTokens(t *testing.T, now *time.Time) (*Tokens, mapStore) {
-	p, err := release.Open("")
-	require.NoError(t, err)
-	types, store := resource.NewTypes(kinds.Types(p)), mapStore{}
+	types, store := resource.NewTypes(kinds.Types(newest(t))), mapStore{}
 	store.put(t, types, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua"}}`)
 	store.put(t, types, "pods", `{"metadata":{"name":"p","namespace":"ns","uid":"up"},"spec":{"serviceAccountName":"a","nodeName":"n"}}`)
 	store.put(t, types, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)
 	store.put(t, types, "nodes", `{"metadata":{"name":"n","uid":"un"}}`)
 	store.put(t, types, "secrets", `{"metadata":{"name":"s","namespace":"ns","uid":"us"}}`)
 	return &Tokens{Keys: NewKeys(Config{}), Types: types, Store: store, Now: func() time.Time { return *now }, NewUID: func() string { return "id" }}, store
+}
+
+// newest returns the newest release.
+func newest(t *testing.T) *release.Release {
+	r, err := release.Open("")
+	require.NoError(t, err)
+	return r
 }
 
 func decode(t *testing.T, body string) map[string]any {
@@ -79,7 +84,7 @@ func TestRequestAndAuthenticate(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, store := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(obj, "ns", "a", admitAll))
+			require.NoError(t, tokens.Request(newest(t), obj, "ns", "a", admitAll))
 			assert.Equal(t, map[string]any{"name": "a", "namespace": "ns", "uid": "ua", "creationTimestamp": "1970-01-01T00:16:40Z"}, obj["metadata"])
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
@@ -122,7 +127,7 @@ func TestRequestExpiration(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(obj, "ns", "a", admitAll))
+			require.NoError(t, tokens.Request(newest(t), obj, "ns", "a", admitAll))
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
@@ -137,12 +142,20 @@ func TestRequestExpiration(t *testing.T) {
 }
 
 func TestRequestErrors(t *testing.T) {
+	const webhook = `"boundObjectRef":{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","name":"w"},`
 	for _, tt := range []struct{ name, body, err string }{
 		{"other name", `{"metadata":{"name":"b"}}`, `must match the service account name if specified`},
 		{"other uid", `{"metadata":{"uid":"x"}}`, `the UID in the token request (x) does not match the UID of the service account (ua)`},
 		{"too short", request(`"expirationSeconds":599`), "may not specify a duration less than 10 minutes"},
 		{"too long", request(`"expirationSeconds":4294967297`), "may not specify a duration larger than 2^32 seconds"},
 		{"bound to another kind", request(bound("ConfigMap", "c", "")), "cannot bind token to object of type /v1, Kind=ConfigMap"},
+		{"attestations", request(`"attestations":{"admissionReviewAPIGroups":["apps"]}`), "spec.attestations: Invalid value: {\"admissionReviewAPIGroups\":[\"apps\"]}: attestations may only be specified with a webhook bound object reference"},
+		{"bound to a webhook", request(webhook + `"audiences":["a"],"attestations":{"admissionReviewAPIGroups":["apps"]}`), "cannot bind token to object of type admissionregistration.k8s.io/v1, Kind=MutatingWebhookConfiguration (feature gate APIServerWebhookAuthenticationToken is disabled)"},
+		{"bound to a webhook, no attestation", request(webhook + `"audiences":["a","b"]`), "[spec.audiences: Invalid value: [\"a\",\"b\"]: must be length 1 when bound to a webhook config, spec.attestations: Invalid value: null: webhook bound requests require exactly one admissionReviewAPIGroups attestation]"},
+		{"bound to a webhook, other attestation", request(webhook + `"audiences":["a"],"attestations":{"x":["apps"]}`), `spec.attestations[x]: Unsupported value: "x": supported values: "admissionReviewAPIGroups"`},
+		{"bound to a webhook, two groups", request(webhook + `"audiences":["a"],"attestations":{"admissionReviewAPIGroups":["a","b"]}`), "must specify a single value"},
+		{"bound to a webhook, empty group", request(webhook + `"audiences":["a"],"attestations":{"admissionReviewAPIGroups":[""]}`), "may not be an empty string"},
+		{"bound to a webhook, invalid group", request(webhook + `"audiences":["a"],"attestations":{"admissionReviewAPIGroups":["A"]}`), "must specify a valid API Group: a lowercase RFC 1123 subdomain"},
 		{"bound to no name", request(bound("Pod", "", "")), "Name parameter required."},
 		{"bound to an invalid name", request(bound("Pod", "a/b", "")), "Name parameter invalid"},
 		{"bound to a missing object", request(bound("Secret", "gone", "")), `secrets "gone" not found`},
@@ -152,12 +165,12 @@ func TestRequestErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
-			assert.ErrorContains(t, tokens.Request(decode(t, tt.body), "ns", "a", admitAll), tt.err)
+			assert.ErrorContains(t, tokens.Request(newest(t), decode(t, tt.body), "ns", "a", admitAll), tt.err)
 		})
 	}
 	now := time.Unix(1000, 0)
 	tokens, _ := newTokens(t, &now)
-	assert.EqualError(t, tokens.Request(decode(t, request("")), "ns", "b", admitAll), `serviceaccounts "b" not found`)
+	assert.EqualError(t, tokens.Request(newest(t), decode(t, request("")), "ns", "b", admitAll), `serviceaccounts "b" not found`)
 }
 
 func admitAll() error { return nil }

@@ -323,6 +323,8 @@ const (
 	// DeclarativeErrors: errors of generated validation take the place of handwritten ones: they
 	// do not quote what is immutable, and have no details for what is required or forbidden.
 	DeclarativeErrors
+	// DiscoveryInCBOR: discovery documents are also in CBOR, behind the gate of CBOR.
+	DiscoveryInCBOR
 	// DistinctAttributeNames: the distinctAttribute of a constraint must have a domain.
 	DistinctAttributeNames
 	// EndpointSliceProxy: the proxy of a Service reads EndpointSlices. kubernetes#134860.
@@ -364,4 +366,6 @@ const (
 	WaitsForDetach
 	// WarnsOfSets: definitions warn of sets whose items are lists or objects.
 	WarnsOfSets
+	// WebhookTokens: TokenRequests know references to configurations of webhooks.
+	WebhookTokens
 )

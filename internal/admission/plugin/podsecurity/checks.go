@@ -42,7 +42,7 @@ var checks = []check{
 	{"procMount", levelBaseline, []versionedCheck{{0, procMount}, {35, unlessUserNamespace(procMount)}}, ""},
 	{"seLinuxOptions", levelBaseline, []versionedCheck{{0, seLinux(seLinuxTypes)}, {31, seLinux(append(seLinuxTypes, "container_engine_t"))}}, ""},
 	{"seccompProfile_baseline", levelBaseline, []versionedCheck{{0, seccompAnnotations}, {19, baselineSeccompProfile}}, ""},
-	{"sysctls", levelBaseline, []versionedCheck{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}}, ""},
+	{"sysctls", levelBaseline, []versionedCheck{{0, sysctls(5)}, {27, sysctls(6)}, {29, sysctls(10)}, {32, sysctls(12)}, {37, sysctls(14)}}, ""},
 	{"windowsHostProcess", levelBaseline, []versionedCheck{{0, hostProcess}}, ""},
 
 	{"allowPrivilegeEscalation", levelRestricted, []versionedCheck{{8, privilegeEscalation}, {25, unlessWindows(privilegeEscalation)}}, ""},
@@ -302,6 +302,7 @@ var safeSysctls = []string{
 	"net.ipv4.ip_local_reserved_ports",
 	"net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes",
 	"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+	"net.ipv4.tcp_slow_start_after_idle", "net.ipv4.tcp_notsent_lowat",
 }
 
 // sysctls checks that a pod sets only the first n safe sysctls.

@@ -122,7 +122,7 @@ func (c *Configuration) validatePod(a *admission.Attributes) error {
 	}
 	noteErrors(a, errs)
 	a.Annotate(enforceAnnotation, policy.enforce.String())
-	violations := policy.enforce.violations(a.Object)
+	violations := policy.enforce.violations(a.Object, newest(a))
 	countEvaluation(a, len(violations) == 0, "enforce", policy.enforce)
 	auditViolations(a, policy.audit, a.Object)
 	if len(violations) > 0 {
@@ -151,14 +151,14 @@ func images(pod map[string]any) (all []string) {
 
 // auditViolations annotates the audit log with the violations of a level.
 func auditViolations(a *admission.Attributes, level levelVersion, pod map[string]any) {
-	if violations := level.violations(pod); len(violations) > 0 {
+	if violations := level.violations(pod, newest(a)); len(violations) > 0 {
 		countEvaluation(a, false, "audit", level)
 		a.Annotate(labelPrefix+"audit-violations", fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }
 
 func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {
-	if violations := level.violations(pod); len(violations) > 0 {
+	if violations := level.violations(pod, newest(a)); len(violations) > 0 {
 		countEvaluation(a, false, "warn", level)
 		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
@@ -201,7 +201,7 @@ func (c *Configuration) warnOfPods(a *admission.Attributes, level levelVersion) 
 		if c.hasExemptClass(pod) {
 			continue
 		}
-		if violations := level.violations(pod); len(violations) > 0 {
+		if violations := level.violations(pod, newest(a)); len(violations) > 0 {
 			reasons := joinReasons(violations)
 			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))
 		}

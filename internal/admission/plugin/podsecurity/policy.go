@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -147,11 +148,16 @@ func parseVersion(text string) (version, bool) {
 // A violation is a check that a pod does not pass.
 type violation struct{ reason, detail string }
 
-// violations returns the checks that a pod or a pod template does not pass.
-func (l levelVersion) violations(pod map[string]any) (all []violation) {
+// newest returns the newest version that a server has the checks of: that of its release.
+func newest(a *admission.Attributes) version { return version(a.Access.Release().Minor()) }
+
+// violations returns the checks that a pod or a pod template does not pass. Versions that are newer than
+// newest have its checks.
+func (l levelVersion) violations(pod map[string]any, newest version) (all []violation) {
 	if l.level == levelPrivileged {
 		return nil
 	}
+	l.version = min(l.version, newest)
 	p := newPod(pod)
 	for _, run := range l.checks() {
 		if reason, detail := run(p); reason != "" {

@@ -81,6 +81,8 @@ func TestViolations(t *testing.T) {
 		{"seccomp", levelRestricted, latest, containers(secure("a", `,"seccompProfile":{"type":"Unconfined"}`)), `seccompProfile (container "a" must not set securityContext.seccompProfile.type to "Unconfined")`},
 		{"sysctls", levelBaseline, latest, spec(`,"securityContext":{"sysctls":[{"name":"a"},{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (a)"},
 		{"newer sysctls, earlier version", levelBaseline, 31, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_rmem"}]}`), "forbidden sysctls (net.ipv4.tcp_rmem)"},
+		{"sysctls of v1.37", levelBaseline, latest, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_notsent_lowat"},{"name":"net.ipv4.tcp_slow_start_after_idle"}]}`), ""},
+		{"sysctls of v1.37, earlier version", levelBaseline, 36, spec(`,"securityContext":{"sysctls":[{"name":"net.ipv4.tcp_notsent_lowat"}]}`), "forbidden sysctls (net.ipv4.tcp_notsent_lowat)"},
 		{"proc mount", levelBaseline, latest, containers(secure("a", `,"procMount":"Unmasked"`)), `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
 		{"proc mount of a user namespace", levelBaseline, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, ""},
 		{"proc mount of a user namespace, restricted", levelRestricted, latest, `{"spec":{"hostUsers":false,"containers":[` + secure("a", `,"procMount":"Unmasked"`) + `]}}`, `procMount (container "a" must not set securityContext.procMount to "Unmasked")`},
@@ -94,7 +96,7 @@ func TestViolations(t *testing.T) {
 		{"empty pod", levelRestricted, latest, `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			violations := levelVersion{level: tt.level, version: tt.version}.violations(decode(t, tt.pod))
+			violations := levelVersion{level: tt.level, version: tt.version}.violations(decode(t, tt.pod), 37)
 			assert.Equal(t, tt.want, joinDetails(violations))
 		})
 	}
