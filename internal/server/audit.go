@@ -21,6 +21,8 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -156,18 +158,22 @@ func (r *request) auditDeleteOptions(options map[string]any) {
 	r.event.RequestObject = deleteOptionsCodec.Append(nil, options)
 }
 
-// auditBody notes the body of a patch.
-func (r *request) auditBody(body []byte) {
+// auditPatch notes the body of a patch, as JSON.
+func (r *request) auditPatch(p registry.Patch) {
+	body := p.Data
 	if r.event == nil || len(body) == 0 || !r.event.AtLeast(audit.Request) {
 		return
 	}
-	if !json.Valid(body) {
-		var err error
-		if body, err = yaml.YAMLToJSON(body); err != nil {
-			return
-		}
+	var err error
+	switch {
+	case p.Type == patch.ApplyCBORType:
+		body, err = codec.CBORToJSON(body)
+	case !json.Valid(body):
+		body, err = yaml.YAMLToJSON(body)
 	}
-	r.event.RequestObject = bytes.Clone(body)
+	if err == nil {
+		r.event.RequestObject = bytes.Clone(body)
+	}
 }
 
 // auditedJSON returns an object or a list without managed fields, if the policy omits

@@ -184,8 +184,8 @@ func (r *request) patch() error {
 	if err != nil {
 		return err
 	}
-	r.auditBody(data)
 	p := registry.Patch{Type: r.patchType(), Data: data}
+	r.auditPatch(p)
 	o, err := r.patchOptions(p)
 	if err != nil {
 		return err

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -96,6 +98,21 @@ rules:
 		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: &log}))
 		assert.ErrorIs(t, err, fakeapi.ErrInvalidOption, policy)
 	}
+}
+
+// The body of an apply in CBOR is in the log as JSON.
+func TestAuditLogOfCBOR(t *testing.T) {
+	var log bytes.Buffer
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{
+		AuditPolicy: "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Request}]}", AuditLog: &log,
+		FeatureGates: map[string]bool{"CBORServingAndStorage": true},
+	}))
+	body, err := cbor.Marshal(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}})
+	require.NoError(t, err)
+	req := httptest.NewRequest("PATCH", "/api/v1/namespaces/default/configmaps/a?fieldManager=m", bytes.NewReader(body))
+	req.Header.Set("Content-Type", "application/apply-patch+cbor")
+	srv.ServeHTTP(&dropped{header: http.Header{}}, req)
+	assert.Contains(t, log.String(), `"requestObject":{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)
 }
 
 // A dropped is a ResponseWriter that drops the answer.
