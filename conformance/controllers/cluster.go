@@ -108,6 +108,7 @@ var collections = []string{
 	"/apis/apps/v1/namespaces/NS/controllerrevisions",
 	"/apis/batch/v1/namespaces/NS/jobs",
 	"/apis/batch/v1/namespaces/NS/cronjobs",
+	"/apis/autoscaling/v2/namespaces/NS/horizontalpodautoscalers",
 	"/apis/policy/v1/namespaces/NS/poddisruptionbudgets",
 	"/apis/discovery.k8s.io/v1/namespaces/NS/endpointslices",
 }

@@ -64,6 +64,7 @@ func raced(event map[string]any) bool {
 var repeated = map[string]bool{
 	"FailedCreate": true, "FailedBinding": true, "ExternalProvisioning": true,
 	"ProvisioningFailed": true, "VolumeMismatch": true, "NoPods": true, "UnmanagedPods": true,
+	"FailedGetResourceMetric": true, "FailedComputeMetricsReplicas": true,
 }
 
 // comesAgain reports an Event that changes for as long as its cause lasts.

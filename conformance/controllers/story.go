@@ -95,6 +95,7 @@ var kindsOfStories = map[string][]struct {
 		{"evictions", (*storyWriter).evictions},
 		{"taints", (*storyWriter).taints},
 		{"drain", (*storyWriter).drain},
+		{"autoscaler", (*storyWriter).autoscaler},
 	},
 }
 
@@ -331,6 +332,21 @@ func (w *storyWriter) deployment() {
 	}
 }
 
+// autoscaler bounds the replicas of a Deployment. There are no metrics. Replicas that a client sets
+// would be changed within 15 s.
+func (w *storyWriter) autoscaler() {
+	const path = "/apis/autoscaling/v2/namespaces/NS/horizontalpodautoscalers"
+	least := 1 + w.IntN(3)
+	w.post(apps+"deployments", w.deploymentObject("web", w.IntN(4)))
+	w.post(path, obj{"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": obj{"name": "web"}, "spec": obj{
+		"scaleTargetRef": obj{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}, "minReplicas": least, "maxReplicas": least + w.IntN(3),
+	}})
+	for range 1 + w.IntN(3) {
+		least := 1 + w.IntN(4)
+		w.merge(path+"/web", obj{"spec": obj{"minReplicas": least, "maxReplicas": least + w.IntN(2)}})
+	}
+}
+
 func (w *storyWriter) replicaSetObject(name string, replicas int) obj {
 	return obj{"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": obj{"name": name}, "spec": obj{
 		"replicas": replicas, "selector": selects(name), "template": w.template(name, "a:1"),
@@ -367,8 +383,13 @@ func (w *storyWriter) statefulSet() {
 	if w.maybe() {
 		spec["podManagementPolicy"] = "Parallel"
 	}
-	if w.maybe() {
+	switch w.IntN(4) {
+	case 0:
 		spec["updateStrategy"] = obj{"type": "RollingUpdate", "rollingUpdate": obj{"partition": w.IntN(3)}}
+	case 1:
+		spec["updateStrategy"] = obj{"type": "RollingUpdate", "rollingUpdate": obj{"maxUnavailable": w.oneOf("50%", "100%")}}
+	case 2:
+		spec["updateStrategy"] = obj{"type": "OnDelete"}
 	}
 	if w.maybe() {
 		spec["volumeClaimTemplates"] = []any{obj{"metadata": obj{"name": "data"}, "spec": obj{
