@@ -18,18 +18,21 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	ctrlutil "k8s.io/kubernetes/pkg/controller"
+	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/endpoint"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
+	"k8s.io/kubernetes/pkg/controller/endpointslicemirroring"
 	"k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+	"k8s.io/kubernetes/pkg/controller/volume/pvcprotection"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/restconfig"
@@ -46,6 +49,9 @@ func init() {
 type controller func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (run func(ctx context.Context, workers int), err error)
 
 var controllers = map[string]controller{
+	"clusterrole-aggregation-controller": func(_ context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
+		return clusterroleaggregation.NewClusterRoleAggregation(f.Rbac().V1().ClusterRoles(), client.RbacV1()).Run, nil
+	},
 	"cronjob-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
 		c, err := cronjob.NewControllerV2(ctx, f.Batch().V1().Jobs(), f.Batch().V1().CronJobs(), client)
 		if err != nil {
@@ -82,8 +88,19 @@ var controllers = map[string]controller{
 		c := endpointslice.NewController(ctx, f.Core().V1().Pods(), f.Core().V1().Services(), f.Core().V1().Nodes(), f.Discovery().V1().EndpointSlices(), 100, client, 0)
 		return c.Run, nil
 	},
+	"endpointslice-mirroring-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
+		c := endpointslicemirroring.NewController(ctx, f.Core().V1().Endpoints(), f.Discovery().V1().EndpointSlices(), f.Core().V1().Services(), 1000, client, 0)
+		return c.Run, nil
+	},
 	"job-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
 		c, err := job.NewController(ctx, client, f.Core().V1().Pods(), f.Batch().V1().Jobs(), nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.Run, nil
+	},
+	"persistentvolumeclaim-protection-controller": func(ctx context.Context, client kubernetes.Interface, f informers.SharedInformerFactory) (func(context.Context, int), error) {
+		c, err := pvcprotection.NewPVCProtectionController(klog.FromContext(ctx), f.Core().V1().PersistentVolumeClaims(), f.Core().V1().Pods(), client)
 		if err != nil {
 			return nil, err
 		}
@@ -162,21 +179,24 @@ var schedule = []explore.Exception{
 	{Oracle: explore.EndState, Resource: "cronjobs.batch", Field: "status", Reason: "a CronJob that is suspended when the controller starts has missed its times"},
 	{Oracle: explore.EndState, Resource: "jobs.batch", Reason: "the same"},
 	{Oracle: explore.EndState, Resource: "pods", Reason: "the same"},
-	{Oracle: explore.WriteBudget, Resource: "cronjobs.batch", Reason: "a status that conflicts is written again until the view is new, more and more slowly"},
 }
 
 // measured is what the controller computes once for a change, and not again if its write fails.
-var measured = []explore.Exception{{
-	Oracle: explore.EndState, Resource: "endpointslices.discovery.k8s.io", Field: "metadata.annotations",
-	Reason: "last-change-trigger-time is not known in all cases, and only measures: kubernetes/kubernetes#81360",
-}}
+var measured = []explore.Exception{
+	{
+		Oracle: explore.EndState, Resource: "endpointslices.discovery.k8s.io", Field: "metadata.annotations",
+		Reason: "last-change-trigger-time is not known in all cases, and only measures: kubernetes/kubernetes#81360",
+	},
+	{Oracle: explore.EndState, Resource: "endpoints", Field: "metadata.annotations", Reason: "the same"},
+	{Oracle: explore.Churn, Resource: "endpoints", Reason: "a controller whose view has a Service that was deleted creates its Endpoints again, and deletes them"},
+}
 
 // templates have a revision if the controller has seen them.
 var templates = []explore.Exception{
 	{Oracle: explore.EndState, Resource: "controllerrevisions.apps", Reason: "a controller that is stopped does not see all templates"},
 	{Oracle: explore.EndState, Resource: "statefulsets.apps", Field: "status.currentRevision", Reason: "the same"},
 	{Oracle: explore.EndState, Resource: "statefulsets.apps", Field: "status.updateRevision", Reason: "the same"},
-	{Oracle: explore.WriteBudget, Resource: "persistentvolumeclaims", Reason: "a claim that conflicts is written again until the view is new, more and more slowly"},
+	{Oracle: explore.Valid, Resource: "statefulsets.apps", Reason: "currentReplicas is counted below 0: kubernetes/kubernetes#75498"},
 }
 
 // revisions count the templates that the controller has seen: one that is stopped meanwhile does
@@ -184,6 +204,7 @@ var templates = []explore.Exception{
 var revisions = []explore.Exception{
 	{Oracle: explore.EndState, Resource: "deployments.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision", Reason: "it counts templates"},
 	{Oracle: explore.EndState, Resource: "replicasets.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision", Reason: "it counts templates"},
+	{Oracle: explore.EndState, Resource: "replicasets.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision-history", Reason: "it counts templates"},
 }
 
 // Each controller runs beside the others of the cluster.
@@ -193,14 +214,20 @@ func TestControllers(t *testing.T) {
 		actions              []explore.Action // nil is all
 		ignore               []explore.Exception
 	}{
+		{controller: "clusterrole-aggregation-controller", workload: "roles.yaml"},
 		{controller: "cronjob-controller", workload: "schedule.yaml", ignore: schedule},
 		{controller: "daemonset-controller", workload: "daemonset.yaml", actions: generated},
 		{controller: "deployment-controller", workload: "deployment.yaml", ignore: revisions},
+		{controller: "deployment-controller", workload: "rollback.yaml", ignore: revisions},
+		{controller: "endpoints-controller", workload: "endpoints.yaml", ignore: measured},
 		{controller: "endpointslice-controller", workload: "service.yaml", actions: generated, ignore: measured},
+		{controller: "endpointslice-mirroring-controller", workload: "mirror.yaml", actions: generated},
 		{controller: "job-controller", workload: "job.yaml", actions: generated},
+		{controller: "persistentvolumeclaim-protection-controller", workload: "claim-in-use.yaml"},
 		{controller: "replicaset-controller", workload: "replicaset.yaml", actions: generated},
 		{controller: "resourceclaim-controller", workload: "resourceclaim.yaml", actions: generated},
 		{controller: "statefulset-controller", workload: "statefulset.yaml", ignore: templates},
+		{controller: "statefulset-controller", workload: "partition.yaml", ignore: templates},
 		{controller: "ttl-after-finished-controller", workload: "job-ttl.yaml"},
 	} {
 		t.Run(row.controller+"/"+row.workload, func(t *testing.T) {
@@ -225,9 +252,7 @@ func TestBugs(t *testing.T) {
 		{controller: "disruption-controller", workload: "disruption-by-hand.yaml", action: explore.Hold},
 		{controller: "disruption-controller", workload: "disruption.yaml", action: explore.Hold, others: []string{"*"}},
 		{controller: "endpoints-controller", workload: "endpoints-by-hand.yaml", action: explore.Delay},
-		{controller: "resourceclaim-controller", workload: "reservation-by-hand.yaml", action: explore.Delay, ignore: []explore.Exception{
-			{Oracle: explore.WriteBudget, Resource: "resourceclaims.resource.k8s.io", Reason: "a claim that conflicts is written again until the view is new, more and more slowly"},
-		}},
+		{controller: "resourceclaim-controller", workload: "reservation-by-hand.yaml", action: explore.Delay},
 		{controller: "taint-eviction-controller", workload: "eviction-by-hand.yaml", action: explore.Expire},
 	} {
 		t.Run(row.workload, func(t *testing.T) {

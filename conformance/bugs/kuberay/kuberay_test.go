@@ -164,8 +164,6 @@ func system(t *testing.T, workload string) explore.System {
 			{Oracle: explore.Churn, Resource: "jobs.batch", Reason: "an operator that is late starts what is suspended then"},
 			{Oracle: explore.Churn, Resource: "pods", Name: "east-*", Reason: "an operator with an old view creates a Pod for a cluster that was deleted, and the Pod is deleted too"},
 			{Oracle: explore.EndState, Name: "train*", Reason: "an operator that is late sees the suspension before the job has ended"},
-			{Oracle: explore.EndState, Resource: "rayclusters.ray.io", Field: "status.head.serviceIP", Reason: "it is the address of a Pod"},
-			{Oracle: explore.WriteBudget, Resource: "rayjobs.ray.io", Reason: "the operator repeats a write with the same conflict until its view is new"},
 		},
 		// Lose is left out: Pods have generated names.
 		Actions: []explore.Action{
