@@ -26,9 +26,14 @@ var watched = []struct {
 	module  string
 	folders []string
 }{
-	{"k8s.io/kubernetes", []string{"pkg/apis", "pkg/registry", "plugin/pkg/admission", "plugin/pkg/auth"}},
-	{"k8s.io/apiserver", []string{"pkg/admission", "pkg/cel", "pkg/endpoints", "pkg/registry", "pkg/storage"}},
-	{"k8s.io/apiextensions-apiserver", []string{"pkg/apis", "pkg/apiserver", "pkg/registry"}},
+	{"k8s.io/kubernetes", []string{"pkg/api", "pkg/apis", "pkg/controlplane", "pkg/kubeapiserver", "pkg/quota", "pkg/registry", "pkg/serviceaccount", "plugin/pkg/admission", "plugin/pkg/auth"}},
+	{"k8s.io/apiserver", []string{"pkg/admission", "pkg/audit", "pkg/authentication", "pkg/authorization", "pkg/cel", "pkg/endpoints", "pkg/quota", "pkg/registry", "pkg/server", "pkg/storage"}},
+	{"k8s.io/apiextensions-apiserver", []string{"pkg/apis", "pkg/apiserver", "pkg/controller", "pkg/registry"}},
+	{"k8s.io/apimachinery", []string{"pkg/api", "pkg/apis", "pkg/util/managedfields", "pkg/util/strategicpatch", "pkg/util/validation"}},
+	{"k8s.io/kube-aggregator", []string{"pkg/apis", "pkg/apiserver", "pkg/controllers", "pkg/registry"}},
+	{"k8s.io/pod-security-admission", []string{"admission", "api", "policy"}},
+	{"k8s.io/component-helpers", []string{"resource", "scheduling", "storage"}},
+	{"k8s.io/dynamic-resource-allocation", []string{"api", "cel", "resourceclaim"}},
 }
 
 // generatedSource matches files that are generated from what the data has too.
