@@ -18,7 +18,8 @@ type Config struct {
 	Ranges []netip.Prefix
 
 	// Services, Endpoints, IPAddresses and ServiceCIDRs are the types of these
-	// resources. All but Services may be nil: not served.
+	// resources. All but Services may be nil: not served, or for Endpoints, not deleted with their
+	// Service.
 	Services, Endpoints, IPAddresses, ServiceCIDRs *resource.Type
 
 	Store Store

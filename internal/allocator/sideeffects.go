@@ -24,7 +24,7 @@ type created struct {
 
 // SideEffects returns the side effects of a write of an object of type t. The
 // write of a Service creates and deletes the IPAddresses of its cluster IPs, and
-// its deletion deletes its Endpoints. old is nil for a creation, next for a
+// its deletion deletes its Endpoints, if a has their type. old is nil for a creation, next for a
 // deletion.
 func (a *Allocator) SideEffects(t *resource.Type, old, next *storage.Object) (e SideEffects) {
 	if t.Allocate == nil || a.IPAddresses == nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/serving"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -16,12 +17,14 @@ func (c *Cluster) newAllocator(a *serving.API) *allocator.Allocator {
 	config := allocator.Config{
 		Ranges:       c.config.ServiceRanges,
 		Services:     types.Lookup("", "v1", "services"),
-		Endpoints:    types.Lookup("", "v1", "endpoints"),
 		IPAddresses:  types.Lookup("networking.k8s.io", "v1", "ipaddresses"),
 		ServiceCIDRs: types.Lookup("networking.k8s.io", "v1", "servicecidrs"),
 		Store:        c.Store(),
 		Random:       c.IDs().Below,
 		NewObject:    func(t *resource.Type, obj map[string]any) *storage.Object { return c.NewObject(a.Surface(), t, obj) },
+	}
+	if !a.Release.Has(behavior.KeepsEndpoints) {
+		config.Endpoints = types.Lookup("", "v1", "endpoints")
 	}
 	if first := c.api(); first != nil {
 		return first.Allocator.With(config)

@@ -135,8 +135,10 @@ func (op *operation) changeOnce(ch change, newest *storage.Object, current *stor
 		return Result{}, err
 	}
 	defer c.reservation.Release()
-	if err := op.checkNamespace(op.Name, false); err != nil {
-		return Result{}, err
+	if !op.api().Release.Has(behavior.UpdatesWithoutNamespace) {
+		if err := op.checkNamespace(op.Name, false); err != nil {
+			return Result{}, err
+		}
 	}
 	if err := op.mutate(c, op.view(current)); err != nil {
 		return Result{}, err

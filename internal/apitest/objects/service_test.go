@@ -192,12 +192,12 @@ func TestBootstrapRepair(t *testing.T) {
 		return out
 	}
 	_, before := apitest.Do(t, srv, "GET", kept[0], "")
-	for _, i := range []int{0, 3, 4} {
+	for _, i := range []int{0, 1, 3, 4} {
 		code, _ := apitest.Do(t, srv, "DELETE", kept[i], "")
 		require.Equal(t, 200, code)
 	}
 	gone := []int{404, 404, 404, 404, 404}
-	assert.Equal(t, gone, codes(srv), "the IPAddress and the Endpoints are deleted with the Service")
+	assert.Equal(t, gone, codes(srv), "the IPAddress is deleted with the Service")
 	fork, late := srv.Fork(t), srv.Fork(t)
 	srv.Clock().Advance(9 * time.Second)
 	assert.Equal(t, gone, codes(srv))
@@ -294,14 +294,31 @@ func TestNodePorts(t *testing.T) {
 	assert.Equal(t, ports[0].(map[string]any)["nodePort"], ports[1].(map[string]any)["nodePort"], "both protocols share a node port")
 }
 
+// The deletion of a Service deletes its Endpoints until v1.36.
 func TestServiceDeletionDeletesEndpoints(t *testing.T) {
-	srv := fakeapi.Start(t)
-	code, _ := apitest.Do(t, srv, "POST", servicesPath, service("a", ""))
-	require.Equal(t, 201, code)
-	code, _ = apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/endpoints", `{"metadata":{"name":"a"}}`)
-	require.Equal(t, 201, code)
-	code, _ = apitest.Do(t, srv, "DELETE", servicesPath+"/a", "")
-	require.Equal(t, 200, code)
-	code, _ = apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/endpoints/a", "")
-	assert.Equal(t, 404, code)
+	for release, want := range map[string]int{"v1.36": 404, "v1.37": 200} {
+		srv := fakeapi.Start(t, fakeapi.WithRelease(release))
+		code, _ := apitest.Do(t, srv, "POST", servicesPath, service("a", ""))
+		require.Equal(t, 201, code)
+		code, _ = apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/endpoints", `{"metadata":{"name":"a"}}`)
+		require.Equal(t, 201, code)
+		code, _ = apitest.Do(t, srv, "DELETE", servicesPath+"/a", "")
+		require.Equal(t, 200, code)
+		code, _ = apitest.Do(t, srv, "GET", "/api/v1/namespaces/default/endpoints/a", "")
+		assert.Equal(t, want, code, release)
+	}
+}
+
+// An object whose namespace does not exist can be updated since v1.37.
+func TestUpdateWithoutNamespace(t *testing.T) {
+	const path = "/api/v1/namespaces/n/configmaps/a"
+	for release, want := range map[string]int{"v1.36": 404, "v1.37": 200} {
+		srv := fakeapi.Start(t, fakeapi.WithRelease(release), fakeapi.WithObjects(
+			`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"n"}}`))
+		code, _ := apitest.Do(t, srv, "POST", "/api/v1/namespaces/n/configmaps", `{"metadata":{"name":"a"}}`)
+		require.Equal(t, 201, code)
+		require.NoError(t, srv.Remove("namespaces", "", "n"))
+		code, answer := apitest.DoWithHeaders(t, srv, "PATCH", path, `{"data":{"k":"v"}}`, "Content-Type", "application/merge-patch+json")
+		assert.Equal(t, want, code, "%s: %v", release, answer["message"])
+	}
 }

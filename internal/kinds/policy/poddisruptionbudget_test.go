@@ -1,7 +1,11 @@
 package policy_test
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
 )
@@ -20,4 +24,31 @@ func TestValidateDisruptionBudget(t *testing.T) {
 		{"numbers", `{"status":{"expectedPods":-1,"conditions":[{"type":"a","status":"True","reason":"R","lastTransitionTime":null}]}}`, kindtest.Errors(
 			`status.conditions[0].lastTransitionTime: Required value`, `status.expectedPods: Invalid value: -1: must be greater than or equal to 0`)},
 	})
+}
+
+func TestPrepareDisruptionBudget(t *testing.T) {
+	const nothing = `{"key":"pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match","operator":"Exists"}`
+	typ := kindtest.TypeOf(t, "poddisruptionbudgets.policy")
+	for _, row := range []struct{ name, selector, old, want string }{
+		{"no selector", `null`, "", `null`},
+		{"all", `{}`, "", `{}`},
+		{"nothing", `{"matchExpressions":[` + nothing + `]}`, "", `{"matchExpressions":[` + nothing + `]}`},
+		{"with labels", `{"matchLabels":{"a":"b"},"matchExpressions":[` + nothing + `]}`, "", `{"matchLabels":{"a":"b"},"matchExpressions":[]}`},
+		{"with another expression", `{"matchExpressions":[` + nothing + `,{"key":"a","operator":"Exists"}]}`, "", `{"matchExpressions":[{"key":"a","operator":"Exists"}]}`},
+		{"unchanged", `{"matchLabels":{"a":"b"},"matchExpressions":[` + nothing + `]}`, `{"matchLabels":{"a":"b"},"matchExpressions":[` + nothing + `]}`, `{"matchLabels":{"a":"b"},"matchExpressions":[` + nothing + `]}`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			budget := func(selector string) map[string]any {
+				return kindtest.Decode(t, typ, `{"metadata":{"name":"a"},"spec":{"selector":`+selector+`}}`)
+			}
+			obj, old := budget(row.selector), map[string]any(nil)
+			if row.old != "" {
+				old = budget(row.old)
+			}
+			typ.Prepare(obj, old)
+			got, err := json.Marshal(obj["spec"].(map[string]any)["selector"])
+			require.NoError(t, err)
+			assert.JSONEq(t, row.want, string(got))
+		})
+	}
 }

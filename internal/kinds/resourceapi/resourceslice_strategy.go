@@ -2,9 +2,12 @@ package resourceapi
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/kind"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/table"
 )
@@ -66,6 +69,11 @@ var resourceSliceStrategy = kind.Strategy{
 		Validate:                 validateResourceSlice,
 		WarningsOnWrite:          warnResourceSlice,
 		SelectableFields:         []resource.Field{kind.SelectableField("spec.nodeName", "spec", "nodeName"), kind.SelectableField("spec.driver", "spec", "driver")},
+	},
+	Released: func(r *release.Release, s *resource.Strategy) {
+		if r.Has(behavior.PoolSelectors) {
+			s.SelectableFields = append(slices.Clip(s.SelectableFields), kind.SelectableField("spec.pool.name", "spec", "pool", "name"))
+		}
 	},
 	GenerationFields:   []string{"spec"},
 	FieldLabelErrorFor: sliceFieldLabelError,

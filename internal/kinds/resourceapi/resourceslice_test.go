@@ -26,3 +26,18 @@ func TestResourceSlices(t *testing.T) {
 		})
 	}
 }
+
+func TestSelectSlices(t *testing.T) {
+	const slices = "resourceslices.resource.k8s.io"
+	slice := map[string]any{"spec": map[string]any{"nodeName": "n", "driver": "d", "pool": map[string]any{"name": "p"}}}
+	for release, want := range map[string]map[string]string{
+		"v1.37": {"spec.nodeName": "n", "spec.driver": "d", "spec.pool.name": "p"},
+		"v1.36": {"spec.nodeName": "n", "spec.driver": "d"},
+	} {
+		got := map[string]string{}
+		for _, f := range kindtest.TypeIn(t, release, slices).SelectableFields {
+			got[f.Label] = f.Value(slice)
+		}
+		assert.Equal(t, want, got, release)
+	}
+}

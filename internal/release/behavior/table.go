@@ -334,6 +334,8 @@ const (
 	// HostFieldsOfPods: errors of the fields of a Pod about its host are at the spec, not at the
 	// security context.
 	HostFieldsOfPods
+	// KeepsEndpoints: the deletion of a Service leaves its Endpoints.
+	KeepsEndpoints
 	// KeepsFieldsOnErrors: an object whose managed fields cannot be updated keeps them.
 	KeepsFieldsOnErrors
 	// MetadataErrors: errors of owner references, managed fields and conditions are at the fields
@@ -346,6 +348,8 @@ const (
 	ParallelUpdates
 	// PodIPPairs: the podIPs of a Pod need a podIP.
 	PodIPPairs
+	// PoolSelectors: ResourceSlices are selected by the name of their pool.
+	PoolSelectors
 	// ReconcilesNewAutoscalers: a new HorizontalPodAutoscaler is reconciled at once.
 	ReconcilesNewAutoscalers
 	// ResetsPodCertificates: the field managers of a PodCertificateRequest do not own its status, or
@@ -360,6 +364,8 @@ const (
 	TracksBoundClaims
 	// UniqueErrors: equal errors are reported once.
 	UniqueErrors
+	// UpdatesWithoutNamespace: an object can be updated whose namespace does not exist.
+	UpdatesWithoutNamespace
 	// ValidatesBindingTargets: the Node that a Binding names must have the name of one.
 	ValidatesBindingTargets
 	// WaitsForDetach: the Event of a volume that is attached to another Node says that it waits.
