@@ -25,6 +25,11 @@ type Status struct {
 	// ResetFields are reset in addition to spec and what Metadata implies.
 	ResetFields []string
 
+	// Kept are the fields of the status that a write without them keeps, in releases with KeptSince.
+	// An empty list removes one.
+	Kept      []string
+	KeptSince behavior.Behavior
+
 	// OwnedByPrepare disables the default handling of status in writes to the object
 	// itself: an empty status on create, the old status on update. The Prepare of the
 	// Strategy sets it instead.
@@ -44,6 +49,18 @@ func (s *Status) build(r *release.Release) resource.SubresourceStrategy {
 	prepare := s.Prepare
 	if prepare == nil {
 		prepare = s.Metadata.Prepare
+	}
+	if len(s.Kept) > 0 && r.Has(s.KeptSince) {
+		prepareRest := prepare
+		prepare = func(obj, old map[string]any) {
+			prepareRest(obj, old)
+			status := object.EnsureMap(obj, "status")
+			for _, name := range s.Kept {
+				if v := object.Value(old, "status", name); v != nil && status[name] == nil {
+					status[name] = v
+				}
+			}
+		}
 	}
 	reset := []string{"spec"}
 	if r.Has(s.ResetSince) {

@@ -334,6 +334,8 @@ const (
 	// HostFieldsOfPods: errors of the fields of a Pod about its host are at the spec, not at the
 	// security context.
 	HostFieldsOfPods
+	// KeepsClaimStatuses: a write to the status of a Pod keeps what it leaves out about claims.
+	KeepsClaimStatuses
 	// KeepsEndpoints: the deletion of a Service leaves its Endpoints.
 	KeepsEndpoints
 	// KeepsFieldsOnErrors: an object whose managed fields cannot be updated keeps them.

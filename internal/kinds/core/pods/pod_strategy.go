@@ -295,6 +295,8 @@ var podStrategy = kind.Strategy{
 		OwnedByPrepare:  true,
 		Metadata:        kind.StatusMetadataExceptOwners,
 		Prepare:         preparePodStatus,
+		Kept:            []string{"extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses", "resourceClaimStatuses"},
+		KeptSince:       behavior.KeepsClaimStatuses,
 		Validate:        validatePodStatus,
 		WarningsOnWrite: warnPodStatus,
 	},

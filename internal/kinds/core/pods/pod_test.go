@@ -111,6 +111,22 @@ func TestPodStatus(t *testing.T) {
 	assert.Equal(t, int64(4), kindtest.At(obj, "status.conditions.2.observedGeneration"))
 }
 
+// A write to the status keeps what it leaves out about claims since v1.37. An empty list removes it.
+func TestPodStatusKeepsClaims(t *testing.T) {
+	claims := []any{map[string]any{"name": "c", "resourceClaimName": "x"}}
+	for release, want := range map[string]any{"v1.37": claims, "v1.36": nil} {
+		typ := kindtest.TypeIn(t, release, "pods")
+		old := kindtest.Create(t, typ, kindtest.Pod("", ""))
+		old["status"] = map[string]any{"resourceClaimStatuses": claims}
+		obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running"}}`)
+		typ.SubresourceStrategies["status"].Prepare(obj, old)
+		assert.Equal(t, want, kindtest.At(obj, "status.resourceClaimStatuses"), release)
+		obj = kindtest.Decode(t, typ, `{"status":{"resourceClaimStatuses":[]}}`)
+		typ.SubresourceStrategies["status"].Prepare(obj, old)
+		assert.Empty(t, kindtest.At(obj, "status.resourceClaimStatuses"), release)
+	}
+}
+
 // TestSubresourcesDropDisabledFields checks that writes to subresources drop the
 // fields of disabled feature gates, as writes to the Pod do.
 func TestSubresourcesDropDisabledFields(t *testing.T) {
