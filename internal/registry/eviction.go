@@ -210,9 +210,10 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 	case observed < generation:
 		return budgetPending(name)
 	case allowed < 0:
-		return status.Forbidden(budgetResource, name, "pdb disruptions allowed is negative")
+		return op.unfitBudget(name, "pdb disruptions allowed is negative", "pdb disruptions allowed is negative")
 	case current.At("status", "disruptedPods").Len() > maxDisruptedPods:
-		return status.Forbidden(budgetResource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+		return op.unfitBudget(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+			"too many pending evictions not confirmed by PDB controller")
 	case allowed == 0:
 		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, budget.Map())))
 	case len(o.DryRun) > 0:
@@ -232,6 +233,16 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 	})
 	_, err := op.replaceObject(t, budget.Stored, obj, budget, false)
 	return err
+}
+
+// unfitBudget is the answer to an eviction whose budget has a status that no controller writes. cause
+// explains it to clients since v1.37.
+func (op *operation) unfitBudget(name, why, cause string) error {
+	st := status.Forbidden(budgetResource, name, why)
+	if op.api().Release.Has(behavior.ExplainsUnfitBudgets) {
+		st.Details.Causes = append(st.Details.Causes, disruptionCause(fmt.Sprintf("The disruption budget %s does not allow evicting pods currently: %s", name, cause)))
+	}
+	return st
 }
 
 // setInsufficientPods sets the condition that no disruption is allowed.

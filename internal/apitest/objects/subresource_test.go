@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -60,6 +61,27 @@ func TestConcurrentEvictions(t *testing.T) {
 	require.Len(t, conditions, 1)
 	condition, _ := conditions[0].(map[string]any)
 	assert.Equal(t, "InsufficientPods", condition["reason"])
+}
+
+// A budget with more disrupted Pods than a controller lets it have refuses evictions, since v1.37 with
+// the cause of a budget.
+func TestEvictionWithManyDisruptedPods(t *testing.T) {
+	disrupted := map[string]string{}
+	for i := range 2001 {
+		disrupted[fmt.Sprint("p", i)] = "2030-01-01T00:00:00Z"
+	}
+	list, err := json.Marshal(disrupted)
+	require.NoError(t, err)
+	for release, causes := range map[string]any{"v1.36": nil, "v1.37": []any{map[string]any{
+		"reason": "DisruptionBudget", "message": "The disruption budget b does not allow evicting pods currently: too many pending evictions not confirmed by PDB controller",
+	}}} {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release))
+		apitest.RunPod(t, srv, "p", "True")
+		budget(t, srv, "IfHealthyBudget", `{"observedGeneration":1,"disruptionsAllowed":1,"currentHealthy":2,"desiredHealthy":1,"disruptedPods":`+string(list)+`}`)
+		code, answer := evict(t, srv, "p", "")
+		assert.Equal(t, http.StatusForbidden, code, release)
+		assert.Equal(t, causes, answer["details"].(map[string]any)["causes"], release)
+	}
 }
 
 // With AlwaysAllow, the eviction of a Pod that is not ready does not count.

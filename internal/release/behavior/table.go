@@ -329,6 +329,8 @@ const (
 	DistinctAttributeNames
 	// EndpointSliceProxy: the proxy of a Service reads EndpointSlices. kubernetes#134860.
 	EndpointSliceProxy
+	// ExplainsUnfitBudgets: a refused eviction has a cause also if the status of the budget is wrong.
+	ExplainsUnfitBudgets
 	// GroupPriorities: the priority of pod groups has no feature gate of its own.
 	GroupPriorities
 	// HostFieldsOfPods: errors of the fields of a Pod about its host are at the spec, not at the
