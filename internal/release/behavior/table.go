@@ -306,6 +306,9 @@ const (
 	AppliedYAMLForAudit
 	// AppliesPatches: errors call the body of an apply a patch, not YAML.
 	AppliesPatches
+	// AuthorizesSigners: a node needs a volume, or the verb
+	// request-serviceaccounts-podcertificate-signer, for certificates of a signer.
+	AuthorizesSigners
 	// AutoscalerErrors: errors about ambiguous selectors and metrics of objects have other words.
 	AutoscalerErrors
 	// ChecksPatchesFirst: a patch that is no JSON is a 400 before the object is read.

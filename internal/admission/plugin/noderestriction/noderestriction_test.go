@@ -3,6 +3,7 @@ package noderestriction_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,7 +21,7 @@ var (
 	stored  = []string{
 		`{"kind":"Node","apiVersion":"v1","metadata":{"name":"n1","uid":"u1"}}`,
 		`{"kind":"ServiceAccount","apiVersion":"v1","metadata":{"name":"robot","namespace":"n","uid":"us"}}`,
-		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p1","namespace":"n","uid":"up"},"spec":{"nodeName":"n1","serviceAccountName":"robot","volumes":[{"name":"t","projected":{"sources":[{"serviceAccountToken":{"audience":"mine"}}]}},{"name":"c","persistentVolumeClaim":{"claimName":"c"}},{"name":"d","awsElasticBlockStore":{"volumeID":"v"}}]}}`,
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p1","namespace":"n","uid":"up"},"spec":{"nodeName":"n1","serviceAccountName":"robot","volumes":[{"name":"t","projected":{"sources":[{"serviceAccountToken":{"audience":"mine"}},{"podCertificate":{"signerName":"a.com/mine"}}]}},{"name":"c","persistentVolumeClaim":{"claimName":"c"}},{"name":"d","awsElasticBlockStore":{"volumeID":"v"}}]}}`,
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p2","namespace":"n","uid":"up2"},"spec":{"nodeName":"n2"}}`,
 		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"lost","namespace":"n","uid":"ul"},"spec":{"nodeName":"n1","volumes":[{"name":"c","persistentVolumeClaim":{"claimName":"x"}}]}}`,
 		`{"kind":"PersistentVolumeClaim","apiVersion":"v1","metadata":{"name":"c","namespace":"n"},"spec":{"volumeName":"v"}}`,
@@ -136,6 +137,7 @@ func TestTokens(t *testing.T) {
 		{Name: "audience of a migrated volume", Forbidden: forbidden, Object: request("p1", "up", `"aws"`)},
 		{Name: "audience that is permitted", Object: request("p1", "up", `"other"`)},
 		{Name: "audience that is not permitted", Forbidden: forbidden, Object: request("p1", "up", `"other"`), Error: other + ", system:node:n1 is not authorized to request tokens for this audience"},
+		{Name: "audience that is not permitted in 1.37", Minor: 37, Forbidden: forbidden, Object: request("p1", "up", `"other"`), Error: `system:node:n1 is not authorized to request tokens for audience "other"`},
 		{Name: "audience in 1.32", Minor: 32, Gates: map[string]bool{"ServiceAccountNodeAudienceRestriction": true}, Object: request("p1", "up", `"other"`), Error: other},
 		{Name: "audience without the gate", Minor: 32, Forbidden: forbidden, Object: request("p1", "up", `"other"`)},
 		{Name: "two audiences", Object: request("p1", "up", `"a","b"`), Error: "node may only request 0 or 1 audiences"},
@@ -198,6 +200,16 @@ func TestPodCertificateRequests(t *testing.T) {
 	for i := range rows {
 		rows[i].Gates = map[string]bool{"PodCertificateRequest": true}
 	}
+	signed := func(signer string) string {
+		return strings.Replace(request(""), `"spec":{`, `"spec":{"signerName":"`+signer+`",`, 1)
+	}
+	signer := []string{"request-serviceaccounts-podcertificate-signer a.com:other robot"}
+	rows = append(rows,
+		admissiontest.Request{Name: "signer of a volume", Minor: 37, Forbidden: signer, Object: signed("a.com/mine")},
+		admissiontest.Request{Name: "signer that is permitted", Minor: 37, Object: signed("a.com/other")},
+		admissiontest.Request{Name: "signer that is not permitted", Minor: 37, Forbidden: signer, Object: signed("a.com/other"), Error: `pod "n/p1" does not mount a podCertificate projected volume for signer "a.com/other"`},
+		admissiontest.Request{Name: "signer in 1.36", Gates: map[string]bool{"PodCertificateRequest": true}, Forbidden: signer, Object: signed("a.com/other")},
+	)
 	rows = append(rows, admissiontest.Request{Name: "gate is off", Object: request(""), Error: "PodCertificateRequest feature gate is disabled"})
 	for _, r := range rows {
 		body := r.Object

@@ -2,10 +2,12 @@ package noderestriction
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -52,5 +54,28 @@ func checkCertificateFor(a *admission.Attributes, node string, spec map[string]a
 	case uid(stored) != text("serviceAccountUID"):
 		return unclassified("PodCertificateRequest for pod %q names service account UID %q, which differs from the running service account (%q)", podName, text("serviceAccountUID"), uid(stored))
 	}
-	return nil
+	if !a.Access.Release().Has(behavior.AuthorizesSigners) {
+		return nil
+	}
+	return checkSigner(a, pod, text("signerName"), account)
+}
+
+// checkSigner allows the signers whose certificates the volumes of the pod need, and those that the
+// kubelet is authorized for. RBAC cannot name a resource with a slash.
+func checkSigner(a *admission.Attributes, pod map[string]any, signer, account string) error {
+	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
+		for source := range object.Each(object.Value(v, "projected", "sources")) {
+			if certificate := object.Map(source, "podCertificate"); certificate != nil && object.String(certificate, "signerName") == signer {
+				return nil
+			}
+		}
+	}
+	d := authorize(a, "request-serviceaccounts-podcertificate-signer", strings.ReplaceAll(signer, "/", ":"), account)
+	switch {
+	case d.Allowed:
+		return nil
+	case d.Err != nil:
+		return fmt.Errorf("error authorizing %s to request podcertificaterequests for signer %q: %w", a.User.Name, signer, d.Err)
+	}
+	return fmt.Errorf("pod %q does not mount a podCertificate projected volume for signer %q", a.Namespace+"/"+object.String(pod, "metadata", "name"), signer)
 }

@@ -60,17 +60,29 @@ func checkAudience(a *admission.Attributes, pod map[string]any) error {
 	case !a.Access.Release().Has(behavior.AuthorizesTokenAudiences):
 		return fmt.Errorf("audience %q not found in pod spec volume", audience)
 	}
-	d := a.Access.Authorize(authz.Attributes{
-		Verb: "request-serviceaccounts-token-audience", IsResource: true,
-		Version: "v1", Resource: audience, Namespace: a.Namespace, Name: a.Name,
-	})
-	switch {
-	case d.Allowed:
+	d := authorize(a, "request-serviceaccounts-token-audience", audience, a.Name)
+	if d.Allowed {
 		return nil
+	}
+	named := a.Access.Release().Has(behavior.AuthorizesSigners)
+	switch {
+	case d.Err != nil && named:
+		return fmt.Errorf("error authorizing %s to request tokens for audience %q: %w", a.User.Name, audience, d.Err)
 	case d.Err != nil:
 		return fmt.Errorf("audience %q not found in pod spec volume, error authorizing %s to request tokens for this audience: %w", audience, a.User.Name, d.Err)
+	case named:
+		return fmt.Errorf("%s is not authorized to request tokens for audience %q", a.User.Name, audience)
 	}
 	return fmt.Errorf("audience %q not found in pod spec volume, %s is not authorized to request tokens for this audience", audience, a.User.Name)
+}
+
+// authorize decides whether the user of a request may do what is no API request: a verb of what stands
+// in the place of a resource.
+func authorize(a *admission.Attributes, verb, resource, name string) authz.Decision {
+	return a.Access.Authorize(authz.Attributes{
+		Verb: verb, IsResource: true,
+		Group: a.Type.Group, Version: a.Type.Version, Resource: resource, Namespace: a.Namespace, Name: name,
+	})
 }
 
 // needsAudience reports whether a volume of a pod needs tokens for an audience: a projected
