@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -225,23 +226,38 @@ func (v *validations) annotate(ctx context.Context, in cel.Inputs, notes *auditN
 	return errs
 }
 
-// failureKey is the key of the annotation of the action Audit.
-const failureKey = "validation.policy.admission.k8s.io/validation_failure"
+const (
+	// failureKey is the key of the annotation of the action Audit.
+	failureKey = "validation.policy.admission.k8s.io/validation_failure"
+	// maxFailures is how many failures the annotation has.
+	maxFailures = 50
+)
 
-// annotateFailure adds the annotation of the action Audit.
-func (r *request) annotateFailure(p *policy, b *binding, v violation) {
-	r.annotateJSON(failureKey, []any{struct {
-		Message           string   `json:"message"`
-		Policy            string   `json:"policy"`
-		Binding           string   `json:"binding"`
-		ExpressionIndex   int      `json:"expressionIndex"`
-		ValidationActions []string `json:"validationActions"`
-	}{v.message, p.name, b.name, v.index, b.actions}}, false)
+// A failure is a violation in the annotation of the action Audit.
+type failure struct {
+	Message           string   `json:"message"`
+	Policy            string   `json:"policy"`
+	Binding           string   `json:"binding"`
+	ExpressionIndex   int      `json:"expressionIndex"`
+	ValidationActions []string `json:"validationActions"`
+}
+
+// annotateFailures adds the annotation of the action Audit. Before v1.37 it has the first failure only.
+func (r *request) annotateFailures(failures []failure) {
+	if len(failures) == 0 {
+		return
+	}
+	most := maxFailures
+	if !r.Access.Release().Has(behavior.AuditsAllFailures) {
+		most = 1
+	}
+	r.annotateJSON(failureKey, failures[:min(len(failures), most)], false)
 }
 
 // validateByPolicies evaluates all policies and returns the first denial.
 func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request) error {
 	var denial error
+	var failures []failure
 	for _, p := range policies {
 		t, ok := p.criteria.match(r)
 		if !ok {
@@ -274,7 +290,7 @@ func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request
 					case "Deny":
 						deny(b, v.message, v.reason)
 					case "Audit":
-						r.annotateFailure(p.policy, b, v)
+						failures = append(failures, failure{v.message, p.name, b.name, v.index, b.actions})
 					case "Warn":
 						r.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", p.name, b.name, v.message))
 					}
@@ -283,6 +299,7 @@ func validateByPolicies(ctx context.Context, policies []*boundPolicy, r *request
 		}
 		notes.publish(p.name, r)
 	}
+	r.annotateFailures(failures)
 	return denial
 }
 

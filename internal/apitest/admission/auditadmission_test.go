@@ -90,6 +90,39 @@ spec:
 	}
 }
 
+// The annotation of the action Audit has all failures since v1.37, and the first one before.
+func TestAuditFailures(t *testing.T) {
+	const policy = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p.example.com}
+spec:
+  matchConstraints: {resourceRules: [{operations: [CREATE], apiGroups: [''], apiVersions: [v1], resources: [configmaps]}]}
+  validations: [{expression: 'false', message: one}, {expression: 'false', message: two}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p.example.com, validationActions: [Audit]}
+`
+	for release, want := range map[string][]string{"v1.37": {"one", "two"}, "v1.36": {"one"}} {
+		var log bytes.Buffer
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release), fakeapi.WithObjects(strings.NewReader(policy)),
+			fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], rules: [{level: Metadata}]}", AuditLog: &log}))
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/default/configmaps", strings.NewReader(`{"metadata":{"name":"a"}}`))
+		r.Header.Set("Content-Type", "application/json")
+		srv.ServeHTTP(httptest.NewRecorder(), r)
+		var event struct{ Annotations map[string]string }
+		require.NoError(t, json.Unmarshal(log.Bytes(), &event), log.String())
+		var failures []struct{ Message string }
+		require.NoError(t, json.Unmarshal([]byte(event.Annotations["validation.policy.admission.k8s.io/validation_failure"]), &failures), log.String())
+		var got []string
+		for _, f := range failures {
+			got = append(got, f.Message)
+		}
+		assert.Equal(t, want, got, release)
+	}
+}
+
 // caBundle returns the certificate of a server as the caBundle of a webhook.
 func caBundle(s *httptest.Server) string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))

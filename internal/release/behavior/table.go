@@ -306,6 +306,8 @@ const (
 	AppliedYAMLForAudit
 	// AppliesPatches: errors call the body of an apply a patch, not YAML.
 	AppliesPatches
+	// AuditsAllFailures: the annotation of the audit log has all failures of the action Audit.
+	AuditsAllFailures
 	// AuthorizesSigners: a node needs a volume, or the verb
 	// request-serviceaccounts-podcertificate-signer, for certificates of a signer.
 	AuthorizesSigners
