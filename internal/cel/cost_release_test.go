@@ -62,3 +62,35 @@ properties:
 		})
 	}
 }
+
+// TestCostsOfNames checks the estimated costs of rules about the names of objects in new definitions of
+// kube-apiserver v1.36.3 and v1.37.2.
+func TestCostsOfNames(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	for _, tt := range []struct{ name, metadata, rule, in36, in37 string }{
+		{"name", "{type: object}", "self.metadata.name.matches('" + long + "')", "1.6x", ""},
+		{"generateName", "{type: object}", "self.metadata.generateName.matches('" + long + "')", "1.6x", ""},
+		{"kind", "{type: object}", "self.kind.matches('" + long + "')", "1.6x", "1.6x"},
+		{"shorter name", "{type: object, properties: {name: {type: string, maxLength: 10}}}", "self.metadata.name.matches('" + strings.Repeat(long, 10) + "')", "15.7x", ""},
+		{"declared names", "{type: object, properties: {name: {type: string}, generateName: {type: string}}}", "self.metadata.name.matches('" + long + "')", "1.6x", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for minor, want := range map[int]string{36: tt.in36, 37: tt.in37} {
+				s := read(t, `
+type: object
+properties:
+  metadata: `+tt.metadata+`
+x-kubernetes-validations:
+- rule: "`+tt.rule+`"
+`)
+				_, list := schema.DefinitionCheck{Rules: RuleChecker{Context: t.Context(), Version: NewExpressions(minor)}}.Check(s, validation.NewPath("schema"))
+				text := strings.Join(errorTexts(list), "\n")
+				if want == "" {
+					assert.Empty(t, text, "1.%d", minor)
+				} else {
+					assert.Contains(t, text, "estimated rule cost exceeds budget by factor of "+want, "1.%d", minor)
+				}
+			}
+		})
+	}
+}

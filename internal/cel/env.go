@@ -46,7 +46,7 @@ func NewExpressions(minor int) Version {
 }
 
 // newestLibrary is the newest behavior of expressions.
-const newestLibrary = behavior.CELLists
+const newestLibrary = behavior.CELNameSizes
 
 // base returns the environment that all others of the version extend.
 func base(v Version) *cel.Env {

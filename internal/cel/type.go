@@ -155,7 +155,12 @@ func isAnyValue(s *schema.Schema) bool {
 func (t *declType) sizes(v Version) func(path []string) (size uint64, known bool) {
 	return func(path []string) (size uint64, known bool) {
 		t := t
-		for _, name := range path {
+		for i, name := range path {
+			if v.has(behavior.CELNameSizes) && i == len(path)-2 && name == "metadata" {
+				if size, ok := t.nameSize(path[i+1]); ok {
+					return size, true
+				}
+			}
 			if t = t.child(name); t == nil {
 				return 0, false
 			}
@@ -165,6 +170,24 @@ func (t *declType) sizes(v Version) func(path []string) (size uint64, known bool
 		}
 		return uint64(t.maxSize), true
 	}
+}
+
+// nameSizes are the longest metadata.name and metadata.generateName.
+var nameSizes = map[string]int64{"name": 253, "generateName": 252}
+
+// nameSize returns the maximal size of a name in the metadata of t, if t is an API object whose schema
+// does not declare both names.
+func (t *declType) nameSize(field string) (size uint64, ok bool) {
+	longest, ok := nameSizes[field]
+	if !ok || !t.isResourceRoot || t.schema == t.source {
+		return 0, false
+	}
+	if meta := t.source.Properties["metadata"]; meta != nil {
+		if name := meta.Properties[field]; name != nil && name.Constraints != nil && name.Constraints.MaxLength != nil {
+			longest = min(longest, max(*name.Constraints.MaxLength, 0))
+		}
+	}
+	return uint64(4 * longest), true
 }
 
 func (t *declType) initObject() {

@@ -242,6 +242,9 @@ const (
 	// AuditLogRotation: the flags of the audit log have limits by default, and a size of 0 turns
 	// rotation off.
 	AuditLogRotation
+	// CELNameSizes: estimates of costs know the longest name of an object. New expressions of 1.37
+	// are compatible with 1.36.
+	CELNameSizes
 	// ClaimNamePaths: errors of the name of a generated ResourceClaim are at resourceClaimName.
 	ClaimNamePaths
 	// ContainerRestartTexts: errors of restart policies of containers are those of lists with
