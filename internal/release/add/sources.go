@@ -29,11 +29,11 @@ var watched = []struct {
 	{"k8s.io/kubernetes", []string{"pkg/api", "pkg/apis", "pkg/controlplane", "pkg/kubeapiserver", "pkg/quota", "pkg/registry", "pkg/serviceaccount", "plugin/pkg/admission", "plugin/pkg/auth"}},
 	{"k8s.io/apiserver", []string{"pkg/admission", "pkg/audit", "pkg/authentication", "pkg/authorization", "pkg/cel", "pkg/endpoints", "pkg/quota", "pkg/registry", "pkg/server", "pkg/storage"}},
 	{"k8s.io/apiextensions-apiserver", []string{"pkg/apis", "pkg/apiserver", "pkg/controller", "pkg/registry"}},
-	{"k8s.io/apimachinery", []string{"pkg/api", "pkg/apis", "pkg/util/managedfields", "pkg/util/strategicpatch", "pkg/util/validation"}},
+	{"k8s.io/apimachinery", []string{"pkg/api/validation", "pkg/apis/meta/v1/validation", "pkg/util/managedfields", "pkg/util/strategicpatch", "pkg/util/validation"}},
 	{"k8s.io/kube-aggregator", []string{"pkg/apis", "pkg/apiserver", "pkg/controllers", "pkg/registry"}},
 	{"k8s.io/pod-security-admission", []string{"admission", "api", "policy"}},
-	{"k8s.io/component-helpers", []string{"resource", "scheduling", "storage"}},
-	{"k8s.io/dynamic-resource-allocation", []string{"api", "cel", "resourceclaim"}},
+	{"k8s.io/component-helpers", []string{"resource", "storage"}},
+	{"k8s.io/dynamic-resource-allocation", []string{"cel"}},
 }
 
 // generatedSource matches files that are generated from what the data has too.
@@ -63,26 +63,26 @@ func (a *adder) reportSources(ctx context.Context, b *bytes.Buffer, previous str
 		if err != nil {
 			return err
 		}
+		fmt.Fprintf(b, "\n### %s\n\n", path.Base(w.module))
+		var lines []string
 		for _, folder := range w.folders {
 			changed, err := changedDeclarations(old, now, folder)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b, "\n### %s/%s\n\n", path.Base(w.module), folder)
 			parts := map[string][]string{} // by the folder of an API group
 			for _, file := range slices.Sorted(maps.Keys(changed)) {
 				group, rest, ok := strings.Cut(strings.TrimPrefix(file, folder+"/"), "/")
 				if !ok {
-					group, rest = ".", group
+					group, rest = "", group
 				}
 				parts[group] = append(parts[group], fmt.Sprintf("`%s` (%s)", rest, abbreviated(changed[file])))
 			}
-			var lines []string
 			for group, files := range parts {
-				lines = append(lines, "**"+group+"**: "+strings.Join(files, ", "))
+				lines = append(lines, "**"+path.Join(folder, group)+"**: "+strings.Join(files, ", "))
 			}
-			writeList(b, lines)
 		}
+		writeList(b, lines)
 	}
 	return nil
 }
