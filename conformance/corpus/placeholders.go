@@ -66,7 +66,7 @@ func (n *namer) name(v any, key string) any {
 		switch {
 		case n.address.MatchString(t):
 			return n.address.ReplaceAllLiteralString(t, "<*>")
-		case key == "gitCommit":
+		case key == "gitCommit" || key == "gitTreeState":
 			return "<any>"
 		case uidValue.MatchString(t):
 			return n.number("uid", t)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -44,6 +45,12 @@ func gatedRecording(recordings fs.FS, name string) string {
 	return version + "-gates"
 }
 
+// gitTreeState describes the checkout that a server was built from. That of unstamped is empty, as
+// in a build without the flags of a release.
+var gitTreeState = regexp.MustCompile(`"gitTreeState": "[^"]*"`)
+
+const unstamped = "v1.36.3"
+
 // surfaceText returns the file surfaces/NAME.txt.
 func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	dir, err := fs.Sub(recordings, name)
@@ -56,9 +63,15 @@ func surfaceText(recordings fs.FS, name string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n-- version --\n", marker("a recording of kube-apiserver "+name))
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
+	var version bytes.Buffer
+	if err := json.Indent(&version, raw, "", "  "); err != nil {
 		return nil, fmt.Errorf("version.json: %w", err)
 	}
+	text := version.Bytes()
+	if strings.HasPrefix(name, unstamped) {
+		text = gitTreeState.ReplaceAll(text, []byte(`"gitTreeState": ""`))
+	}
+	out.Write(text)
 	out.WriteString("\n-- openapi --\n")
 	index, err := readIndex(recordings, name)
 	if err != nil {
