@@ -41,8 +41,8 @@ const (
 	// Settles requires that the system stops writing after the workload.
 	Settles Oracle = "settles"
 	// WriteBudget requires that the system does not try to write an object much more
-	// often than in the reference run: twice as often and 30 times. Of the attempts that are
-	// refused with 409, 200 do not count. In the reference run other objects must change meanwhile.
+	// often than in the reference run: twice as often and 30 times. In the reference run other
+	// objects must change meanwhile.
 	WriteBudget Oracle = "write-budget"
 	// Recovers requires that the system ends no watch that it has in the end of the
 	// reference run, unless it ends itself, and does not repeat requests that fail without an
@@ -96,12 +96,8 @@ func (v Violation) same(other Violation) bool {
 
 const (
 	// spareWrites is how many attempts to write an object are allowed beside twice those
-	// of the reference.
+	// of the reference: a client with a back-off makes so many while its view is held.
 	spareWrites = 30
-	// spareConflicts is how many attempts may be refused with 409. While its view is held for ten seconds,
-	// a client with the back-off of client-go's queues makes twelve reconciliations, in each of which it may
-	// try to write an object and its status five times.
-	spareConflicts = 200
 	// spareFailures is how often a request may fail while the system should be calm, beside once
 	// for each event that its client gets: a client may ask about each.
 	spareFailures = 5

@@ -1,13 +1,10 @@
 package explore
 
 import (
-	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/kubefake/kubefake/internal/route"
 	"github.com/kubefake/kubefake/internal/scrub"
 )
 
@@ -39,34 +36,6 @@ func TestExceptedMember(t *testing.T) {
 			var got []string
 			j.diff(EndState, row.key, "", row.run, row.ref, &got)
 			assert.Equal(t, row.want, got)
-		})
-	}
-}
-
-// A client repeats a write that conflicts until its view is new; one without a back-off repeats it too often.
-func TestConflictsOfWriteBudget(t *testing.T) {
-	requests := func(code, n int) []*request {
-		q := &request{route: route.Route{IsResource: true, Verb: "update", Resource: "configmaps", Namespace: "default", Name: "a"}, code: code}
-		return slices.Repeat([]*request{q}, n)
-	}
-	for name, row := range map[string]struct {
-		requests []*request
-		want     int
-	}{
-		"writes within the budget":   {requests(http.StatusOK, 32), 0},
-		"more writes":                {requests(http.StatusOK, 33), 1},
-		"conflicts beside them":      {append(requests(http.StatusOK, 32), requests(http.StatusConflict, 200)...), 0},
-		"more conflicts":             {append(requests(http.StatusOK, 32), requests(http.StatusConflict, 201)...), 1},
-		"conflicts without a write":  {requests(http.StatusConflict, 232), 0},
-		"a loop of nothing but them": {requests(http.StatusConflict, 233), 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			run, ref := &outcome{requests: row.requests}, &outcome{requests: requests(http.StatusOK, 1)}
-			run.countRequests(newNormalizer(nil), Pace{})
-			ref.countRequests(newNormalizer(nil), Pace{})
-			j := &judgement{system: &System{}, run: run, ref: ref, scrubber: scrub.ForReaders()}
-			j.writeBudget()
-			assert.Len(t, j.violations, row.want)
 		})
 	}
 }

@@ -48,7 +48,7 @@ type outcome struct {
 	orphans   map[objectKey]string   // owners, which do not exist, of objects at the end, by class
 	garbage   int                    // how many objects were created whose owners did not exist
 	writes    map[objectKey]int      // changes, by class
-	attempts  map[objectKey]int      // writes that the system has tried, by class, without spareConflicts
+	attempts  map[objectKey]int      // writes that the system has tried, by class
 	invalid   map[objectKey]string   // verbs of requests that were refused with 422, by class
 	leftovers map[objectKey]string   // deleted objects for which others were created, by the class of those; see findLeftovers
 	doubles   map[objectKey]int      // numbers of equal objects; see findDoubles
@@ -321,17 +321,11 @@ func (o *outcome) findOrphans(n *normalizer) {
 // calm; a watch that ends within a second has failed.
 func (o *outcome) countRequests(n *normalizer, pace Pace) {
 	o.attempts, o.invalid, o.failures, o.news = map[objectKey]int{}, map[objectKey]string{}, map[failure]int{}, map[string]int{}
-	conflicts := map[objectKey]int{}
 	calm := o.end.Add(-pace.Quiet)
 	for _, q := range o.requests {
 		class := n.class(q.key())
 		if q.isWrite() && q.counts() {
-			if q.code == http.StatusConflict {
-				conflicts[class]++
-			}
-			if q.code != http.StatusConflict || conflicts[class] > spareConflicts {
-				o.attempts[class]++
-			}
+			o.attempts[class]++
 		}
 		if q.code == http.StatusUnprocessableEntity && !q.decided {
 			o.invalid[class] = q.route.Verb

@@ -164,6 +164,7 @@ func system(t *testing.T, workload string) explore.System {
 			{Oracle: explore.Churn, Resource: "rayclusters.ray.io", Name: "train-*", Reason: "an operator that is late starts what is suspended then"},
 			{Oracle: explore.Churn, Resource: "jobs.batch", Reason: "an operator that is late starts what is suspended then"},
 			{Oracle: explore.Churn, Resource: "pods", Name: "east-*", Reason: "an operator with an old view creates a Pod for a cluster that was deleted, and the Pod is deleted too"},
+			{Oracle: explore.WriteBudget, Resource: "rayjobs.ray.io", Reason: "the operator repeats a write with the same conflict until its view is new"},
 			{Oracle: explore.EndState, Name: "train*", Reason: "an operator that is late sees the suspension before the job has ended"},
 		},
 		// Lose is left out: Pods have generated names.
