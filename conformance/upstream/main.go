@@ -34,7 +34,7 @@ import (
 
 // version is the release whose tests run; that of the modules beside k8s.io/kubernetes has
 // the major version 0.
-const version = "36.3"
+const version = "37.2"
 
 var (
 	dir      = flag.String("dir", "", "the folder for sources and executables; they are kept for the next run (default: in the user's cache)")

@@ -198,7 +198,7 @@ func startPrograms(ctx context.Context) (env []string, stop func(), err error) {
 		err = errors.Join(err, os.Link(fakeapi, name))
 	}
 	link("etcd")
-	for minor := 32; minor <= 36; minor++ {
+	for minor := 32; minor <= 37; minor++ {
 		link(fmt.Sprintf("1.%d.0-local", minor), "kube-apiserver")
 	}
 	if err != nil {

@@ -86,8 +86,8 @@ func Start(dir, minor string, flags []string, ready bool) (*Server, error) {
 func (s *Server) Config() *rest.Config {
 	c := &rest.Config{Host: s.URL, BearerToken: adminToken, QPS: 1000, Burst: 10000, DisableCompression: true}
 	c.ContentType = "application/vnd.kubernetes.protobuf"
-	if _, err := os.Stat(s.CertFile()); err == nil {
-		c.CAFile = s.CertFile()
+	if certificate, err := os.ReadFile(s.CertFile()); err == nil {
+		c.CAData = certificate
 	} else {
 		c.Insecure = true
 	}

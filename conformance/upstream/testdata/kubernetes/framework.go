@@ -34,6 +34,7 @@ import (
 type TestServerSetup struct {
 	ModifyServerRunOptions func(*options.ServerRunOptions)
 	ModifyServerConfig     func(*controlplane.Config)
+	DisableInvariantChecks bool // of metrics that this server does not have
 }
 
 type TearDownFunc func()

@@ -44,6 +44,7 @@ type TestServerInstanceOptions struct {
 	ProxyCA                *ProxyCA
 	BinaryVersion          string
 	RequestTimeout         time.Duration
+	DisableInvariantChecks bool // of metrics that this server does not have
 }
 
 type TestServer struct {
@@ -109,6 +110,9 @@ func StartTestServer(t ktesting.TB, instance *TestServerInstanceOptions, customF
 	}
 	if err := all.Parse(customFlags); err != nil {
 		return result, err
+	}
+	if !all.Changed("advertise-address") && !all.Changed("endpoint-reconciler-type") {
+		s.EndpointReconcilerType = "none"
 	}
 	s.ServiceAccountSigningKeyFile = key
 	s.Authentication.ServiceAccounts.Issuers = []string{"https://foo.bar.example.com"}
