@@ -11,15 +11,20 @@ import (
 	"github.com/kubefake/kubefake/scenarios"
 )
 
-// TestRecord records a scenario from a server whose answers are others: what differs between two
-// plays is a placeholder, and a step whose answer nobody wants has none.
-func TestRecord(t *testing.T) {
+// newRecorder returns a Recorder of a fresh server.
+func newRecorder(t *testing.T) *corpus.Recorder {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	recorder := &corpus.Recorder{
+	return &corpus.Recorder{
 		Player:  &scenarios.Player{URL: srv.URL, Transport: srv.Transport()},
 		Port:    "6443",
 		Version: "v1.0.0",
 	}
+}
+
+// TestRecord records a scenario from a server whose answers are others: what differs between two
+// plays is a placeholder, and a step whose answer nobody wants has none.
+func TestRecord(t *testing.T) {
+	recorder := newRecorder(t)
 	recorded, report, err := recorder.Record(t.Context(), corpus.Recording{Name: "a/b", Text: []byte(`area: a
 name: b
 recorded: v0.9.0
@@ -90,12 +95,7 @@ steps:
 
 // TestRecordSeveralPlays records a scenario whose answers come in different plays: all stay.
 func TestRecordSeveralPlays(t *testing.T) {
-	srv := fakeapi.Start(t, fakeapi.WithInMemory())
-	recorder := &corpus.Recorder{
-		Player:  &scenarios.Player{URL: srv.URL, Transport: srv.Transport()},
-		Port:    "6443",
-		Version: "v1.0.0",
-	}
+	recorder := newRecorder(t)
 	recording := corpus.Recording{Name: "a/b", Text: []byte(`area: a
 name: b
 recorded: v1.0.0

@@ -52,8 +52,11 @@ func PodEnded(pod map[string]any) bool {
 // volumes are not in use.
 func PodTerminated(pod *Object) bool {
 	obj := pod.Generic()
-	if PodEnded(obj) || !pod.Terminating {
-		return PodEnded(obj)
+	if PodEnded(obj) {
+		return true
+	}
+	if !pod.Terminating {
+		return false
 	}
 	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
 		for status := range object.Each(object.Value(obj, "status", field)) {

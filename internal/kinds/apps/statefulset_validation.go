@@ -124,22 +124,24 @@ func completedTemplate(template map[string]any, claims any) map[string]any {
 func (r statefulSetRules) updateStrategy(p validation.View) {
 	const gate = "StatefulSetRecreateStrategy"
 	rolling, given := p.Lookup("rollingUpdate")
+	const known, all = "'RollingUpdate' or 'OnDelete'", "'RollingUpdate', 'OnDelete', or 'Recreate'"
 	invalid := func(types string) *validation.Error {
 		return validation.Invalid(p.Path, validation.AsGoType("apps.StatefulSetUpdateStrategy", p.Obj), "must be "+types)
 	}
-	known, all := invalid("'RollingUpdate' or 'OnDelete'"), invalid("'RollingUpdate', 'OnDelete', or 'Recreate'")
-	var notRolling validation.List
-	if given {
-		notRolling = validation.List{validation.Invalid(rolling.Path, validation.AsGoType("apps.RollingUpdateStatefulSetStrategy", rolling.Obj), "only allowed for updateStrategy 'RollingUpdate'")}
+	notRolling := func() validation.List {
+		if !given {
+			return nil
+		}
+		return validation.List{validation.Invalid(rolling.Path, validation.AsGoType("apps.RollingUpdateStatefulSetStrategy", rolling.Obj), "only allowed for updateStrategy 'RollingUpdate'")}
 	}
 	switch typ := p.String("type"); {
 	case typ == "":
 		p.Add(validation.Required(p.Path, ""))
 	case typ == "OnDelete", typ == "Recreate" && r.recreates:
-		p.AddList(notRolling)
+		p.AddList(notRolling())
 	case typ == "Recreate":
-		p.AddList(notRolling.WithGate(gate))
-		p.Add(known.WithoutGate(gate))
+		p.AddList(notRolling().WithGate(gate))
+		p.Add(invalid(known).WithoutGate(gate))
 	case typ == "RollingUpdate":
 		if !given {
 			return
@@ -153,9 +155,9 @@ func (r statefulSetRules) updateStrategy(p validation.View) {
 			rolling.PercentUpTo100("maxUnavailable")
 		}
 	case r.recreates:
-		p.Add(all)
+		p.Add(invalid(all))
 	default:
-		p.Add(all.WithGate(gate, known))
+		p.Add(invalid(all).WithGate(gate, invalid(known)))
 	}
 }
 

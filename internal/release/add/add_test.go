@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/modules"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ func TestVersions(t *testing.T) {
 			require.Equal(t, row.valid, versionPattern.MatchString(row.version))
 			if row.valid {
 				assert.Equal(t, row.minor, minorOf(row.version))
-				assert.Equal(t, row.number, minorNumber(row.version))
+				assert.Equal(t, row.number, controlplane.Minor(row.version))
 				assert.Equal(t, row.staging, modules.Staging(row.version))
 			}
 		})

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
@@ -37,7 +38,7 @@ func (a *adder) addTypes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if minorNumber(a.version) < minorNumber(newest) {
+	if controlplane.Minor(a.version) < controlplane.Minor(newest) {
 		return a.recordOlderTypes(ctx)
 	}
 	if err := removeOtherPatches(a.version); err != nil {
@@ -96,7 +97,7 @@ func (a *adder) recordOlderTypes(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(file string) bool {
-		return minorNumber(filepath.Base(filepath.Dir(file))) <= minorNumber(a.version)
+		return controlplane.Minor(filepath.Base(filepath.Dir(file))) <= controlplane.Minor(a.version)
 	}) {
 		return nil
 	}

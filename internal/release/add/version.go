@@ -6,20 +6,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/controlplane"
 )
 
 // minorOf returns the minor release of a version: "v1.38" for "v1.38.0-rc.0".
 func minorOf(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return parts[0] + "." + parts[1]
-}
-
-// minorNumber returns 38 for "v1.38.0-rc.0".
-func minorNumber(version string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(minorOf(version), "v1."))
-	return n
 }
 
 // recordedVersions returns the releases that have data, the oldest minor release first.
@@ -32,7 +27,7 @@ func recordedVersions() ([]string, error) {
 	for _, file := range files {
 		versions = append(versions, strings.TrimSuffix(filepath.Base(file), "-all.txt"))
 	}
-	slices.SortFunc(versions, func(a, b string) int { return cmp.Compare(minorNumber(a), minorNumber(b)) })
+	slices.SortFunc(versions, func(a, b string) int { return cmp.Compare(controlplane.Minor(a), controlplane.Minor(b)) })
 	return versions, nil
 }
 
@@ -41,7 +36,7 @@ func recordedVersions() ([]string, error) {
 func previousOf(version string) (previous string, err error) {
 	versions, err := recordedVersions()
 	for _, v := range versions {
-		if minorNumber(v) < minorNumber(version) {
+		if controlplane.Minor(v) < controlplane.Minor(version) {
 			previous = v
 		}
 	}

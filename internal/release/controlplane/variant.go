@@ -20,14 +20,14 @@ func Variants(version string) []Variant {
 		{"", nil},
 		{"all", []string{"--runtime-config=api/all=true"}},
 	}
-	if minor(version) >= firstGated {
+	if Minor(version) >= firstGated {
 		variants = append(variants, Variant{"gates", []string{"--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,AllBeta=true"}})
 	}
 	return variants
 }
 
-// minor returns the minor number of a version: 36 for "v1.36.3".
-func minor(version string) int {
+// Minor returns the minor number of a version: 38 for "v1.38.0-rc.0".
+func Minor(version string) int {
 	_, rest, _ := strings.Cut(version, ".")
 	number, _, _ := strings.Cut(rest, ".")
 	n, _ := strconv.Atoi(number)
