@@ -161,6 +161,7 @@ type Cluster struct {
 	repairs       repairTimer
 	flowRepairs   repairTimer
 	finalizations finalizations
+	elections     elections
 	compaction    *clock.Ticker // nil without a schedule
 }
 
@@ -303,6 +304,7 @@ func (c *Cluster) Fork(of Forked) *Cluster {
 	out.initial = c.initial
 	out.reloadWebhookConversions()
 	out.copyFinalization()
+	out.copyElections(c)
 	return out
 }
 
@@ -320,6 +322,7 @@ func (c *Cluster) Close() {
 	c.repairs.close()
 	c.flowRepairs.close()
 	c.finalizations.close()
+	c.elections.close()
 	if c.compaction != nil {
 		c.compaction.Stop()
 	}

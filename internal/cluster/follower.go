@@ -56,6 +56,10 @@ func (f follower) Committed(w registry.Write) {
 			c.reconcileFlowSchemas(w.Surface)
 			c.scheduleFlowRepair()
 		}
+	case coordinationGroup:
+		if !w.Follows {
+			c.followElections(w)
+		}
 	}
 	switch {
 	case w.Follows:

@@ -24,6 +24,7 @@ func (c *Cluster) Restore(snapshot *storage.Snapshot) error {
 	c.changed(nil, nil)
 	c.flows.changed()
 	c.reconcileDefinitions(c.allDefinitions())
+	c.electAll()
 	return nil
 }
 

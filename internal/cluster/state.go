@@ -71,6 +71,7 @@ func (c *Cluster) load(s *storage.State) error {
 	c.changed(nil, nil)
 	c.flows.changed()
 	c.reconcileDefinitions(c.allDefinitions())
+	c.electAll()
 	return nil
 }
 

@@ -32,6 +32,7 @@ func (r *Replica) Upgrade(to *release.Release) error {
 	c.reloadAdmission()
 	c.changed(nil, nil)
 	c.flows.changed()
+	c.electAll()
 	return c.reconcileBootstrap(r.api.Load())
 }
 
