@@ -39,18 +39,35 @@ func TypeIn(t testing.TB, releaseName, name string) *resource.Type {
 	return typ
 }
 
+// TypeWith returns the storage version of a resource of the newest release with gates.
+func TypeWith(t testing.TB, name string, gates map[string]bool) *resource.Type {
+	t.Helper()
+	typ := findWith(t, release.Newest, gates, name)
+	require.NotNil(t, typ, "no such resource: %s", name)
+	return typ
+}
+
 // find is TypeIn, but returns nil if there is no such resource.
 func find(t testing.TB, releaseName, name string) *resource.Type {
 	t.Helper()
+	for _, gates := range []map[string]bool{nil, {"AllAlpha": true, "AllBeta": true}} {
+		if typ := findWith(t, releaseName, gates, name); typ != nil {
+			return typ
+		}
+	}
+	return nil
+}
+
+// findWith is find with gates.
+func findWith(t testing.TB, releaseName string, gates map[string]bool, name string) *resource.Type {
+	t.Helper()
 	all, err := release.Open(releaseName)
 	require.NoError(t, err)
-	for _, gates := range []map[string]bool{nil, {"AllAlpha": true, "AllBeta": true}} {
-		p, err := all.WithGates(gates)
-		require.NoError(t, err)
-		for _, typ := range kinds.Types(p) {
-			if GroupResource(typ) == name && typ.GroupVersion == typ.Stored {
-				return typ
-			}
+	p, err := all.WithGates(gates)
+	require.NoError(t, err)
+	for _, typ := range kinds.Types(p) {
+		if GroupResource(typ) == name && typ.GroupVersion == typ.Stored {
+			return typ
 		}
 	}
 	return nil

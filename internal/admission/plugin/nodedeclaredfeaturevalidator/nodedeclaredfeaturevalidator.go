@@ -61,6 +61,18 @@ func neededFeatures(spec, old map[string]any) (needed []string) {
 	if !validation.Equal(spec["resources"], old["resources"]) {
 		needed = append(needed, "InPlacePodLevelResourcesVerticalScaling")
 	}
+	if changesInitContainers(spec, old) {
+		needed = append(needed, "InPlacePodVerticalScalingInitContainers")
+	}
+	if changesMemoryVolumes(spec, old) {
+		needed = append(needed, "InPlacePodVerticalScalingMemoryBackedVolumes")
+	}
+	return needed
+}
+
+// changesInitContainers reports whether the resources of an init container other than a sidecar
+// change.
+func changesInitContainers(spec, old map[string]any) bool {
 	containers := object.List(spec, "initContainers")
 	for i, was := range object.List(old, "initContainers") {
 		was, _ := was.(map[string]any)
@@ -68,8 +80,24 @@ func neededFeatures(spec, old map[string]any) (needed []string) {
 			continue
 		}
 		if c, _ := containers[i].(map[string]any); !validation.Equal(c["resources"], was["resources"]) {
-			return append(needed, "InPlacePodVerticalScalingInitContainers")
+			return true
 		}
 	}
-	return needed
+	return false
+}
+
+// changesMemoryVolumes reports whether the sizeLimit of an emptyDir volume in memory changes.
+func changesMemoryVolumes(spec, old map[string]any) bool {
+	volumes, before := object.List(spec, "volumes"), object.List(old, "volumes")
+	if len(volumes) != len(before) {
+		return false
+	}
+	for i := range volumes {
+		now, _ := volumes[i].(map[string]any)
+		was, _ := before[i].(map[string]any)
+		if now["name"] == was["name"] && object.String(now, "emptyDir", "medium") == "Memory" && pods.SizeLimitChanges(now, was) {
+			return true
+		}
+	}
+	return false
 }

@@ -17,6 +17,7 @@ type resize struct {
 	release  *release.Release
 	podLevel bool // the Pod's own resources can change
 	init     bool // init containers other than sidecars can change
+	volumes  bool // the sizeLimit of emptyDir volumes in memory can change
 	defaults bool // pod-level resources get their defaults
 	qos      qosRule
 }
@@ -27,13 +28,14 @@ func resizeIn(r *release.Release) resource.SubresourceStrategy {
 		podLevel: r.Enabled("InPlacePodLevelResourcesVerticalScaling"),
 		qos:      qosRuleIn(r),
 		init:     r.Enabled("InPlacePodVerticalScalingInitContainers"),
+		volumes:  r.Enabled("InPlacePodVerticalScalingMemoryBackedVolumes"),
 		defaults: r.Enabled(deferredResources),
 	}
 	return resource.SubresourceStrategy{Prepare: z.prepare, Validate: z.validate}
 }
 
-// prepare replaces only the resources of the Pod and the resources and resizePolicy of
-// containers. If containers are added, removed, renamed or reordered, it keeps the change,
+// prepare replaces only the resources and volumes of the Pod and the resources and resizePolicy of
+// containers, as far as they can change. If containers are added, removed, renamed or reordered, it keeps the change,
 // and validation reports it.
 func (z resize) prepare(pod, old map[string]any) {
 	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
@@ -45,6 +47,9 @@ func (z resize) prepare(pod, old map[string]any) {
 	spec := object.ShallowCopy(was)
 	if z.podLevel {
 		object.Keep(spec, now, "resources")
+	}
+	if z.volumes {
+		object.Keep(spec, now, "volumes")
 	}
 	for _, list := range []string{"containers", "initContainers"} {
 		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
@@ -147,6 +152,10 @@ func (z resize) check(p validation.View, old map[string]any) {
 		before, _ := object.List(was, "initContainers")[i].(map[string]any)
 		z.checkInit(spec, c, before)
 	}
+	if z.volumes {
+		checkVolumeResize(spec, was)
+		object.Keep(masked, was, "volumes")
+	}
 	for _, list := range []string{"containers", "initContainers"} {
 		object.Keep(masked, was, list)
 	}
@@ -211,6 +220,48 @@ func checkSameContainers(spec validation.View, was map[string]any) bool {
 		}
 	}
 	return spec.NoErrorsSince(before)
+}
+
+// checkVolumeResize checks that only the sizeLimit of emptyDir volumes in memory changes.
+func checkVolumeResize(spec validation.View, was map[string]any) {
+	old := object.List(was, "volumes")
+	if spec.Len("volumes") != len(old) {
+		spec.Forbidden("volumes", "volumes may not be added or removed on resize")
+		return
+	}
+	for i, v := range spec.Each("volumes") {
+		before, _ := old[i].(map[string]any)
+		if v.Obj["name"] != before["name"] {
+			v.Forbidden("name", "volumes may not be renamed or reordered on resize")
+			continue
+		}
+		limit, oldLimit := object.Value(v.Obj, "emptyDir", "sizeLimit"), object.Value(before, "emptyDir", "sizeLimit")
+		masked := object.ShallowCopy(v.Obj)
+		if v.Obj["emptyDir"] != nil && before["emptyDir"] != nil {
+			masked["emptyDir"] = object.ShallowCopy(object.Map(v.Obj, "emptyDir"))
+			object.Keep(object.Map(masked, "emptyDir"), object.Map(before, "emptyDir"), "sizeLimit")
+		}
+		switch {
+		case !validation.Equal(masked, before):
+			v.Add(validation.Forbidden(v.Path, "only sizeLimit of memory-backed emptyDir volumes is mutable on resize"))
+		case isZeroQuantity(limit) != isZeroQuantity(oldLimit):
+			v.Field("emptyDir").Forbidden("sizeLimit", "adding or removing sizeLimit on an existing volume is not allowed")
+		case SizeLimitChanges(v.Obj, before) && object.String(v.Obj, "emptyDir", "medium") != "Memory":
+			v.Field("emptyDir").Forbidden("sizeLimit", "sizeLimit is only mutable for memory-backed emptyDir volumes")
+		}
+	}
+}
+
+// SizeLimitChanges reports whether both volumes have a sizeLimit, and these differ.
+func SizeLimitChanges(volume, old map[string]any) bool {
+	now, before := object.String(volume, "emptyDir", "sizeLimit"), object.String(old, "emptyDir", "sizeLimit")
+	return now != "" && before != "" && quantity.Compare(now, before) != 0
+}
+
+// isZeroQuantity reports whether a quantity is zero or missing.
+func isZeroQuantity(v any) bool {
+	text, _ := v.(string)
+	return text == "" || quantity.Compare(text, "0") == 0
 }
 
 // checkResourcesKept checks that no request or limit is removed.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestResizeInReleases checks what each release lets pods/resize change.
@@ -66,6 +67,53 @@ func TestResizeInReleases(t *testing.T) {
 				errs = append(errs, e.Error())
 			}
 			assert.Equal(t, tt.errors, errs)
+		})
+	}
+}
+
+// TestResizeOfVolumes checks which volumes pods/resize changes with the gate
+// InPlacePodVerticalScalingMemoryBackedVolumes.
+func TestResizeOfVolumes(t *testing.T) {
+	const old = `{"metadata":{"name":"p","namespace":"n"},"spec":{"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"m","emptyDir":{"medium":"Memory","sizeLimit":"1Mi"}},{"name":"d","emptyDir":{"sizeLimit":"1Mi"}}]}}`
+	volumes := func(memory, disk string) string {
+		return `{"spec":{"volumes":[` + memory + `,` + disk + `]}}`
+	}
+	const memory, disk = `{"name":"m","emptyDir":{"medium":"Memory","sizeLimit":"1Mi"}}`, `{"name":"d","emptyDir":{"sizeLimit":"1Mi"}}`
+	for _, tt := range []struct {
+		name, patch string
+		on          bool
+		limit       string // of the first volume
+		errors      []string
+	}{
+		{"without the gate", volumes(`{"name":"m","emptyDir":{"medium":"Memory","sizeLimit":"2Mi"}}`, disk), false, "1Mi", nil},
+		{"limit in memory", volumes(`{"name":"m","emptyDir":{"medium":"Memory","sizeLimit":"2Mi"}}`, disk), true, "2Mi", nil},
+		{"same limit in other words", volumes(`{"name":"m","emptyDir":{"medium":"Memory","sizeLimit":"1024Ki"}}`, disk), true, "1Mi", nil},
+		{"limit on disk", volumes(memory, `{"name":"d","emptyDir":{"sizeLimit":"2Mi"}}`), true, "1Mi",
+			[]string{"spec.volumes[1].emptyDir.sizeLimit: Forbidden: sizeLimit is only mutable for memory-backed emptyDir volumes"}},
+		{"limit removed", volumes(`{"name":"m","emptyDir":{"medium":"Memory"}}`, disk), true, "",
+			[]string{"spec.volumes[0].emptyDir.sizeLimit: Forbidden: adding or removing sizeLimit on an existing volume is not allowed"}},
+		{"medium", volumes(`{"name":"m","emptyDir":{"sizeLimit":"1Mi"}}`, disk), true, "1Mi",
+			[]string{"spec.volumes[0]: Forbidden: only sizeLimit of memory-backed emptyDir volumes is mutable on resize"}},
+		{"another kind of volume", volumes(`{"name":"m","configMap":{"name":"c"}}`, disk), true, "",
+			[]string{"spec.volumes[0]: Forbidden: only sizeLimit of memory-backed emptyDir volumes is mutable on resize"}},
+		{"other order", volumes(disk, memory), true, "1Mi",
+			[]string{"spec.volumes[0].name: Forbidden: volumes may not be renamed or reordered on resize", "spec.volumes[1].name: Forbidden: volumes may not be renamed or reordered on resize"}},
+		{"removed", `{"spec":{"volumes":[` + memory + `]}}`, true, "1Mi", []string{"spec.volumes: Forbidden: volumes may not be added or removed on resize"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			typ := kindtest.TypeWith(t, "pods", map[string]bool{"InPlacePodVerticalScalingMemoryBackedVolumes": tt.on})
+			old := kindtest.Create(t, typ, old)
+			doc, err := json.Marshal(old)
+			require.NoError(t, err)
+			obj := kindtest.Decode(t, typ, kindtest.MergePatch(t, string(doc), tt.patch))
+			resize := typ.SubresourceStrategies["resize"]
+			resize.Prepare(obj, old)
+			var errs []string
+			for _, e := range resize.Validate(obj, old) {
+				errs = append(errs, e.Error())
+			}
+			assert.Equal(t, tt.errors, errs)
+			assert.Equal(t, tt.limit, object.String(object.List(obj, "spec", "volumes")[0].(map[string]any), "emptyDir", "sizeLimit"))
 		})
 	}
 }
