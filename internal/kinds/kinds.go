@@ -75,8 +75,8 @@ func versioned(t *resource.Type, gv resource.GroupVersion) kind.VersionedResourc
 }
 
 // storedVersion returns the version in which this server stores a resource: the one of the
-// release if it is served, but if the newest release stores another, which conversions
-// convert to, that one. It need not be served if conversions change more than apiVersion:
+// release, but if the newest release stores another, which conversions convert to, that one. A
+// version that is not served is stored only if conversions change more than apiVersion:
 // strategies are written for its form.
 func storedVersion(t *resource.Type, isServed map[kind.VersionedResource]bool) resource.GroupVersion {
 	if _, converts := conversions[versioned(t, t.Stored)]; converts {
@@ -84,10 +84,10 @@ func storedVersion(t *resource.Type, isServed map[kind.VersionedResource]bool) r
 			return hub
 		}
 	}
-	if !isServed[versioned(t, t.Stored)] {
-		return t.GroupVersion
+	if isServed[versioned(t, t.Stored)] || changesForm(t) {
+		return t.Stored
 	}
-	return t.Stored
+	return t.GroupVersion
 }
 
 // changesForm reports whether a conversion of the resource changes more than apiVersion.

@@ -58,6 +58,43 @@ func TestRuntimeConfig(t *testing.T) {
 	}
 }
 
+// A version of another form than the stored one is validated as the stored one, which need not be
+// served.
+func TestStoredVersionOff(t *testing.T) {
+	const slices, autoscalers = "/apis/resource.k8s.io/v1beta1/resourceslices", "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
+	slice := func(attribute string) string {
+		return `{"metadata":{"name":"a"},"spec":{"driver":"d.example.com","pool":{"name":"p","resourceSliceCount":1},"allNodes":true,"devices":[{"name":"d","basic":{"attributes":{"a":` + attribute + `}}}]}}`
+	}
+	autoscaler := func(percentage string) string {
+		return `{"metadata":{"name":"a"},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"},"maxReplicas":1,"targetCPUUtilizationPercentage":` + percentage + `}}`
+	}
+	for _, tt := range []struct {
+		name       string
+		config     map[string]bool
+		path, body string
+		field      any // of the error; nil if the object is created
+	}{
+		{"device", map[string]bool{"resource.k8s.io/v1": false, "resource.k8s.io/v1beta1": true}, slices, slice(`{"int":1}`), nil},
+		{"device with an empty attribute", map[string]bool{"resource.k8s.io/v1": false, "resource.k8s.io/v1beta1": true}, slices, slice(`{}`), "spec.devices[0].attributes[a]"},
+		{"autoscaler", map[string]bool{"autoscaling/v2": false}, autoscalers, autoscaler("50"), nil},
+		{"autoscaler with a wrong target", map[string]bool{"autoscaling/v2": false}, autoscalers, autoscaler("0"), "spec.metrics[0].resource.target.averageUtilization"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{RuntimeConfig: tt.config}))
+			_, answer := apitest.Do(t, srv, "POST", tt.path, tt.body)
+			var field any
+			if details, _ := answer["details"].(map[string]any); details != nil {
+				field = details["causes"].([]any)[0].(map[string]any)["field"]
+			}
+			assert.Equal(t, tt.field, field, "%v", answer)
+			if field == nil {
+				_, got := apitest.Do(t, srv, "GET", tt.path+"/a", "")
+				assert.Equal(t, answer["spec"], got["spec"])
+			}
+		})
+	}
+}
+
 // The server works without any one of the API versions that can be turned off.
 func TestWithoutOneVersion(t *testing.T) {
 	r, err := release.Open("")
