@@ -42,6 +42,11 @@ func (b back) WriteOrders(from int64) map[int64]int64 {
 
 func (b back) RunControllers(ctx context.Context) error { return b.api.Controllers().RunDue(ctx) }
 
+func (b back) Shutdown(ctx context.Context) {
+	b.api.EndStreams()
+	_ = b.http.Shutdown(ctx) // Close ends the requests that are left
+}
+
 func (b back) RemoveObject(object any) error { return b.removeObject(object) }
 
 func (b back) HasManualClock() bool { return b.api.Cluster().Clock().Manual() }

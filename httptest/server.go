@@ -321,21 +321,26 @@ func (s *Server) Close() {
 	s.closeOnce.Do(s.close)
 }
 
-func (s *Server) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-
-	if s.http != nil {
-		// With a cancelled context, Shutdown does not wait. It closes the listener
-		// and idle connections, sends GOAWAY to HTTP/2 clients, and makes HTTP/1
-		// connections close after their response.
-		ended, end := context.WithCancel(context.Background())
-		end()
-		s.http.Shutdown(ended)
-		<-s.served
-		s.closeUnused()
+// Shutdown closes the listener, refuses further requests, and waits until all handlers have
+// ended, or until ctx is done; then it returns the cause. It cancels no request. The caller must
+// Close the server. A handler must not call Shutdown.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.refuse()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.handlers.Wait()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
+}
+
+func (s *Server) close() {
+	s.refuse()
 	s.cancel()
 	timer := time.AfterFunc(handlerTimeout, s.abort)
 	s.handlers.Wait()
@@ -344,6 +349,24 @@ func (s *Server) close() {
 		s.drain()
 		s.transport.CloseIdleConnections()
 	}
+}
+
+// refuse closes the listener, and has requests on open connections fail.
+func (s *Server) refuse() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	if s.http == nil {
+		return
+	}
+	// With a cancelled context, Shutdown does not wait. It closes the listener
+	// and idle connections, sends GOAWAY to HTTP/2 clients, and makes HTTP/1
+	// connections close after their response.
+	ended, end := context.WithCancel(context.Background())
+	end()
+	s.http.Shutdown(ended)
+	<-s.served
+	s.closeUnused()
 }
 
 // closeUnused closes connections that have not sent a request yet. Shutdown does

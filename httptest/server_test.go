@@ -3,9 +3,11 @@
 package httptest_test
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -35,6 +37,40 @@ func watch(w http.ResponseWriter, r *http.Request) {
 	w.(http.Flusher).Flush()
 	<-r.Context().Done()
 	io.WriteString(w, "end\n")
+}
+
+func TestShutdown(t *testing.T) {
+	for _, inMemory := range []bool{false, true} {
+		t.Run(fmt.Sprintf("in memory: %t", inMemory), func(t *testing.T) {
+			started, finish := make(chan struct{}), make(chan struct{})
+			s, err := httptest.Start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				close(started)
+				<-finish
+				fmt.Fprint(w, r.Context().Err())
+			}), httptest.Options{InMemory: inMemory})
+			require.NoError(t, err)
+			defer s.Close()
+			answers := make(chan string)
+			go func() {
+				defer close(answers)
+				resp, err := s.Client().Get(s.URL)
+				if assert.NoError(t, err) {
+					text, _ := io.ReadAll(resp.Body)
+					resp.Body.Close()
+					answers <- string(text)
+				}
+			}()
+			<-started
+			ended, end := context.WithCancel(context.Background())
+			end()
+			assert.ErrorIs(t, s.Shutdown(ended), context.Canceled)
+			_, err = s.Client().Get(s.URL)
+			assert.Error(t, err)
+			close(finish)
+			assert.NoError(t, s.Shutdown(context.Background()))
+			assert.Equal(t, "<nil>", <-answers)
+		})
+	}
 }
 
 func TestProtocols(t *testing.T) {

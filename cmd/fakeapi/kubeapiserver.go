@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
+	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/printable"
 	"github.com/kubefake/kubefake/internal/release"
@@ -113,6 +114,13 @@ func newKubeAPIServer(executable string) program {
 // defaultPace is about the time between the two writes of a DELETE of a Pod by kube-apiserver.
 // Suites rely on it without knowing: their controllers read what an event has shown.
 const defaultPace = 10 * time.Millisecond
+
+// shutdownGrace is the time that requests in flight have to end. envtest waits for 20 seconds.
+//
+// Differs from kube-apiserver: end of the program: kube-apiserver waits for requests in flight as
+// long as --request-timeout says, which is a minute by default. Here it waits for ten seconds.
+// Request: SIGTERM while the body of a POST is not complete.
+const shutdownGrace = 10 * time.Second
 
 // folder matches the name of a folder of envtest binaries.
 var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)
@@ -291,6 +299,9 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 	err = c.serve.wait(ctx, srv, func() {
 		fmt.Fprintf(stderr, "I%s kube-apiserver: fakeapi serves %s\n", time.Now().Format(logTime), srv.URL)
 	})
+	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	backdoor.Of(srv).Shutdown(grace)
 	srv.Close() // no write comes after the state
 	return errors.Join(err, c.etcd.store(srv), writeStory(srv), c.serve.writeUsage(srv))
 }

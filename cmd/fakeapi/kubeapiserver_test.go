@@ -221,6 +221,59 @@ func TestKubeAPIServer(t *testing.T) {
 	assert.Equal(t, "https://127.0.0.1/", openID["issuer"])
 }
 
+// A signal ends watches and refuses connections, and requests in flight are answered.
+func TestKubeAPIServerFinishesRequests(t *testing.T) {
+	c := startControlPlane(t)
+	certPEM, keyPEM, err := httptest.IssueClient("envtest", []string{"system:masters"})
+	require.NoError(t, err)
+	pair, err := tls.X509KeyPair(certPEM, keyPEM)
+	require.NoError(t, err)
+	config := &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{pair}}
+	transport := &http.Transport{TLSClientConfig: config, ExpectContinueTimeout: time.Minute}
+	defer transport.CloseIdleConnections()
+	watch, err := (&http.Client{Transport: transport}).Get(c.url + "/api/v1/namespaces?watch=true&resourceVersion=0")
+	require.NoError(t, err)
+	defer watch.Body.Close()
+
+	body, rest := io.Pipe()
+	req, err := http.NewRequest(http.MethodPost, c.url+"/api/v1/namespaces", body)
+	require.NoError(t, err)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Expect", "100-continue")
+	codes := make(chan int)
+	go func() {
+		resp, err := (&http.Client{Transport: transport}).Do(req)
+		if !assert.NoError(t, err) {
+			close(codes)
+			return
+		}
+		resp.Body.Close()
+		codes <- resp.StatusCode
+	}()
+	_, err = rest.Write([]byte(`{"metadata":`)) // returns when the server reads the body
+	require.NoError(t, err)
+
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.stop()
+	}()
+	_, err = io.Copy(io.Discard, watch.Body)
+	assert.NoError(t, err)
+	for {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "https://"))
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	_, err = rest.Write([]byte(`{"name":"a"}}`))
+	require.NoError(t, err)
+	rest.Close()
+	assert.Equal(t, http.StatusCreated, <-codes)
+	<-ended
+}
+
 // The two writes of a DELETE of a Pod are as far apart as those of kube-apiserver.
 func TestKubeAPIServerPace(t *testing.T) {
 	for _, row := range []struct {

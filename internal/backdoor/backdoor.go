@@ -50,6 +50,10 @@ type Server interface {
 	// fakeapi.Server.Remove does. object has a form that fakeapi.Server.Store takes.
 	RemoveObject(object any) error
 
+	// Shutdown refuses further requests, ends watches, and waits until the other requests in
+	// flight have been answered, or until ctx is done. The caller must Close the server.
+	Shutdown(ctx context.Context)
+
 	// HasManualClock reports whether only Clock.Advance moves the time.
 	HasManualClock() bool
 

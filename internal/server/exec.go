@@ -74,7 +74,7 @@ func (r *request) runCommand(conn *websocket.Conn, container string, run lifecyc
 	defer conn.Break()
 	defer cancel()
 	defer context.AfterFunc(ctx, conn.Break)()
-	defer context.AfterFunc(r.server.ctx, conn.Break)()
+	defer context.AfterFunc(r.server.streams, conn.Break)()
 
 	q := r.query()
 	is := func(name string) bool { b := boolOf(q, name); return b != nil && *b }

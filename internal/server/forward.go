@@ -11,7 +11,11 @@ import (
 func (r *request) forward() error {
 	ctx, cancel := context.WithCancel(r.ctx())
 	defer cancel()
-	defer context.AfterFunc(r.server.ctx, cancel)()
+	end := r.server.ctx
+	if r.isLongRunning() {
+		end = r.server.streams
+	}
+	defer context.AfterFunc(end, cancel)()
 	user := *r.user
 	if !r.surface.Release().Enabled("RemoteRequestHeaderUID") {
 		user.UID = ""

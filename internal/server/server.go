@@ -148,9 +148,13 @@ type Server struct {
 	events    eventCache
 	turns     turns
 
-	// ctx ends with the server, and with it open watches.
+	// ctx ends with the server, and with it requests that wait.
 	ctx    context.Context
 	cancel context.CancelFunc
+
+	// streams ends before ctx, and with it watches, commands in Pods and waiting faults.
+	streams    context.Context
+	endStreams context.CancelFunc
 }
 
 var _ http.Handler = (*Server)(nil)
@@ -224,6 +228,7 @@ func newServer(parent context.Context, c Config) *Server {
 	s := &Server{config: c, started: c.Clock.Now(), activity: &activity.Tracker{}, turns: newTurns(), reads: newInflight(c.MaxReads), writes: newInflight(c.MaxWrites)}
 	s.setImpersonations(c.Release)
 	s.ctx, s.cancel = context.WithCancel(parent)
+	s.streams, s.endStreams = context.WithCancel(s.ctx)
 	s.faults = s.newFaults()
 	s.hooks = &webhook.Client{Services: c.Services, Clock: c.Clock, Wrap: s.faults.Transport}
 	return s
@@ -242,7 +247,7 @@ func (s *Server) setImpersonations(r *release.Release) {
 // newFaults returns the faults of a server, which end with its context.
 func (s *Server) newFaults() *fault.Set {
 	return fault.NewSet(fault.Options{
-		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.ctx, OnHit: s.noteFault, OnInject: s.noteInjection, OnEnd: s.noteRemoval, OnDo: s.trackDo,
+		Clock: s.config.Clock, Seed: s.config.Seed, Context: s.streams, OnHit: s.noteFault, OnInject: s.noteInjection, OnEnd: s.noteRemoval, OnDo: s.trackDo,
 		Cluster:     s.config.Name,
 		Act:         func(ctx context.Context, a faults.Action) error { return s.control.Act(ctx, a) },
 		CheckAction: control.CheckAction, FindResource: s.findResource,
@@ -392,6 +397,9 @@ func (s *Server) Upgrade(to *release.Release) error {
 
 // Replica returns the watch caches of the server.
 func (s *Server) Replica() *cluster.Replica { return s.replica }
+
+// EndStreams ends watches, commands in Pods and the faults that wait. Other requests continue.
+func (s *Server) EndStreams() { s.endStreams() }
 
 // Close ends watches and waiting reads, which answer what they have. Requests
 // fail from then on.

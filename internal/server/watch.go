@@ -168,7 +168,7 @@ func (o *listOptions) streamsList() bool { return valueOf(o.sendInitialEvents) }
 func (st *watchStream) run(initial *storage.Page) error {
 	ctx, cancel := st.server.config.Clock.WithDeadline(st.ctx(), st.deadline)
 	defer cancel()
-	defer context.AfterFunc(st.server.ctx, cancel)()
+	defer context.AfterFunc(st.server.streams, cancel)()
 	if err := st.writeInitial(initial); err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ const timeUp = "its time was up"
 // whyOver says why a watch is over that could go on, "" if the client hung up.
 func (st *watchStream) whyOver() string {
 	switch {
-	case st.server.ctx.Err() != nil:
+	case st.server.streams.Err() != nil:
 		return "the server was closed"
 	case st.ctx().Err() != nil:
 		return ""

@@ -32,7 +32,7 @@ func (r *request) webSocket() (end func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(r.http.Context())
-	w := &webSocketWriter{ResponseWriter: r.w.ResponseWriter, request: r.http, cancel: cancel, closed: r.server.ctx}
+	w := &webSocketWriter{ResponseWriter: r.w.ResponseWriter, request: r.http, cancel: cancel, closed: r.server.streams}
 	r.http, r.w.ResponseWriter = r.http.WithContext(ctx), w
 	return w.end
 }
