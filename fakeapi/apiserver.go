@@ -72,6 +72,9 @@ func (c *config) applyLimits(a *apiserver.Config) {
 	c.server.MinWatchTimeout = cmp.Or(a.MinRequestTimeout, c.server.MinWatchTimeout)
 	c.server.EventTTL = cmp.Or(a.EventTTL, c.server.EventTTL)
 	c.server.Compaction = cmp.Or(cluster.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep}, c.server.Compaction)
+	if a.MetricLabels != nil {
+		c.server.MetricLabels = a.MetricLabels
+	}
 	if a.AuditLog != nil {
 		c.auditPolicy, c.auditWriter = a.AuditPolicy, a.AuditLog
 	}

@@ -65,6 +65,7 @@ type kubeAPIServer struct {
 	maxReads, maxWrites           int
 	minWatchSeconds               int
 	transportSecurity             []string
+	metricLabels                  map[string]string
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
 	version                       string
@@ -192,6 +193,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
 	fs.IntVar(&c.minWatchSeconds, "min-request-timeout", 1800, "end watches without timeoutSeconds after a random time from so many seconds on, below twice that")
 	fs.StringSliceVar(&c.transportSecurity, "strict-transport-security-directives", nil, "the directives of the header Strict-Transport-Security of all answers")
+	fs.StringToStringVar(&c.metricLabels, "allow-metric-labels", nil, "the values that labels of metrics may have, as in METRIC,LABEL=VALUE,...")
 	fs.IntVar(&c.maxReads, "max-requests-inflight", 400, "the limit of reads in flight")
 	fs.IntVar(&c.maxWrites, "max-mutating-requests-inflight", 200, "the limit of writes in flight")
 	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.serve.featureGates = append(c.serve.featureGates, value); return nil })
@@ -433,6 +435,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		Authentication:             &authentication,
 		MinRequestTimeout:          &minRequestTimeout,
 		StrictTransportSecurity:    c.transportSecurity,
+		MetricLabels:               splitValues(c.metricLabels),
 		EnableAdmissionPlugins:     c.plugins.Enable,
 		DisableAdmissionPlugins:    c.plugins.Disable,
 		AdmissionControlConfigFile: c.plugins.ConfigFile,
@@ -465,6 +468,18 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		return nil, err
 	}
 	return append(options, fakeapi.WithAPIServer(settings)), nil
+}
+
+// splitValues splits each value at its commas.
+func splitValues(m map[string]string) map[string][]string {
+	if m == nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for name, values := range m {
+		out[name] = strings.Split(values, ",")
+	}
+	return out
 }
 
 // flagValues returns the flags with their values, as /flagz shows them.

@@ -126,6 +126,11 @@ type Config struct {
 	// all answers: max-age=SECONDS, includeSubDomains and preload.
 	StrictTransportSecurity []string
 
+	// MetricLabels has the values that labels of metrics may have, by METRIC,LABEL, such as
+	// apiserver_request_total,code. Others are counted together, as "unexpected". Labels without an
+	// entry may have any.
+	MetricLabels map[string][]string
+
 	// Flags are the command-line flags that /flagz shows, with their values.
 	Flags map[string]string
 }

@@ -69,6 +69,20 @@ func (t *Tracker) End(c *Call, now time.Time, a Answer) {
 	t.last = now
 }
 
+// InFlight returns the numbers of calls in flight that read and that write.
+func (t *Tracker) InFlight() (reads, writes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := t.first; c != nil; c = c.next {
+		if c.request.Method == http.MethodGet || c.request.Method == http.MethodHead {
+			reads++
+		} else {
+			writes++
+		}
+	}
+	return reads, writes
+}
+
 // A Watch is an open watch. It works, or it waits for events.
 type Watch struct {
 	tracker *Tracker

@@ -91,8 +91,8 @@ var deprecatedAPIs = &metrics.Vec{
 // serveMetrics serves /metrics.
 //
 // Differs from kube-apiserver: metrics: kube-apiserver has about three hundred
-// families. Here there are those of the process and of the Go runtime, of requests and
-// their durations, deprecated APIs, stored objects, the size of the storage, feature gates,
+// families. Here there are those of the process and of the Go runtime, of requests,
+// their durations and those in flight, deprecated APIs, stored objects, the size of the storage, feature gates,
 // the build, PodSecurity, the audit log, signed certificates and reloaded configuration files,
 // and the families fakeapi_live_bytes, fakeapi_history_bytes, fakeapi_history_limit_bytes and
 // fakeapi_journal_bytes. Request: GET /metrics.
@@ -114,6 +114,7 @@ func (r *request) serveMetrics() error {
 			Samples: []metrics.Sample{{Labels: []string{"storage_cluster_id", "etcd-0"}, Value: float64(live + history)}}},
 		s.buildFamily(),
 		s.gatesFamily(),
+		s.inflightFamily(),
 		gauge("fakeapi_live_bytes", "Memory of the newest versions of objects in bytes.", live),
 		gauge("fakeapi_history_bytes", "Memory of the old versions of objects in bytes.", history),
 		gauge("fakeapi_history_limit_bytes", "Memory of the old versions of objects in bytes from which on the history is compacted.", s.cluster.HistoryLimit()),
@@ -126,7 +127,20 @@ func (r *request) serveMetrics() error {
 	families = append(families, metrics.Process(s.started)...)
 	families = append(families, metrics.Go()...)
 	families = append(families, metrics.ReloadFamilies(s.reloads())...)
-	return r.answerMetrics(families...)
+	return r.answerMetrics(s.config.MetricLabels.Constrain(families)...)
+}
+
+// inflightFamily returns the number of requests in flight.
+func (s *Server) inflightFamily() metrics.Family {
+	reads, writes := s.activity.InFlight()
+	return metrics.Family{
+		Name: "apiserver_current_inflight_requests", Type: metrics.Gauge, Stability: metrics.Stable,
+		Help: "Maximal number of currently used inflight request limit of this apiserver per request kind in last second.",
+		Samples: []metrics.Sample{
+			{Labels: []string{"request_kind", "mutating"}, Value: float64(writes)},
+			{Labels: []string{"request_kind", "readOnly"}, Value: float64(reads)},
+		},
+	}
 }
 
 // gauge returns a family with one sample.

@@ -86,6 +86,9 @@ type Config struct {
 	// longest is twice that. Nil means 30 minutes. A watch ends at once if it is 0.
 	MinWatchTimeout *time.Duration
 
+	// MetricLabels has the values that labels of metrics may have.
+	MetricLabels metrics.AllowList
+
 	// StrictTransportSecurity is the header Strict-Transport-Security of all answers; ""
 	// is none.
 	StrictTransportSecurity string
@@ -168,6 +171,9 @@ func New(c Config) (*Server, error) {
 	}
 	if c.minWatchTimeout() < 0 {
 		return nil, errors.New("--min-request-timeout can not be negative value")
+	}
+	if err := c.MetricLabels.Check(); err != nil {
+		return nil, err
 	}
 	if c.Release == nil {
 		r, err := release.Open("")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/apitest"
 )
 
@@ -65,6 +66,27 @@ func TestMetricLabels(t *testing.T) {
 	for _, label := range []string{`verb="FOO"`, `verb="BAR"`, `verb="OPTIONS"`, `verb="HEAD"`, `subresource="nope"`} {
 		assert.NotContains(t, body, label)
 	}
+}
+
+// MetricLabels limits the values of labels.
+func TestAllowedMetricLabels(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{MetricLabels: map[string][]string{
+		"apiserver_request_total,code": {"404"}, "apiserver_current_inflight_requests,request_kind": {"mutating"},
+	}}))
+	apitest.Code(t, srv, "GET", "/api/v1/namespaces/default", "")
+	apitest.Code(t, srv, "GET", "/api/v1/namespaces/none", "")
+	_, body := apitest.GetText(t, srv, "/metrics")
+	for _, line := range []string{
+		`apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="namespaces",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		`apiserver_request_total{code="unexpected",component="apiserver",dry_run="",group="",resource="namespaces",scope="resource",subresource="",verb="GET",version="v1"} 1`,
+		`apiserver_current_inflight_requests{request_kind="mutating"} 0`,
+		`apiserver_current_inflight_requests{request_kind="unexpected"} 1`,
+		`cardinality_enforcement_unexpected_categorizations_total 2`,
+	} {
+		assert.Contains(t, body, line+"\n")
+	}
+	_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{MetricLabels: map[string][]string{"code": nil}}))
+	assert.ErrorIs(t, err, fakeapi.ErrInvalidOption)
 }
 
 // The metrics of PodSecurity count decisions, exemptions and errors.

@@ -203,7 +203,7 @@ func Changed(sets map[string]*pflag.FlagSet) []string {
 			}
 			if list, ok := f.Value.(pflag.SliceValue); ok {
 				value = strings.Join(list.GetSlice(), ",")
-			} else if f.Value.Type() == "stringSlice" { // wrapped, printed as [A,B]
+			} else if f.Value.Type() == "stringSlice" || f.Value.Type() == "stringToString" { // printed as [A,B]
 				value = strings.Trim(value, "[]")
 			}
 			out = append(out, "--"+f.Name+"="+value)
