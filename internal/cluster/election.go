@@ -98,16 +98,14 @@ func (c *Cluster) followElections(w registry.Write) {
 	}
 }
 
-// electionOf returns the election that a LeaseCandidate stands for. It reports false if a write of
-// the candidate is no reason for a step: it was pinged, and has not answered.
+// electionOf returns the election that a LeaseCandidate stands for, false if the candidate cannot be
+// converted.
 func (c *Cluster) electionOf(t *resource.Type, o *storage.Object) (election, bool) {
 	stored, err := o.In(c.Context(), t)
 	if err != nil {
 		return election{}, false // unreachable: the versions of LeaseCandidates have the same fields
 	}
-	obj := stored.Decoded(t).Object()
-	candidate := newLeaseCandidate(stored, obj)
-	return election{o.Namespace, obj.String("spec", "leaseName")}, candidate.renewed.IsZero() || !candidate.waitsForAnswer()
+	return election{o.Namespace, stored.Decoded(t).Object().String("spec", "leaseName")}, true
 }
 
 // candidatesFor returns the valid candidates of each election of a namespace, "" being all. It

@@ -3,6 +3,7 @@ package objects_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,7 @@ func TestCoordinatedLeaderElection(t *testing.T) {
 		{"Lease that has been deleted", []write{create("a", "1.20.0", "1.20.0", oldest), {"DELETE", electedLeases + "/l", ""}},
 			map[string]any{"holderIdentity": "a", "strategy": oldest, "leaseDurationSeconds": float64(5), "renewTime": electionTime(0)}},
 		{"no candidate", []write{create("a", "1.20.0", "1.20.0", oldest), {"DELETE", leaseCandidates + "/a", ""}, {"DELETE", electedLeases + "/l", ""}}, nil},
+		{"candidate of the past that has not answered", []write{{"POST", leaseCandidates, strings.Replace(candidate("a", "1.20.0", "1.20.0", oldest, -2*time.Hour), `"spec":{`, `"spec":{"pingTime":"`+electionTime(-time.Hour)+`",`, 1)}}, nil},
 		{"candidate of the past", []write{{"POST", leaseCandidates, candidate("a", "1.20.0", "1.20.0", oldest, -time.Hour)}}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -82,6 +84,10 @@ func TestCoordinatedLeaderElection(t *testing.T) {
 			_, lease := apitest.Do(t, srv, "GET", electedLeases+"/l", "")
 			spec, _ := lease["spec"].(map[string]any)
 			assert.Equal(t, row.want, spec)
+			if row.want == nil {
+				_, list := apitest.Do(t, srv, "GET", leaseCandidates, "")
+				assert.Empty(t, list["items"])
+			}
 		})
 	}
 }
