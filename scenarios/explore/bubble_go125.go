@@ -5,6 +5,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,13 +24,17 @@ func bubbleFor(t TB) enclosure {
 		ended := make(chan error, 1)
 		go func() {
 			err := errFailed
+			bubble := ""
 			defer func() {
 				if p := recover(); p != nil {
-					err = fmt.Errorf("%v%s", p, blocked())
+					err = newRemainError(p, stacks(bubble))
 				}
 				ended <- err
 			}()
-			synctest.Test(test, func(*testing.T) { f() })
+			synctest.Test(test, func(*testing.T) {
+				bubble = bubbleOf(ownStack())
+				f()
+			})
 			err = nil
 		}()
 		guard := time.NewTicker(standstill)
@@ -75,18 +80,41 @@ func (c *stepCounter) watch(ticks <-chan time.Time, ended <-chan error) error {
 	}
 }
 
-// maxStacks is how many bytes of the stacks of blocked goroutines a report has.
-const maxStacks = 3 << 10
+// blocked returns the stacks of the goroutines in bubbles, shortened.
+func blocked() string { return shortened(stacks("")) }
 
-// blocked returns the stacks of the goroutines in bubbles.
-func blocked() string {
+// stacks returns the stacks of the goroutines in a bubble, "" for all bubbles.
+func stacks(bubble string) (out []string) {
 	buf := make([]byte, 1<<20)
-	buf = buf[:runtime.Stack(buf, true)]
-	var out strings.Builder
-	for _, stack := range strings.Split(string(buf), "\n\n") {
-		if header, _, _ := strings.Cut(stack, "\n"); strings.Contains(header, "synctest bubble") && out.Len() < maxStacks {
-			out.WriteString("\n\n" + stack)
+	n := runtime.Stack(buf, true)
+	for n == len(buf) && n < maxAllStacks {
+		buf = make([]byte, 2*len(buf))
+		n = runtime.Stack(buf, true)
+	}
+	for _, stack := range strings.Split(string(buf[:n]), "\n\n") {
+		if of := bubbleOf(stack); of != "" && (bubble == "" || bubble == of) {
+			out = append(out, stack)
 		}
 	}
-	return out.String()
+	return out
+}
+
+// maxAllStacks limits the stacks of all goroutines. Those that remain of runs accumulate.
+const maxAllStacks = 64 << 20
+
+// ownStack returns the stack of the calling goroutine.
+func ownStack() string {
+	buf := make([]byte, 1<<10)
+	return string(buf[:runtime.Stack(buf, false)])
+}
+
+var bubblePattern = regexp.MustCompile(`^goroutine [0-9]+ \[.*synctest bubble ([0-9]+)`)
+
+// bubbleOf returns the number of the bubble of the goroutine with a stack, "" if it is in none.
+func bubbleOf(stack string) string {
+	header, _, _ := strings.Cut(stack, "\n")
+	if m := bubblePattern.FindStringSubmatch(header); m != nil {
+		return m[1]
+	}
+	return ""
 }

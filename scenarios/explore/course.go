@@ -11,6 +11,7 @@ type course struct {
 	pause   int    // with which the workload ends, counted from 1
 	direct  bool   // only the last change before the pause is made
 	restart bool   // the system is restarted at the end
+	patient bool   // the run goes on for Pace.Patience when it has settled
 	version string // in which the object is read and written back after the last change before the pause
 }
 
@@ -77,6 +78,9 @@ func (s *search) judgeCourse(c course) (*Violation, *outcome, error) {
 	o, err := s.follow(c, nil, true)
 	if err != nil || o.unsettled || o.workload != nil && c.version == "" {
 		return nil, o, err
+	}
+	if ref, err = s.asLongAs(o, ref); err != nil {
+		return nil, nil, err
 	}
 	j := &judgement{system: s.system, run: o, scrubber: scrub.ForReaders()}
 	context := ""

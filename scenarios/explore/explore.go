@@ -151,7 +151,7 @@ func (s *System) search(ctx context.Context, bubble enclosure, files planFiles) 
 	}
 	x := &search{
 		system: s, files: files, report: &Report{}, enclose: bubble, bubbles: bubble != nil, pace: s.Pace.or(bubblePace).skewed(),
-		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{}, ran: digests{},
+		states: map[uint64]bool{}, lively: map[Decision]bool{}, done: map[string]bool{}, cuts: map[int]*outcome{}, patient: map[*outcome]*outcome{}, ran: digests{},
 	}
 	if err := x.remember(); err != nil {
 		return nil, err

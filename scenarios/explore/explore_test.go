@@ -177,8 +177,10 @@ func (c *copier) do(ctx context.Context, method, path string, in, out any) (code
 	return resp.StatusCode, err
 }
 
-func wait(ctx context.Context) {
-	timer := time.NewTimer(time.Second)
+func wait(ctx context.Context) { pause(ctx, time.Second) }
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -18,6 +18,7 @@ import (
 type incarnation struct {
 	front *fakeapi.Server
 	dead  atomic.Bool   // its requests are refused
+	old   atomic.Bool   // what it reads from the watch cache is not the present state
 	over  chan struct{} // closed by crash
 	once  sync.Once
 }
@@ -35,8 +36,9 @@ type supervisor struct {
 	ctx   context.Context // ends with the trial
 	done  chan struct{}   // closed when the supervisor has ended
 
-	mu      sync.Mutex    // guards the fields below
-	current *incarnation  // the newest
+	mu      sync.Mutex   // guards the fields below
+	current *incarnation // the newest
+	starts  int
 	stopped bool          // it starts no incarnation until resume
 	resumed chan struct{} // closed by resume
 	exits   []string      // why Start has returned early
@@ -107,8 +109,9 @@ func (s *supervisor) live() (crashed bool) {
 	defer life.end()
 	s.mu.Lock()
 	s.current = i
+	s.starts++
 	s.mu.Unlock()
-	front, err := s.trial.frontEnd(func(cluster string, next http.Handler) http.Handler { return s.trial.gate(i, cluster, next) })
+	front, err := s.trial.frontEnd(i, func(cluster string, next http.Handler) http.Handler { return s.trial.gate(i, cluster, next) })
 	if err != nil {
 		s.exit(err.Error(), false)
 		return false

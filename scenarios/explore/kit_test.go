@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,6 +120,8 @@ type watched struct {
 	keys func(o fakeapi.Object) []string // of what an object concerns
 	// old lists from the watch cache of the server.
 	old bool
+	// expired, if not nil, is called when the version of the watch has expired.
+	expired func()
 	// changed, if not nil, reports whether the change of an object concerns the controller.
 	changed func(old, now fakeapi.Object) bool
 }
@@ -128,6 +131,7 @@ type controller struct {
 	api
 	watches   []watched
 	reconcile func(c *controller, key string) error
+	retry     time.Duration // after the first failure; 0 is firstRetry
 
 	mu     sync.Mutex // guards the fields below
 	caches map[string]map[string]fakeapi.Object
@@ -169,7 +173,8 @@ func (c *controller) run() {
 			c.mu.Unlock()
 			continue
 		}
-		pause := min(firstRetry<<min(c.fails[key], 10), lastRetry)
+		first := cmp.Or(c.retry, firstRetry)
+		pause := max(first, min(first<<min(c.fails[key], 20), lastRetry))
 		c.fails[key]++
 		c.mu.Unlock()
 		timer := time.AfterFunc(pause, func() { c.add(key) })
@@ -238,6 +243,9 @@ func (c *controller) inform(w watched) {
 		c.add() // an empty cache is filled too
 		for version := field(list, "metadata", "resourceVersion"); c.ctx.Err() == nil; wait(c.ctx) {
 			if c.follow(w, &version) {
+				if w.expired != nil {
+					w.expired()
+				}
 				break
 			}
 		}

@@ -17,10 +17,11 @@ import (
 // controllers of the cluster have written as history.
 type normalizer struct {
 	classes   map[objectKey]objectKey
-	names     *strings.Replacer // of generated names; nil if there are none
-	hashes    map[string]bool   // which the controllers of the cluster append to names
-	managers  map[string]bool   // field managers that only the controllers of the cluster have
-	addresses map[string]bool   // of Pods, which EndpointSlices have too
+	names     *strings.Replacer      // of generated names; nil if there are none
+	hashes    map[string]bool        // which the controllers of the cluster append to names
+	managers  map[string]bool        // field managers that only the controllers of the cluster have
+	addresses map[string]bool        // of Pods, which EndpointSlices have too
+	given     func() map[string]bool // see outcome.givenPEM
 }
 
 func newNormalizer(changes []change) *normalizer {
@@ -46,10 +47,7 @@ func newNormalizer(changes []change) *normalizer {
 		if c.what.Type == journal.Added {
 			dependent[key] = c.cluster
 		}
-		name := stableName(c.object)
-		if dependent[key] {
-			name = n.nameOfDependent(c.object, name, classOf)
-		}
+		name := n.nameUnderOwner(c.object, stableName(c.object), classOf, dependent[key])
 		classOf[object.String(c.object, "metadata", "uid")] = name
 		if name != c.what.Name {
 			class := key
@@ -69,27 +67,35 @@ func newNormalizer(changes []change) *normalizer {
 	return n
 }
 
-// nameOfDependent returns the name of the class of an object that a controller of the cluster has
-// created: the name of the class of its owner, with * for what the controller has generated.
+// nameUnderOwner returns the name of the class of an object. stable is its name, with * for what was
+// generated. If that begins with the name of the controlling owner, the name of the owner's class
+// replaces it. The hash that a controller of the cluster has appended to it becomes *.
+//
+//	RayJob train, RayCluster train-x2x4z, Pod train-x2x4z-head: train, train-*, train-*-head
+//
+// Created by controllers of the cluster:
 //
 //	Deployment web, ReplicaSet web-5d4f8c7b9d, Pod web-5d4f8c7b9d-x2x4z: web, web-*, web-*
 //	StatefulSet db, Pod db-0: db, db-0
-func (n *normalizer) nameOfDependent(o fakeapi.Object, stable string, classOf map[string]string) string {
+func (n *normalizer) nameUnderOwner(o fakeapi.Object, stable string, classOf map[string]string, dependent bool) string {
 	owner := controllerRef(o)
-	prefix := object.String(owner, "name") + "-"
-	rest, ok := strings.CutPrefix(stable, prefix)
-	if owner == nil || !ok {
+	name := object.String(owner, "name")
+	rest, ok := strings.CutPrefix(stable, name)
+	if owner == nil || !ok || rest != "" && rest[0] != '-' {
 		return stable
-	}
-	if isHash(rest) {
-		n.hashes[rest] = true
-		rest = "*"
 	}
 	class := classOf[object.String(owner, "uid")]
 	if class == "" {
-		class = object.String(owner, "name")
+		class = name
 	}
-	return strings.TrimSuffix(class, "-*") + "-" + rest
+	if !dependent {
+		return class + rest
+	}
+	if hash := strings.TrimPrefix(rest, "-"); isHash(hash) {
+		n.hashes[hash] = true
+		rest = "-*"
+	}
+	return strings.TrimSuffix(class, "-*") + rest
 }
 
 // controllerRef returns the owner reference of the controller of an object, nil if it has none.
@@ -295,6 +301,8 @@ func (n *normalizer) text(o fakeapi.Object) string {
 		for k, v := range meta {
 			switch k {
 			case "uid", "resourceVersion", "creationTimestamp", "managedFields", "selfLink":
+			case "annotations":
+				set(kept, k, withoutMeasures(fieldsOf(v)))
 			case "generation":
 				generation = v
 			default:
@@ -308,6 +316,18 @@ func (n *normalizer) text(o fakeapi.Object) string {
 		return err.Error() // unreachable: the object was decoded from JSON
 	}
 	return string(b)
+}
+
+// withoutMeasures returns annotations without the one that measures how long an object takes to follow
+// a change. Its writers do not always know when that was, and leave it out then.
+func withoutMeasures(annotations map[string]any) map[string]any {
+	const changed = "endpoints.kubernetes.io/last-change-trigger-time" // of Endpoints and EndpointSlices
+	if annotations[changed] == nil {
+		return annotations
+	}
+	annotations = maps.Clone(annotations)
+	delete(annotations, changed)
+	return annotations
 }
 
 // uidLength is the length of a UID.
@@ -360,6 +380,9 @@ func (n *normalizer) value(field string, v any, generation any) any {
 		}
 		if n.addresses[v] {
 			return "<ip>"
+		}
+		if blocks := pemBlocks(v); blocks != nil {
+			return n.kinds(blocks)
 		}
 		if n.names != nil {
 			return n.names.Replace(v)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
@@ -20,40 +21,48 @@ import (
 type outcome struct {
 	before    func(resource string) map[objectKey]fakeapi.Object // the objects from before the run
 	plan      Plan
+	course    course
 	fired     []bool // the decisions of the plan that were made
 	unmade    []Unmade
 	points    []seenPoint
 	requests  []*request
+	tells     []tell
 	changes   []change
 	pauses    []pause
 	watches   []string        // open at the end
 	begun     map[string]bool // watches of the last incarnation
 	workload  error
 	unsettled bool
+	patient   bool // it has gone on for Pace.Patience
 	exits     []string
 	panics    []string
 	end       time.Time
-	generated bool     // the workload is one of Changes
-	versions  []string // see trial
-	restarted int64    // the newest revision when the system was restarted; 0 if it was not
-	page      []byte   // the story
-	leaked    string   // goroutines that have not ended
+	generated bool           // the workload is one of Changes
+	versions  []string       // see trial
+	restarted int64          // the newest revision when the system was restarted; 0 if it was not
+	page      []byte         // the story
+	starts    int            // of the system
+	leaked    string         // goroutines that have not ended
+	remain    map[string]int // their numbers, by the functions that have started them
+
+	created map[string]*request // what has created objects, by UID; set by summarize
 
 	// What summarize finds. Objects with generated names are one class; see normalizer.
-	final     map[objectKey][]string // normalized objects at the end, by class
-	states    map[uint64]bool        // hashes of the normalized states
-	at        map[int64]uint64       // the state at each revision
-	totals    map[objectKey]totals   // by class
-	collects  bool                   // the garbage collector has deleted something
-	orphans   map[objectKey]string   // owners, which do not exist, of objects at the end, by class
-	garbage   int                    // how many objects were created whose owners did not exist
-	writes    map[objectKey]int      // changes, by class
-	attempts  map[objectKey]int      // writes that the system has tried, by class
-	invalid   map[objectKey]string   // verbs of requests that were refused with 422, by class
-	leftovers map[objectKey]string   // deleted objects for which others were created, by the class of those; see findLeftovers
-	doubles   map[objectKey]int      // numbers of equal objects; see findDoubles
-	failures  map[failure]int        // how often requests have failed at the end
-	news      map[string]int         // how many events clients have got at the end
+	final     map[objectKey][]ended // objects at the end, by class
+	states    map[uint64]bool       // hashes of the normalized states
+	at        map[int64]uint64      // the state at each revision
+	totals    map[objectKey]totals  // by class
+	collects  bool                  // the garbage collector has deleted something
+	orphans   map[objectKey]string  // owners, which do not exist, of objects at the end, by class
+	garbage   int                   // how many objects were created whose owners did not exist
+	writes    map[objectKey]int     // changes, by class
+	attempts  map[objectKey]int     // writes that the system has tried, by class
+	excused   map[objectKey]int     // those that do not count; see excusedConflicts
+	invalid   map[objectKey]string  // verbs of requests that were refused with 422, by class
+	leftovers map[objectKey]string  // deleted objects for which others were created, by the class of those; see findLeftovers
+	doubles   map[objectKey]int     // numbers of equal objects; see findDoubles
+	failures  map[failure]int       // how often requests have failed at the end
+	news      map[string]int        // how many events clients have got at the end
 }
 
 // totals are the creations and deletions of a class of objects, and how many there were
@@ -87,6 +96,7 @@ type life struct {
 	before    bool           // it existed before the run
 	shared    bool           // others than those controllers have changed it too
 	garbage   bool           // its owners did not exist when it was created
+	late      bool           // the system has created it for what was deleted already; see isLate
 	node      string         // to which a controller of the cluster has bound the Pod
 }
 
@@ -130,6 +140,8 @@ func (t *trial) harvest() (revision int64) {
 func (o *outcome) summarize(pace Pace) {
 	o.findAuthors()
 	n := newNormalizer(o.changes)
+	n.given = sync.OnceValue(o.givenPEM)
+	o.created = o.creators()
 	o.replay(n)
 	o.findOrphans(n)
 	o.findDoubles(n)
@@ -198,6 +210,9 @@ func (o *outcome) replay(n *normalizer) {
 				gone[uidOf(c.object)] = true // so is what it owns
 				break
 			}
+			if l.late = l.system && o.isLate(c, live, dead); l.late {
+				break
+			}
 			t.dependent, t.root = l.dependent, l.class
 			if root, ok := roots[object.String(controllerRef(c.object), "uid")]; ok {
 				t.root = root
@@ -212,7 +227,7 @@ func (o *outcome) replay(n *normalizer) {
 				gone[uidOf(l.last)] = true
 				dead = append(dead, l)
 			}
-			if !l.garbage {
+			if !l.garbage && !l.late {
 				t.deleted++
 				t.now--
 			}
@@ -232,22 +247,30 @@ func (o *outcome) replay(n *normalizer) {
 		o.at[c.revision] = state
 		o.totals[l.class] = t
 	}
+	for _, l := range live {
+		if t := o.totals[l.class]; l.late {
+			t.created++
+			o.totals[l.class] = t
+		}
+	}
 	atPause(math.MaxInt64)
 	o.final = n.final(live, gone)
 	o.findLeftovers(live, dead)
 }
 
 // final returns what counts of the objects of a state, by class. It removes garbage from live.
-func (n *normalizer) final(live map[objectKey]*life, gone map[string]bool) map[objectKey][]string {
+func (n *normalizer) final(live map[objectKey]*life, gone map[string]bool) map[objectKey][]ended {
 	collect(live, gone)
-	out := map[objectKey][]string{}
+	newest := newestRevisions(live)
+	out := map[objectKey][]ended{}
 	for _, l := range live {
 		if object := n.lasting(l); object != nil {
-			out[l.class] = append(out[l.class], n.text(object))
+			object, old := withoutRevision(object, newest)
+			out[l.class] = append(out[l.class], ended{n.text(object), old})
 		}
 	}
-	for _, texts := range out {
-		slices.Sort(texts)
+	for _, objects := range out {
+		slices.SortFunc(objects, func(a, b ended) int { return strings.Compare(a.text, b.text) })
 	}
 	return out
 }
@@ -320,7 +343,7 @@ func (o *outcome) findOrphans(n *normalizer) {
 // countRequests sets attempts, invalid, failures and news. The end is when the system should be
 // calm; a watch that ends within a second has failed.
 func (o *outcome) countRequests(n *normalizer, pace Pace) {
-	o.attempts, o.invalid, o.failures, o.news = map[objectKey]int{}, map[objectKey]string{}, map[failure]int{}, map[string]int{}
+	o.attempts, o.excused, o.invalid, o.failures, o.news = map[objectKey]int{}, map[objectKey]int{}, map[objectKey]string{}, map[failure]int{}, map[string]int{}
 	calm := o.end.Add(-pace.Quiet)
 	for _, q := range o.requests {
 		class := n.class(q.key())
@@ -336,6 +359,9 @@ func (o *outcome) countRequests(n *normalizer, pace Pace) {
 		if q.route.IsResource && q.began.After(calm) && (short || failed) {
 			o.failures[failure{q.route.Verb, q.path, q.client}]++
 		}
+	}
+	for key, excused := range o.excusedConflicts() {
+		o.excused[n.class(key)] += excused
 	}
 	for _, p := range o.points {
 		if p.Event != "" && p.time.After(calm) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/scrub"
 )
 
 // Pause lets the system work for d, which is of the clock of srv. A Workload calls it between its
@@ -50,7 +51,7 @@ type pause struct {
 	disturbed bool // a decision was in force, such as an event that is held
 	stopped   bool // the system does not run, so it may miss what it needs
 	// final has the objects that count at the pause, as outcome.final has those at the end.
-	final map[objectKey][]string
+	final map[objectKey][]ended
 }
 
 // wrongAtPause compares the states at the pauses of a run with those of the reference run. If one
@@ -69,7 +70,11 @@ func (s *search) wrongAtPause(o *outcome) (*Finding, *outcome, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if v := s.system.judgeUntil(cut, ref); len(v) > 0 {
+		v, err := s.violations(cut, ref)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(v) > 0 {
 			return &Finding{Violation: v[0], Plan: o.plan, Pause: n}, ref, nil
 		}
 	}
@@ -104,7 +109,7 @@ func (s *search) referenceUntil(n int) (*outcome, error) {
 	if ref, ok := s.cuts[n]; ok {
 		return ref, nil
 	}
-	ref, err := s.tryUntil(n, nil, false)
+	ref, err := s.follow(course{pause: n}, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +128,17 @@ func (s *System) judgeUntil(o, ref *outcome) []Violation {
 	return s.compare(o.final, ref.final)
 }
 
+// differences returns how a run differs from the reference run in what may be the same later: the
+// state, and objects that the garbage collector has to delete.
+func (s *System) differences(o, ref *outcome) []Violation {
+	j := &judgement{system: s, run: o, ref: ref, scrubber: scrub.ForReaders()}
+	j.states(EndState, o.final, ref.final)
+	j.orphans()
+	return j.violations
+}
+
 // compare returns the differences between two states.
-func (s *System) compare(got, want map[objectKey][]string) []Violation {
+func (s *System) compare(got, want map[objectKey][]ended) []Violation {
 	j := &judgement{system: s}
 	j.states(EndState, got, want)
 	return j.violations

@@ -23,6 +23,10 @@ type request struct {
 	decided bool // a decision concerned it
 	crash   bool // the system crashes when it is committed
 	lose    bool // its answer is lost
+
+	revision int64  // of the server when it came
+	told     int    // the number of elements of trial.tells then
+	made     string // UID of the object in the answer
 }
 
 // requestKey is the key of a request in its context.
@@ -51,6 +55,7 @@ func (t *trial) gate(i *incarnation, cluster string, next http.Handler) http.Han
 			}
 		}
 		t.mu.Lock()
+		q.revision, q.told = t.target.revision(), len(t.tells)
 		t.requests = append(t.requests, q)
 		n := len(t.requests)
 		t.mu.Unlock()
@@ -64,6 +69,7 @@ func (t *trial) gate(i *incarnation, cluster string, next http.Handler) http.Han
 		defer func() {
 			t.mu.Lock()
 			q.ended, q.code = time.Now(), answer.code
+			t.answeredLocked(q, answer.code)
 			t.mu.Unlock()
 		}()
 		next.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), requestKey{}, q)))

@@ -29,11 +29,12 @@ type search struct {
 	ref      *outcome
 	files    planFiles
 
-	mu     sync.Mutex        // guards cuts
-	cuts   map[int]*outcome  // runs without decisions that end with a pause; nil for one that does not settle
-	states map[uint64]bool   // states that runs have reached
-	lively map[Decision]bool // decisions that have led to new states
-	done   map[string]bool   // pairs, and random plans that were run
+	mu      sync.Mutex            // guards cuts and patient
+	cuts    map[int]*outcome      // runs without decisions that end with a pause; nil for one that does not settle
+	patient map[*outcome]*outcome // for each of them and ref a run that goes on for Pace.Patience
+	states  map[uint64]bool       // states that runs have reached
+	lively  map[Decision]bool     // decisions that have led to new states
+	done    map[string]bool       // pairs, and random plans that were run
 
 	earlier *earlier // what is not tried again
 	number  int      // of plans, with those of other shards
@@ -91,7 +92,10 @@ func (s *search) reference() (usable bool, err error) {
 	}
 	s.report.Points = countPoints(s.ref.points)
 	s.report.asked(s.ref, true)
-	violations := s.system.judge(s.ref, nil, s.pace)
+	violations, err := s.violations(s.ref, nil)
+	if err != nil {
+		return false, err
+	}
 	for _, v := range violations {
 		if err := s.found(&Finding{Violation: v}, nil); err != nil {
 			return false, err
@@ -104,8 +108,12 @@ func (s *search) reference() (usable bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	for _, v := range s.system.judge(again, s.ref, s.pace) {
-		return false, s.found(&Finding{Violation: v}, s.ref)
+	violations, err = s.violations(again, s.ref)
+	if err != nil {
+		return false, err
+	}
+	if len(violations) > 0 {
+		return false, s.found(&Finding{Violation: violations[0]}, s.ref)
 	}
 	if s.ref.generated {
 		return s.judgeCourses()
@@ -166,7 +174,11 @@ func (s *search) saved(files []*planFile) (failed bool, err error) {
 		if s.files.only != "" {
 			s.report.Unmade = o.unmade
 		}
-		if v := s.violations(o, f.Pause, ref); len(v) > 0 {
+		v, err := s.violations(o, ref)
+		if err != nil {
+			return false, err
+		}
+		if len(v) > 0 {
 			failed = true
 			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page, ref: ref}
 			if s.real != nil {
@@ -199,14 +211,15 @@ func (s *search) tryUntil(pause int, plan Plan, page bool) (*outcome, error) {
 func (s *search) follow(c course, plan Plan, page bool) (*outcome, error) {
 	var o *outcome
 	var err error
+	ref := s.measureOf(c, plan)
 	start := time.Now()
 	if s.bubbles {
-		start = bubbleEpoch.next(4 * s.pace.Limit)
+		start = bubbleEpoch.next(4*s.pace.Limit + maxPatience*max(0, s.pace.Patience))
 	}
 	var steps stepCounter
 	leaked := s.enclose(&steps, func() {
 		time.Sleep(time.Until(start))
-		t := &trial{system: s.system, pace: s.pace, plan: plan, course: c}
+		t := &trial{system: s.system, pace: s.pace, plan: plan, course: c, ref: ref}
 		if s.bubbles {
 			t.turns = newTurns(&steps)
 		}
@@ -225,10 +238,45 @@ func (s *search) follow(c course, plan Plan, page bool) (*outcome, error) {
 		return nil, fmt.Errorf("explore: the run did not end: %w", leaked)
 	}
 	if leaked != nil {
-		o.leaked = "goroutines remain after the context of Start has ended: " + leaked.Error()
+		o.leaked = leaked.Error()
+		var remain *remainError
+		if errors.As(leaked, &remain) {
+			o.remain = remain.places
+		}
 	}
-	o.summarize(s.pace)
 	return o, nil
+}
+
+// measureOf returns the run with which a run of a plan and a course is compared, nil if that is none.
+func (s *search) measureOf(c course, plan Plan) *outcome {
+	switch {
+	case plan == nil && c == course{pause: c.pause, patient: c.patient}:
+		return nil // it is a reference run itself
+	case c.pause == 0:
+		return s.ref
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cuts[c.pause]
+}
+
+// asLongAs returns the reference run for a run that was compared with ref: another one that has gone
+// on for Pace.Patience if the run has.
+func (s *search) asLongAs(o, ref *outcome) (*outcome, error) {
+	if !o.patient {
+		return ref, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if long, ok := s.patient[ref]; ok {
+		return long, nil
+	}
+	long, err := s.follow(course{pause: ref.course.pause, patient: true}, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	s.patient[ref] = long
+	return long, nil
 }
 
 // newTarget returns the server of a run.
@@ -505,7 +553,10 @@ func (s *search) examine(o *outcome, number int) error {
 			s.report.coverage(d.At.sort(), d.Do).did(digestOf(d))
 		}
 	}
-	violations := s.system.judge(o, s.ref, s.pace)
+	violations, err := s.violations(o, s.ref)
+	if err != nil {
+		return err
+	}
 	for _, v := range violations {
 		if s.known(o.plan, v) {
 			continue
@@ -594,11 +645,23 @@ func (s *search) confirm(f *Finding) error {
 }
 
 // violations returns what is wrong with a run whose workload ends with a pause, or at its own end.
-func (s *search) violations(o *outcome, pause int, ref *outcome) []Violation {
-	if pause > 0 {
-		return s.system.judgeUntil(o, ref)
+// ref is nil for a reference run.
+func (s *search) violations(o, ref *outcome) ([]Violation, error) {
+	if ref != nil {
+		var err error
+		if ref, err = s.asLongAs(o, ref); err != nil {
+			return nil, err
+		}
 	}
-	return s.system.judge(o, ref, s.pace)
+	if o.course.pause > 0 {
+		return s.system.judgeUntil(o, ref), nil
+	}
+	found := s.system.judge(o, ref, s.pace)
+	if ref == nil {
+		leaks, err := s.growingLeaks(o)
+		return append(found, leaks...), err
+	}
+	return found, nil
 }
 
 // fails runs a plan and reports whether it has the violation of a finding, whose detail
@@ -616,7 +679,11 @@ func (s *search) fails(plan Plan, f *Finding) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, v := range s.violations(o, f.Pause, f.ref) {
+	violations, err := s.violations(o, f.ref)
+	if err != nil {
+		return false, err
+	}
+	for _, v := range violations {
 		if v.same(f.Violation) {
 			f.Violation, f.page = v, o.page
 			return true, nil

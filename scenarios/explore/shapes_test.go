@@ -16,12 +16,13 @@ import (
 type shape struct {
 	watches   []watched
 	reconcile func(c *controller, key string) error
+	retry     time.Duration       // see controller
 	run       func(c *controller) // instead of the controller's run
 	users     users
 }
 
 func (s shape) start(ctx context.Context, srv *fakeapi.Server) error {
-	c := &controller{api: api{ctx: ctx, srv: srv, agent: "controller"}, watches: s.watches, reconcile: s.reconcile}
+	c := &controller{api: api{ctx: ctx, srv: srv, agent: "controller"}, watches: s.watches, reconcile: s.reconcile, retry: s.retry}
 	if s.run != nil {
 		s.run(c)
 		return nil

@@ -113,17 +113,22 @@ type Pace struct {
 	// Limit is how long a run may take after its workload. The default is one hour in a
 	// bubble, otherwise 30 seconds.
 	Limit time.Duration
+	// Patience is how long nothing must be written in a run that has ended in another state than
+	// the reference run, before the states count: a client that was refused often waits until it
+	// tries again. The default is 17 minutes in a bubble, a little more than the longest back-off of
+	// client-go's queues, otherwise none. A negative one is none.
+	Patience time.Duration
 }
 
 var (
-	bubblePace = Pace{Quiet: 2 * time.Minute, Hold: 10 * time.Second, Restart: time.Second, Limit: time.Hour}
+	bubblePace = Pace{Quiet: 2 * time.Minute, Hold: 10 * time.Second, Restart: time.Second, Limit: time.Hour, Patience: 17 * time.Minute}
 	realPace   = Pace{Quiet: time.Second, Hold: time.Second, Restart: 100 * time.Millisecond, Limit: 30 * time.Second}
 )
 
 // or returns the pace with the durations of other in place of those that are 0.
 func (p Pace) or(other Pace) Pace {
 	for _, d := range []struct{ value, other *time.Duration }{
-		{&p.Quiet, &other.Quiet}, {&p.Hold, &other.Hold}, {&p.Restart, &other.Restart}, {&p.Limit, &other.Limit},
+		{&p.Quiet, &other.Quiet}, {&p.Hold, &other.Hold}, {&p.Restart, &other.Restart}, {&p.Limit, &other.Limit}, {&p.Patience, &other.Patience},
 	} {
 		if *d.value == 0 {
 			*d.value = *d.other
@@ -139,8 +144,10 @@ const skew = 1009 * time.Nanosecond
 
 // skewed returns durations that differ from whole milliseconds, and among each other.
 func (p Pace) skewed() Pace {
-	for i, d := range []*time.Duration{&p.Quiet, &p.Hold, &p.Restart, &p.Limit} {
-		*d += time.Duration(i+2) * skew
+	for i, d := range []*time.Duration{&p.Quiet, &p.Hold, &p.Restart, &p.Limit, &p.Patience} {
+		if *d > 0 {
+			*d += time.Duration(i+2) * skew
+		}
 	}
 	return p
 }

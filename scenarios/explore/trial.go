@@ -21,7 +21,8 @@ type trial struct {
 	system *System
 	pace   Pace
 	plan   Plan
-	course course // its pause is 0 for a workload that ends by itself
+	course course   // its pause is 0 for a workload that ends by itself
+	ref    *outcome // the run with which this one is compared; nil for none
 	target target
 	base   int64 // revision of the target at the start
 
@@ -36,6 +37,7 @@ type trial struct {
 	versions  []string   // of the objects of Changes, beside the storage version
 	healed    bool       // no decision is made any more
 	requests  []*request // of the system
+	tells     []tell
 	points    []seenPoint
 	counts    map[Point]int // points seen, by their fields without Nth
 	fired     []bool        // decisions of the plan that were made
@@ -89,7 +91,7 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 	}
 	t.life = newSupervisor(ctx, t)
 	go t.life.run()
-	o := &outcome{before: on.before, plan: t.plan}
+	o := &outcome{before: on.before, plan: t.plan, course: t.course}
 	t.started()
 
 	working, finish := context.WithTimeout(ctx, t.pace.Limit)
@@ -115,8 +117,12 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 		t.life.restart()
 		o.unsettled = !t.calm(t.pace.Quiet, t.pace.Limit)
 	}
-	o.end = time.Now()
-	t.harvest()
+	t.read(o)
+	if !o.unsettled && t.course.patient || t.isOther(o) {
+		o.patient = true
+		t.calm(t.pace.Patience, maxPatience*t.pace.Patience)
+		t.read(o)
+	}
 	if page {
 		var b bytes.Buffer
 		if err := on.story(&b); err != nil {
@@ -124,9 +130,34 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 		}
 		o.page = b.Bytes()
 	}
-	t.mu.Lock()
-	o.requests, o.points, o.changes, o.fired, o.pauses = t.requests, t.points, t.changes, t.fired, t.pauses
+	cancel()
+	<-t.life.done
+	o.exits, o.panics, o.starts = t.life.exits, t.life.panics, t.life.starts
+	o.unmade = t.whyUnmade()
+	t.release()
+	return o, nil
+}
+
+// maxPatience is how many times Pace.Patience a run may go on that ends in another state than the
+// reference run.
+const maxPatience = 3
+
+// isOther reports whether a run that has settled is in another state than the one with which it is
+// compared, and may come to the same later.
+func (t *trial) isOther(o *outcome) bool {
+	return t.ref != nil && t.pace.Patience > 0 && !o.unsettled && len(t.system.differences(o, t.ref)) > 0
+}
+
+// read sets what is known of the run so far as its outcome.
+func (t *trial) read(o *outcome) {
+	o.end = time.Now()
+	t.harvest()
+	t.mu.Lock() // requests may still be served
+	defer t.mu.Unlock()
+	o.requests, o.points, o.changes = slices.Clone(t.requests), slices.Clone(t.points), slices.Clone(t.changes)
+	o.fired, o.pauses, o.tells = t.fired, slices.Clone(t.pauses), t.tells
 	o.generated, o.versions = t.generated, t.versions
+	o.watches = nil
 	o.begun = map[string]bool{}
 	for _, q := range o.requests {
 		if q.route.Verb != "watch" {
@@ -139,13 +170,7 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 			o.begun[q.client+" "+q.path] = true
 		}
 	}
-	t.mu.Unlock()
-	cancel()
-	<-t.life.done
-	o.exits, o.panics = t.life.exits, t.life.panics
-	o.unmade = t.whyUnmade()
-	t.release()
-	return o, nil
+	o.summarize(t.pace)
 }
 
 // whyUnmade returns the decisions that were not made, with the reasons.
@@ -319,6 +344,10 @@ func (t *trial) commit(p *faults.Point) {
 	q := requestOf(p.Request)
 	t.mu.Lock()
 	lose, crash := q.lose, q.crash
+	if q.route.Verb == "get" && p.Code < http.StatusBadRequest {
+		t.tellLocked(q, tell{key: objectKey{strings.Split(p.Resource, "/")[0], p.Namespace, p.Name, q.in}, version: p.ResourceVersion})
+	}
+	q.made = p.UID
 	if q.point >= 0 {
 		t.points[q.point].committed = t.target.revision()
 	}
@@ -433,17 +462,17 @@ func (t *trial) rewound() bool {
 	return t.stale != nil
 }
 
-// frontEnd starts the front end of the next incarnation. A view that stays behind
+// frontEnd starts the front end of an incarnation. A view that stays behind
 // continues after Pace.Hold.
-func (t *trial) frontEnd(gate wrapper) (*fakeapi.Server, error) {
-	if v := t.takeView(); v != nil {
+func (t *trial) frontEnd(i *incarnation, gate wrapper) (*fakeapi.Server, error) {
+	if v := t.takeView(i); v != nil {
 		return v.frontEnd(gate)
 	}
 	return t.target.frontEnd(gate)
 }
 
-// takeView returns the view of the next incarnation, nil for the present state.
-func (t *trial) takeView() view {
+// takeView returns the view of an incarnation that begins, nil for the present state.
+func (t *trial) takeView(i *incarnation) view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.stale
@@ -451,8 +480,10 @@ func (t *trial) takeView() view {
 		return nil
 	}
 	t.stale = nil
+	i.old.Store(true)
 	thaw := sync.OnceFunc(func() {
 		r.thaw()
+		i.old.Store(false)
 		t.inForce.Add(-1)
 	})
 	timer := time.AfterFunc(t.pace.Hold, thaw)
@@ -469,6 +500,7 @@ func (t *trial) probes() []faults.Fault {
 		{Matches: fromSystem, Do: t.observe},
 		{Matches: fromSystem, At: faults.AfterCommit, Do: t.commit},
 		{Matches: fromSystem, At: faults.BeforeDelivery, Do: t.observe},
+		{Matches: fromSystem, At: faults.AfterDelivery, Do: t.delivered},
 	}
 }
 

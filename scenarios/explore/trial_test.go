@@ -68,7 +68,7 @@ func TestStableName(t *testing.T) {
 func TestJudgeHidesSecrets(t *testing.T) {
 	key := objectKey{resource: "secrets", namespace: "default", name: "a"}
 	ends := func(token string) *outcome {
-		return &outcome{final: map[objectKey][]string{key: {`{"kind":"Secret","apiVersion":"v1","data":{"token":"` + token + `"}}`}}}
+		return &outcome{final: map[objectKey][]ended{key: {{text: `{"kind":"Secret","apiVersion":"v1","data":{"token":"` + token + `"}}`}}}}
 	}
 	found := (&System{}).judge(ends("b25l"), ends("dHdv"), bubblePace)
 	assert.Equal(t, []Violation{{EndState, key.String(), `data.token is "scrubbed-1", in the reference run "scrubbed-2"`}}, found)
@@ -77,7 +77,7 @@ func TestJudgeHidesSecrets(t *testing.T) {
 func TestSkewed(t *testing.T) {
 	p := bubblePace.skewed()
 	seen := map[time.Duration]bool{0: true, skew: true}
-	for _, d := range []time.Duration{p.Quiet, p.Hold, p.Restart, p.Limit} {
+	for _, d := range []time.Duration{p.Quiet, p.Hold, p.Restart, p.Limit, p.Patience} {
 		rest := d % time.Millisecond
 		assert.False(t, seen[rest], "the rest of %v is that of another timer", d)
 		seen[rest] = true
