@@ -179,34 +179,11 @@ var schedule = []explore.Exception{
 	{Oracle: explore.EndState, Resource: "cronjobs.batch", Field: "status", Reason: "a CronJob that is suspended when the controller starts has missed its times"},
 	{Oracle: explore.EndState, Resource: "jobs.batch", Reason: "the same"},
 	{Oracle: explore.EndState, Resource: "pods", Reason: "the same"},
-	{Oracle: explore.WriteBudget, Resource: "cronjobs.batch", Reason: "a status that conflicts is written again until the view is new, more and more slowly"},
-}
-
-// measured is what the controller computes once for a change, and not again if its write fails.
-var measured = []explore.Exception{
-	{
-		Oracle: explore.EndState, Resource: "endpointslices.discovery.k8s.io", Field: "metadata.annotations",
-		Reason: "last-change-trigger-time is not known in all cases, and only measures: kubernetes/kubernetes#81360",
-	},
-	{Oracle: explore.EndState, Resource: "endpoints", Field: "metadata.annotations", Reason: "the same"},
-	{Oracle: explore.Churn, Resource: "endpoints", Reason: "a controller whose view has a Service that was deleted creates its Endpoints again, and deletes them"},
 }
 
 // templates have a revision if the controller has seen them.
 var templates = []explore.Exception{
-	{Oracle: explore.EndState, Resource: "controllerrevisions.apps", Reason: "a controller that is stopped does not see all templates"},
-	{Oracle: explore.EndState, Resource: "statefulsets.apps", Field: "status.currentRevision", Reason: "the same"},
-	{Oracle: explore.EndState, Resource: "statefulsets.apps", Field: "status.updateRevision", Reason: "the same"},
-	{Oracle: explore.WriteBudget, Resource: "persistentvolumeclaims", Reason: "a claim that conflicts is written again until the view is new, more and more slowly"},
 	{Oracle: explore.Valid, Resource: "statefulsets.apps", Reason: "currentReplicas is counted below 0: kubernetes/kubernetes#75498"},
-}
-
-// revisions count the templates that the controller has seen: one that is stopped meanwhile does
-// not see the first one.
-var revisions = []explore.Exception{
-	{Oracle: explore.EndState, Resource: "deployments.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision", Reason: "it counts templates"},
-	{Oracle: explore.EndState, Resource: "replicasets.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision", Reason: "it counts templates"},
-	{Oracle: explore.EndState, Resource: "replicasets.apps", Field: "metadata.annotations.deployment.kubernetes.io/revision-history", Reason: "it counts templates"},
 }
 
 // Each controller runs beside the others of the cluster.
@@ -219,10 +196,10 @@ func TestControllers(t *testing.T) {
 		{controller: "clusterrole-aggregation-controller", workload: "roles.yaml"},
 		{controller: "cronjob-controller", workload: "schedule.yaml", ignore: schedule},
 		{controller: "daemonset-controller", workload: "daemonset.yaml", actions: generated},
-		{controller: "deployment-controller", workload: "deployment.yaml", ignore: revisions},
-		{controller: "deployment-controller", workload: "rollback.yaml", ignore: revisions},
-		{controller: "endpoints-controller", workload: "endpoints.yaml", ignore: measured},
-		{controller: "endpointslice-controller", workload: "service.yaml", actions: generated, ignore: measured},
+		{controller: "deployment-controller", workload: "deployment.yaml"},
+		{controller: "deployment-controller", workload: "rollback.yaml"},
+		{controller: "endpoints-controller", workload: "endpoints.yaml"},
+		{controller: "endpointslice-controller", workload: "service.yaml", actions: generated},
 		{controller: "endpointslice-mirroring-controller", workload: "mirror.yaml", actions: generated},
 		{controller: "job-controller", workload: "job.yaml", actions: generated},
 		{controller: "persistentvolumeclaim-protection-controller", workload: "claim-in-use.yaml"},
@@ -254,9 +231,7 @@ func TestBugs(t *testing.T) {
 		{controller: "disruption-controller", workload: "disruption-by-hand.yaml", action: explore.Hold},
 		{controller: "disruption-controller", workload: "disruption.yaml", action: explore.Hold, others: []string{"*"}},
 		{controller: "endpoints-controller", workload: "endpoints-by-hand.yaml", action: explore.Delay},
-		{controller: "resourceclaim-controller", workload: "reservation-by-hand.yaml", action: explore.Delay, ignore: []explore.Exception{
-			{Oracle: explore.WriteBudget, Resource: "resourceclaims.resource.k8s.io", Reason: "a claim that conflicts is written again until the view is new, more and more slowly"},
-		}},
+		{controller: "resourceclaim-controller", workload: "reservation-by-hand.yaml", action: explore.Delay},
 		{controller: "taint-eviction-controller", workload: "eviction-by-hand.yaml", action: explore.Expire},
 	} {
 		t.Run(row.workload, func(t *testing.T) {
