@@ -159,12 +159,9 @@ func system(t *testing.T, workload string) explore.System {
 		Ignore: []explore.Exception{
 			{Oracle: explore.EndState, Resource: "rayclusters.ray.io", Field: "status.stateTransitionTimes.suspended", Reason: "it is the time of a suspension, which an operator that is late does not see"},
 			{Oracle: explore.EndState, Resource: "rayclusters.ray.io", Field: "status.observedGeneration", Reason: "the operator writes no status for it alone: utils/consistency.go"},
-			{Oracle: explore.Churn, Resource: "pods", Name: "train-*", Reason: "the name has the random part of that of the cluster"},
-			{Oracle: explore.Churn, Resource: "services", Name: "train-*", Reason: "the name has the random part of that of the cluster"},
-			{Oracle: explore.Churn, Resource: "rayclusters.ray.io", Name: "train-*", Reason: "an operator that is late starts what is suspended then"},
+			{Oracle: explore.Churn, Name: "train-*", Reason: "an operator that is late starts what is suspended then"},
 			{Oracle: explore.Churn, Resource: "jobs.batch", Reason: "an operator that is late starts what is suspended then"},
-			{Oracle: explore.Churn, Resource: "pods", Name: "east-*", Reason: "an operator with an old view creates a Pod for a cluster that was deleted, and the Pod is deleted too"},
-			{Oracle: explore.WriteBudget, Resource: "rayjobs.ray.io", Reason: "the operator repeats a write with the same conflict until its view is new"},
+			{Oracle: explore.Churn, Resource: "pods", Name: "east-*-worker-*", Reason: "a bug: an operator that starts with an old view creates a worker too many, and deletes one: kuberay#715"},
 			{Oracle: explore.EndState, Name: "train*", Reason: "an operator that is late sees the suspension before the job has ended"},
 		},
 		// Lose is left out: Pods have generated names.
@@ -172,8 +169,7 @@ func system(t *testing.T, workload string) explore.System {
 			explore.Crash, explore.CrashAfter, explore.Stop, explore.Hold, explore.Delay, explore.Conflict, explore.Expire,
 			explore.Compact, explore.Rewind,
 		},
-		Pace: explore.Pace{Quiet: 18 * time.Minute}, // a cluster is reconciled every five minutes, or 1,000 s after many conflicts
-		Dir:  t.TempDir(),
+		Dir: t.TempDir(),
 	}
 }
 
