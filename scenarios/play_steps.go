@@ -29,6 +29,9 @@ func (p *play) runStep(st *Step) (*StepResult, error) {
 	if err := p.waitUntilOffset(st.At); err != nil {
 		return nil, err
 	}
+	if st.In != "" {
+		return p.runThere(st)
+	}
 	if st.isRequest() {
 		return p.runRequest(st)
 	}
@@ -53,6 +56,21 @@ func (p *play) runStep(st *Step) (*StepResult, error) {
 		result.Diffs = p.matcher.compare(st.Want, result.Got)
 	}
 	return result, nil
+}
+
+// runThere runs a step in its cluster.
+func (p *play) runThere(st *Step) (*StepResult, error) {
+	there, err := p.in(st.In)
+	if err != nil {
+		return nil, err
+	}
+	own := *st
+	own.In, own.At = "", 0
+	result, err := there.runStep(&own)
+	if result != nil {
+		result.Step = st
+	}
+	return result, err
 }
 
 // normalize reduces an answer to what is compared and puts predefined variables

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +78,8 @@ type Player struct {
 	// Token is the bearer token of steps without a user. The default is
 	// DefaultToken.
 	Token string
+	// Clusters are the servers for the steps that name a cluster with In.
+	Clusters map[string]Endpoint
 	// Timeout is how long a step waits for events, for the status of until, or for
 	// the answer of expect. The default is 2s.
 	Timeout time.Duration
@@ -92,6 +96,12 @@ type Player struct {
 	// expressions at the whole server, from its start to its end. A Player with a Coverage must not
 	// play scenarios concurrently.
 	Coverage *Coverage
+}
+
+// An Endpoint is a server of one of several clusters. Its fields mean what those of a Player do.
+type Endpoint struct {
+	URL       string
+	Transport http.RoundTripper
 }
 
 // DefaultToken is the bearer token of steps without a user.
@@ -254,6 +264,7 @@ type play struct {
 	fixtures   []*fixture
 	discovered map[string]map[string]discovery.Kind // by the path of a group version and kind
 	audited    int                                  // the requests that have an audit ID of the play
+	clusters   map[string]*play                     // those of steps with In
 	last       *Step                                // the request that was sent last
 }
 
@@ -269,7 +280,38 @@ func (p *Player) newPlay(ctx context.Context, s *Scenario, m *matcher) *play {
 		streams: map[string]*stream{},
 
 		discovered: map[string]map[string]discovery.Kind{},
+		clusters:   map[string]*play{},
 	}
+}
+
+// in returns the play whose steps concern another cluster. It has the variables and the watches of p, and
+// the scenario's namespace exists there too.
+func (p *play) in(cluster string) (*play, error) {
+	if there := p.clusters[cluster]; there != nil {
+		return there, nil
+	}
+	server, ok := p.Clusters[cluster]
+	if !ok {
+		return nil, fmt.Errorf("in: %q is not the name of a cluster that is played: %s", cluster, strings.Join(slices.Sorted(maps.Keys(p.Clusters)), ", "))
+	}
+	player := *p.Player
+	player.URL, player.Transport = server.URL, server.Transport
+	there := player.newPlay(p.ctx, p.scenario, p.matcher)
+	there.vars, there.unexpand, there.streams, there.webhooks, there.history = p.vars, p.unexpand, p.streams, p.webhooks, nil
+	got, err := there.send(&Step{Do: "POST /api/v1/namespaces", Body: namespaceNamed(p.vars["ns"])})
+	if err != nil {
+		return nil, err
+	}
+	if got.Status != http.StatusCreated && got.Status != http.StatusConflict {
+		return nil, fmt.Errorf("creating a namespace in %s: %d %s", cluster, got.Status, short(got.Body))
+	}
+	p.clusters[cluster] = there
+	return there, nil
+}
+
+// namespaceNamed returns a Namespace.
+func namespaceNamed(name string) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
 }
 
 // start creates the namespace, sets the predefined variables, and starts the
@@ -321,9 +363,7 @@ func (p *play) createNamespace() error {
 		run := hashName(fmt.Sprintf("%s %d", p.scenario, n))
 		p.vars["run"], p.vars["ns"] = run, "s-"+run
 		p.unexpand = p.vars.unexpander()
-		got, err := p.send(&Step{Do: "POST /api/v1/namespaces", Body: map[string]any{
-			"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "s-" + run},
-		}})
+		got, err := p.send(&Step{Do: "POST /api/v1/namespaces", Body: namespaceNamed("s-" + run)})
 		switch {
 		case err != nil:
 			return err

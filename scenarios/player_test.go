@@ -194,3 +194,31 @@ func TestExpectWaits(t *testing.T) {
 		assert.Empty(t, r.Steps[1].Diffs)
 	})
 }
+
+// A step may be in another cluster.
+func TestPlayInClusters(t *testing.T) {
+	east, west := fakeapi.Start(t), fakeapi.Start(t)
+	play := func(steps string) *Result {
+		f, err := Parse("w.yaml", []byte("name: a\nsteps:\n"+steps))
+		require.NoError(t, err)
+		p := &Player{URL: east.URL, Clusters: map[string]Endpoint{"east": {URL: east.URL}, "west": {URL: west.URL}}}
+		return p.Play(t.Context(), f.Scenarios[0])
+	}
+	r := play(`
+- {in: west, create: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: a}}, capture: {uid: metadata.uid}}
+- {in: west, create: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: "${ns}", name: a}}}
+- {in: west, watch: "/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Da", as: w}
+- {in: west, store: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: b}}}
+- {events: w, count: 1}
+- {do: "GET /api/v1/namespaces/default/configmaps?fieldSelector=metadata.uid%3D${uid}", only: [kind], want: {status: 400, body: {kind: Status}}}
+- {in: east, do: GET /api/v1/namespaces/default/configmaps/a, only: [kind], want: {status: 404, body: {kind: Status}}}
+- {do: GET /api/v1/namespaces/default/configmaps/b, only: [kind], want: {status: 404, body: {kind: Status}}}
+`)
+	assert.False(t, r.Failed(), "%s", r)
+	assert.Equal(t, "west", r.Steps[0].Step.In)
+	_, err := west.Get("configmaps", "default", "b")
+	assert.NoError(t, err)
+
+	r = play("- {in: north, do: GET /api}\n")
+	assert.ErrorContains(t, r.Err, `in: "north" is not the name of a cluster that is played: east, west`)
+}

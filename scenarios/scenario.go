@@ -79,6 +79,8 @@ type Step struct {
 	As     string   `json:"as,omitempty"`
 	Groups []string `json:"groups,omitempty"` // of the user
 
+	In string `json:"in,omitempty"` // the cluster, if there are several; the default is that of the Player
+
 	Given    Objects           `json:"given,omitempty"` // stored before the request
 	Warnings []string          `json:"warnings,omitempty"`
 	Audit    map[string]string `json:"audit,omitempty"` // annotations

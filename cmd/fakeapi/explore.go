@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/internal/outputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/scenarios"
@@ -24,6 +25,7 @@ import (
 
 // An exploreCommand holds the flags of explore.
 type exploreCommand struct {
+	clusters    []string
 	workload    string
 	crds        []string
 	objects     []string
@@ -76,6 +78,7 @@ func (c *exploreCommand) flags() []flagGroup {
 			fs.StringVar(&c.workload, "workload", "", "play the scenarios in `FILE` while the program runs")
 			fs.StringArrayVar(&c.crds, "crds", nil, "create the CustomResourceDefinitions in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
 			fs.StringArrayVar(&c.objects, "objects", nil, "create the objects in `FILE`, which may be a directory, a pattern or -, the standard input; repeatable")
+			fs.StringSliceVar(&c.clusters, "clusters", nil, "run the clusters `NAME`,..., as serve does: the kubeconfig has a context for each, and a step of the workload names one with in")
 			fs.Func("controllers", "run the controllers of the `LIST`, as serve does", selectControllers(&c.controllers))
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`, such as 1.35, v1.35.0 or latest; \"fakeapi version\" lists them")
 		}},
@@ -113,6 +116,9 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 	if c.real != "" && c.plan == "" {
 		return &usageError{errors.New("--real needs --plan")}
 	}
+	if c.real != "" && c.clusters != nil {
+		return &usageError{errors.New("--real and --clusters exclude each other: a real API server plays plans of one cluster")}
+	}
 	program, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
@@ -130,6 +136,9 @@ func (c *exploreCommand) run(ctx context.Context, command []string) error {
 		return err
 	}
 	options = append(options, fakeapi.WithCRDs(c.inputs, crds...), fakeapi.WithObjectFiles(c.inputs, objects...))
+	for _, name := range c.clusters {
+		options = append(options, clusters.With(name))
+	}
 	dir, err := os.MkdirTemp("", "fakeapi-explore-")
 	if err != nil {
 		return err
@@ -173,7 +182,7 @@ func searchError(err error, program string) error {
 
 // startProgram runs a program until it ends or ctx does, which kills it. In its arguments
 // {kubeconfig} is a kubeconfig file for srv in dir, and {url} the URL of srv. The variable
-// KUBECONFIG names the file too.
+// KUBECONFIG names the file too. Of several clusters the file has a context each.
 func startProgram(ctx context.Context, srv *fakeapi.Server, dir, program string, args []string) error {
 	file, err := os.CreateTemp(dir, "*.kubeconfig")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/scenarios/explore"
@@ -28,6 +29,9 @@ func TestExploredProgram(t *testing.T) {
 		t.Skip("TestExplore runs it")
 	}
 	url := os.Args[len(os.Args)-1]
+	if name, ok := strings.CutPrefix(url, "context:"); ok {
+		url = serverOf(t, name)
+	}
 	for range 2 { // a connection that is lost has nothing to do with the bug
 		body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"run-"}}`)
 		resp, err := http.Post(url+"/api/v1/namespaces/default/configmaps", "application/json", body)
@@ -90,16 +94,55 @@ func TestExplore(t *testing.T) {
 	assert.Contains(t, errs.String(), "fakeapi explore --plan "+saved[0]+" --workload FILE -- PROGRAM")
 }
 
+// serverOf returns the URL of the server of a cluster in the file that KUBECONFIG names.
+func serverOf(t *testing.T, name string) string {
+	text, err := os.ReadFile(os.Getenv("KUBECONFIG"))
+	require.NoError(t, err)
+	var config struct {
+		Clusters []struct {
+			Name    string
+			Cluster struct{ Server string }
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &config))
+	for _, c := range config.Clusters {
+		if c.Name == name {
+			return c.Cluster.Server
+		}
+	}
+	t.Fatalf("no cluster %s in %s", name, text)
+	return ""
+}
+
+// The program writes to the second cluster, and so does the workload.
+func TestExploreClusters(t *testing.T) {
+	t.Setenv("FAKEAPI_EXPLORED", "yes")
+	dir := t.TempDir()
+	workload := filepath.Join(dir, "workload.yaml")
+	steps := "name: two clusters\nsteps:\n- {in: west, apply: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: a}}}\n- pause: 1ms\n" +
+		"- {in: west, delete: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: default, name: a}}}\n"
+	require.NoError(t, os.WriteFile(workload, []byte(steps), 0o666))
+	var out, errs bytes.Buffer
+	code := run(context.Background(), []string{
+		"explore", "--workload", workload, "--clusters", "east,west", "--dir", filepath.Join(dir, "plans"), "--quiet=200ms", "--hold=200ms", "--plans=4", "--parallel=1",
+		"--", os.Args[0], "-test.run=^TestExploredProgram$", "context:west",
+	}, nil, &out, &errs)
+	assert.Equal(t, 1, code, "%s%s", &out, &errs)
+	assert.Contains(t, errs.String(), "findings: 1")
+	assert.Contains(t, out.String(), "configmaps default/run-* in west: 2 exist in the end, 1 in the reference run")
+}
+
 func TestExploreUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"explore --workload w.yaml":                               "no program",
-		"explore -- true":                                         "--workload is missing",
-		"explore --workload w.yaml -- /no/such/program":           "/no/such/program: no such file",
-		"explore --workload w.yaml -- " + os.Args[0]:              "w.yaml: no such file",
-		"explore --workload testdata/tokens.csv -- " + os.Args[0]: "fakeapi explore: --workload: testdata/tokens.csv: ",
-		"explore --workload w.yaml --shard 9/8 -- " + os.Args[0]:  "--shard: shard 9/8: a shard is written as 2/8, from 1/8 to 8/8",
-		"explore --workload w.yaml --resume -- " + os.Args[0]:     "--resume and --new-only need --dir",
-		"explore --workload w.yaml --real k -- " + os.Args[0]:     "--real needs --plan",
+		"explore --workload w.yaml":                                                   "no program",
+		"explore -- true":                                                             "--workload is missing",
+		"explore --workload w.yaml -- /no/such/program":                               "/no/such/program: no such file",
+		"explore --workload w.yaml -- " + os.Args[0]:                                  "w.yaml: no such file",
+		"explore --workload testdata/tokens.csv -- " + os.Args[0]:                     "fakeapi explore: --workload: testdata/tokens.csv: ",
+		"explore --workload w.yaml --shard 9/8 -- " + os.Args[0]:                      "--shard: shard 9/8: a shard is written as 2/8, from 1/8 to 8/8",
+		"explore --workload w.yaml --resume -- " + os.Args[0]:                         "--resume and --new-only need --dir",
+		"explore --workload w.yaml --real k -- " + os.Args[0]:                         "--real needs --plan",
+		"explore --workload w.yaml --real k --plan p --clusters a,b -- " + os.Args[0]: "--real and --clusters exclude each other",
 		"explore merge":                                          "no directories",
 		"explore merge -o yaml testdata":                         `--output: "yaml" is not one of text, json, junit, html`,
 		"explore merge testdata":                                 "testdata: no search has left anything in it",

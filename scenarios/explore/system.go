@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/clusters"
 	"github.com/kubefake/kubefake/scenarios"
 )
 
@@ -160,7 +161,8 @@ func (p Pace) shortWatch() time.Duration { return p.Quiet / 60 }
 type Workload func(ctx context.Context, srv *fakeapi.Server) error
 
 // Scenario returns a workload that plays the scenarios of a file, one after the other. Its
-// pauses give the system time. A scenario whose answers differ fails the run. If the reference
+// pauses give the system time. The steps of a scenario concern the first cluster, if there are several,
+// unless they name another one with in. A scenario whose answers differ fails the run. If the reference
 // run fails at a step that does not only read, the scenario is wrong, which ends the search. A
 // scenario that has only a history is reenacted, on the running clock.
 func Scenario(file string) Workload {
@@ -191,7 +193,11 @@ func playScenario(ctx context.Context, srv *fakeapi.Server, f *scenarios.File, s
 		}
 		return r.Run(ctx)
 	}
-	p := &scenarios.Player{URL: srv.URL, Transport: undecompressed(srv), Timeout: stepTimeout, Paused: paused}
+	p := &scenarios.Player{URL: srv.URL, Transport: undecompressed(srv), Timeout: stepTimeout, Paused: paused, Clusters: map[string]scenarios.Endpoint{}}
+	for _, name := range clusters.Names(srv) {
+		other := clusters.Get(srv, name)
+		p.Clusters[name] = scenarios.Endpoint{URL: other.URL, Transport: undecompressed(other)}
+	}
 	r := p.Play(ctx, s)
 	if errors.Is(r.Err, errPaused) {
 		return errPaused
