@@ -63,7 +63,7 @@ func (op *operation) replaceObject(t *resource.Type, newest *storage.Object, obj
 // stored. If nothing changes it stores nothing and returns newest. It fails with
 // ErrConflict if newest is not what is stored any more.
 func (op *operation) replace(t *resource.Type, newest, draft *storage.Object, dryRun bool) (*storage.Object, error) {
-	if draft.Same(newest) && !draft.Completed && !newest.Completed {
+	if draft.StoredAs(newest) {
 		return newest, nil
 	}
 	if dryRun {

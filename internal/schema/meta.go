@@ -70,8 +70,8 @@ func (s *Schema) Coerce(obj map[string]any, o CoerceOptions) (unknown []string, 
 
 // ReadBack makes of a written custom resource what is read of it from storage, and reports
 // whether that changes it. Server-side apply and policies write nulls that are not allowed, and a
-// write may have reset fields that have a default. Only values that contain such nulls are changed
-// in place. keepUnknown is that of CoerceOptions.
+// write may have reset fields that have a default. A map or a list in the object, which other objects may
+// share, is not changed: a copy takes its place. keepUnknown is that of CoerceOptions.
 func (s *Schema) ReadBack(obj map[string]any, keepUnknown bool) bool {
 	dropped := !keepUnknown && s.dropNulls(obj)
 	return s.SetDefaults(obj) || dropped

@@ -1,8 +1,11 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // prune removes unknown fields from an object unless the schema preserves them, and returns
@@ -106,31 +109,56 @@ func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-// dropNulls removes the null fields of an object that are not nullable and have no default, and
-// reports whether there are any. SetDefaults replaces those with a default.
-func (s *Schema) dropNulls(v any) (dropped bool) {
+// withoutNulls returns a value without the null fields of objects that are not nullable and have no
+// default: v, or a copy if there are any. SetDefaults replaces those with a default.
+func (s *Schema) withoutNulls(v any) any {
 	if s == nil {
-		return false
+		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		out := v
 		for name, member := range v {
 			known := s.member(name)
-			if member == nil && known != nil && !known.Nullable && !known.HasDefault {
-				delete(v, name)
-				dropped = true
-			} else if known.dropNulls(member) {
-				dropped = true
+			drop := member == nil && known != nil && !known.Nullable && !known.HasDefault
+			without := known.withoutNulls(member)
+			if !drop && object.Identical(without, member) {
+				continue
+			}
+			if object.Same(out, v) {
+				out = maps.Clone(v)
+			}
+			if out[name] = without; drop {
+				delete(out, name)
 			}
 		}
+		return out
 	case []any:
-		for _, elem := range v {
-			if s.Items.dropNulls(elem) {
-				dropped = true
+		out := v
+		for i, elem := range v {
+			without := s.Items.withoutNulls(elem)
+			if object.Identical(without, elem) {
+				continue
 			}
+			if object.Identical(out, v) {
+				out = slices.Clone(v)
+			}
+			out[i] = without
 		}
+		return out
 	}
-	return dropped
+	return v
+}
+
+// dropNulls makes an object what withoutNulls returns for it, and reports whether that changes it.
+func (s *Schema) dropNulls(obj map[string]any) bool {
+	without := s.withoutNulls(obj).(map[string]any)
+	if object.Same(without, obj) {
+		return false
+	}
+	clear(obj)
+	maps.Copy(obj, without)
+	return true
 }
 
 // member returns the schema of a field of an object or of the values of a map, nil if

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/kubefake/kubefake/internal/object"
@@ -203,7 +204,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	case from == nil:
 		return nil, &ConversionError{Err: fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
-	obj, err := from.Codec.DecodeStored(&o.encoded, int64(o.Revision), nil, nil)
+	obj, err := from.Codec.DecodeStored(o.storedForm(), int64(o.Revision), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -223,9 +224,18 @@ func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old 
 		if old == nil || !old.IsOf(t) {
 			live = nil
 		}
-		completed := t.ReadBack != nil && t.ReadBack(obj)
+		if t.ReadBack == nil {
+			return encode(t, obj, live, old), nil
+		}
+		var bare map[string]any // obj as kube-apiserver stores it, unless no definition changes what is read of that
+		if t.Codec.Wire() == nil {
+			bare = maps.Clone(obj)
+		}
+		completed := t.ReadBack(obj)
 		out := encode(t, obj, live, old)
-		out.Completed = completed
+		if out.Completed = completed; completed && bare != nil {
+			out.asStored = &New(t, bare, nil).encoded
+		}
 		return out, nil
 	}
 	converted, err := convert(ctx, to, []map[string]any{object.Copy(obj)})
@@ -246,6 +256,8 @@ func DraftConverted(to *resource.Type, obj map[string]any, old *Object) *Object 
 	bare := New(to, obj, nil)
 	to.Default(obj)
 	out := New(to, obj, old)
-	out.Completed = !out.Same(bare)
+	if out.Completed = !out.Same(bare); out.Completed && to.Codec.Wire() == nil {
+		out.asStored = &bare.encoded
+	}
 	return out
 }

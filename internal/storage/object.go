@@ -31,6 +31,10 @@ type Object struct {
 	// changes it.
 	Completed bool
 
+	// asStored is what kube-apiserver stores of a completed custom resource: another definition may add
+	// other defaults to it. It is nil if that is the encoded object.
+	asStored *wire.Encoded
+
 	sharesLabels bool           // another object has the labels too, and counts them
 	typ          *resource.Type // the type that encoded the object; nil in a Bookmark
 	encoded      wire.Encoded
@@ -50,7 +54,7 @@ func (o *Object) copy() *Object {
 	return &Object{
 		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Labels: o.Labels, Fields: o.Fields,
 		Revision: o.Revision, Terminating: o.Terminating, Completed: o.Completed,
-		sharesLabels: o.sharesLabels, typ: o.typ, encoded: o.encoded,
+		asStored: o.asStored, sharesLabels: o.sharesLabels, typ: o.typ, encoded: o.encoded,
 	}
 }
 
@@ -173,7 +177,11 @@ const (
 // Size implements mvcc.Sizer. It counts the encodings of all versions of the type,
 // because the object caches those that are read.
 func (o *Object) Size() int64 {
-	return int64(objectBytes + o.textBytes() + o.labelBytes() + o.encodings()*o.encoded.Size())
+	size := objectBytes + o.textBytes() + o.labelBytes() + o.encodings()*o.encoded.Size()
+	if o.asStored != nil {
+		size += o.asStored.Size()
+	}
+	return int64(size)
 }
 
 // SharedWith implements mvcc.Sharer.
@@ -213,6 +221,23 @@ var _ mvcc.Sharer[*Object] = (*Object)(nil)
 
 // Same reports whether two objects differ in nothing but their resourceVersions.
 func (o *Object) Same(other *Object) bool { return o.encoded.Equal(&other.encoded) }
+
+// StoredAs reports whether kube-apiserver stores the same of two objects of one type. It reports false
+// where that is not known.
+func (o *Object) StoredAs(other *Object) bool {
+	if o.Completed && o.asStored == nil || other.Completed && other.asStored == nil {
+		return false
+	}
+	return o.storedForm().Equal(other.storedForm())
+}
+
+// storedForm returns what kube-apiserver stores of an object that is stored in its version.
+func (o *Object) storedForm() *wire.Encoded {
+	if o.asStored != nil {
+		return o.asStored
+	}
+	return &o.encoded
+}
 
 // SameMembers reports whether two objects have the same members after their metadata. It may miss
 // that for short ones.

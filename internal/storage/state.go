@@ -41,6 +41,7 @@ type StateItem struct {
 	Writes    int64           `json:"writes"` // since the object was created, with that
 	Completed bool            `json:"completed,omitempty"`
 	Object    json.RawMessage `json:"object"`
+	Stored    json.RawMessage `json:"stored,omitempty"`  // what kube-apiserver stores of a completed custom resource
 	Untyped   []string        `json:"untyped,omitempty"` // see [wire.Encoded.UntypedTexts]
 }
 
@@ -68,6 +69,9 @@ func (s *Snapshot) Write(w io.Writer, header StateHeader) error {
 		line := StateItem{
 			Group: o.typ.Group, Version: o.typ.Version, Resource: o.typ.Name,
 			Created: item.Created, Writes: item.Version, Completed: o.Completed, Object: o.JSON(), Untyped: o.encoded.UntypedTexts(),
+		}
+		if o.asStored != nil {
+			line.Stored = o.asStored.Append(nil, int64(o.Revision))
 		}
 		if err := encoder.Encode(line); err != nil {
 			return err
@@ -110,6 +114,13 @@ func (i *StateItem) Item(t *resource.Type) (*mvcc.Item[*Object], error) {
 	}
 	o := New(t, obj, nil).At(mvcc.Revision(rev))
 	o.Completed = i.Completed
+	if len(i.Stored) > 0 {
+		bare, _, err := t.Codec.Decode(i.Stored, false)
+		if err != nil {
+			return nil, err
+		}
+		o.asStored = &New(t, bare, nil).encoded
+	}
 	return &mvcc.Item[*Object]{
 		Key: t.Key(o.Namespace, o.Name), Value: o,
 		Created: i.Created, Modified: o.Revision, Version: i.Writes,

@@ -1,6 +1,7 @@
 package custom_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -115,6 +116,61 @@ func TestCustomResourceStorageDefaults(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
 		_, obj := apitest.Do(t, srv, "GET", strings.Replace(apitest.WidgetsPath, "v1", version, 1)+"/w", "")
 		assert.Equal(t, 7.0, obj["size"], version)
+	}
+}
+
+// kube-apiserver stores an object that it converts without the defaults of the storage version, and a
+// new status without its default. They are those of the definition when the object is read.
+func TestCustomResourceDefaultsChange(t *testing.T) {
+	const none = "null"
+	definition := func(size, status string) string {
+		version := func(name, size string) string {
+			return `{"name":"` + name + `","served":true,"storage":` + fmt.Sprint(name == "v1") + `,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{
+				"size":{"type":"integer","default":` + size + `},"status":{"type":"object","properties":{"n":{"type":"integer"}},"default":` + status + `}}}}}`
+		}
+		text := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+			"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[` + version("v1", size) + "," + version("v2", none) + `]}}`
+		return strings.ReplaceAll(text, `,"default":null`, "")
+	}
+	for _, tt := range []struct {
+		name, version          string // in which the object is created
+		from, to               [2]string
+		before, after          any // size
+		statusBefore, statusIs any
+		same                   bool // an empty patch in the storage version stores nothing
+	}{
+		{"removed", "v2", [2]string{"7", none}, [2]string{none, none}, 7.0, nil, nil, nil, true},
+		{"another", "v2", [2]string{"7", none}, [2]string{"8", none}, 7.0, 8.0, nil, nil, false},
+		{"added", "v2", [2]string{none, none}, [2]string{"8", none}, nil, 8.0, nil, nil, false},
+		{"added after a write in the storage version", "v1", [2]string{none, none}, [2]string{"8", none}, nil, 8.0, nil, nil, false},
+		{"stored by a write in the storage version", "v1", [2]string{"7", none}, [2]string{none, none}, 7.0, 7.0, nil, nil, true},
+		{"status removed", "v1", [2]string{none, `{"n":1}`}, [2]string{none, none}, nil, nil, map[string]any{"n": 1.0}, nil, true},
+		{"another status", "v1", [2]string{none, `{"n":1}`}, [2]string{none, `{"n":2}`}, nil, nil, map[string]any{"n": 1.0}, map[string]any{"n": 2.0}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(definition(tt.from[0], tt.from[1])))
+			code, obj := apitest.Do(t, srv, "POST", strings.Replace(apitest.WidgetsPath, "v1", tt.version, 1), `{"apiVersion":"example.com/`+tt.version+`","kind":"Widget","metadata":{"name":"w"}}`)
+			require.Equal(t, 201, code, obj)
+			_, obj = apitest.Do(t, srv, "GET", apitest.WidgetsPath+"/w", "")
+			assert.Equal(t, tt.before, obj["size"], "before")
+			assert.Equal(t, tt.statusBefore, obj["status"], "before")
+
+			var state bytes.Buffer
+			require.NoError(t, srv.WriteState(&state))
+			again := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithState(&state))
+			for which, srv := range map[string]*fakeapi.Server{"server": srv, "fork": srv.Fork(t), "state": again} {
+				code, obj = apitest.Do(t, srv, "PATCH", apitest.DefinitionsPath+"/widgets.example.com", definition(tt.to[0], tt.to[1]))
+				require.Equal(t, 200, code, obj)
+				for _, version := range []string{"v1", "v2"} {
+					_, obj = apitest.Do(t, srv, "GET", strings.Replace(apitest.WidgetsPath, "v1", version, 1)+"/w", "")
+					assert.Equal(t, tt.after, obj["size"], "%s %s", which, version)
+					assert.Equal(t, tt.statusIs, obj["status"], "%s %s", which, version)
+				}
+				is := obj["metadata"].(map[string]any)["resourceVersion"]
+				_, obj = apitest.Do(t, srv, "PATCH", apitest.WidgetsPath+"/w", "{}")
+				assert.Equal(t, tt.same, is == obj["metadata"].(map[string]any)["resourceVersion"], "%s: whether an empty patch stores nothing", which)
+			}
+		})
 	}
 }
 
