@@ -52,6 +52,9 @@ func (op *operation) applied(p Patch) func(current *storage.Decoded) (*candidate
 			op.roundTripApplied(c, old)
 		}
 		c.rawMetadata = op.Subresource == "" && op.hasRawMetadata(config.members, obj)
+		if c.rawMetadata && op.Type.HasConversionWebhook {
+			c.nullTexts = nullTexts(object.Map(config.members, "metadata"))
+		}
 		return c, op.checkNameAndNamespace(c.meta())
 	}
 }
@@ -69,6 +72,34 @@ func (op *operation) hasRawMetadata(config, result map[string]any) bool {
 		v, ok := given[name]
 		return ok && (has[name] == nil || !isEmpty(v) && !wire.ObjectMeta().IsCanonical(map[string]any{name: v}, nil))
 	})
+}
+
+// nullTexts returns the paths in metadata of the labels and annotations that are null.
+func nullTexts(meta map[string]any) (paths [][]string) {
+	for _, field := range []string{"labels", "annotations"} {
+		for name, v := range object.Map(meta, field) {
+			if v == nil {
+				paths = append(paths, []string{field, name})
+			}
+		}
+	}
+	return paths
+}
+
+// withNullTexts returns obj with null for the labels and annotations that an apply has set to null
+// and that are "" in obj: kube-apiserver does not decode the result of an apply before a webhook
+// converts it.
+func withNullTexts(obj map[string]any, paths [][]string) map[string]any {
+	if len(paths) == 0 {
+		return obj
+	}
+	obj = object.Copy(obj)
+	for _, path := range paths {
+		if texts := object.Map(obj, "metadata", path[0]); texts[path[1]] == "" {
+			texts[path[1]] = nil
+		}
+	}
+	return obj
 }
 
 // clientMetadata are the fields of metadata that the server does not set in each object.

@@ -343,7 +343,11 @@ func (op *operation) draft(c *candidate, old map[string]any, newest *storage.Obj
 	if c.stored != nil {
 		return op.draftStored(c, newest), nil
 	}
-	draft, err := storage.Draft(op.ctx, op.Type, c.object, old, newest)
+	obj := c.object
+	if op.Type.Storage() != op.Type {
+		obj = withNullTexts(obj, c.nullTexts)
+	}
+	draft, err := storage.Draft(op.ctx, op.Type, obj, old, newest)
 	if err == nil && c.rawMetadata && op.Type.Storage() == op.Type { // a conversion decodes it
 		draft.Completed = true
 	}

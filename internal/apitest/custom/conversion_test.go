@@ -110,3 +110,49 @@ func TestConversionOfNothing(t *testing.T) {
 		assert.Less(t, code, 300, obj)
 	}
 }
+
+// The result of an apply is not decoded before a webhook converts it: the webhook gets the nulls among
+// labels and annotations, and must not return them. Recorded from kube-apiserver v1.37.2.
+func TestConversionOfNullTexts(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked())
+	_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(apitest.Admit)})
+	require.NoError(t, err)
+	const (
+		apply   = "application/apply-patch+yaml"
+		json    = "application/json"
+		jsonP   = "application/json-patch+json"
+		invalid = "conversion webhook for example.com/v2, Kind=Toy returned invalid metadata: metadata."
+	)
+	for _, tt := range []struct {
+		name, version, method, path, media, body string
+		code                                     int
+		want                                     any // the labels, or the error
+	}{
+		{"apply that creates", "v2", "PATCH", "/a?fieldManager=m", apply, `{"labels":{"b":null}}`, 500, invalid + "labels[b] must be a string, but is <nil> in converted object"},
+		{"an annotation", "v2", "PATCH", "/a?fieldManager=m", apply, `{"annotations":{"b":null}}`, 500, invalid + "annotations[b] must be a string, but is <nil> in converted object"},
+		{"a dry run", "v2", "PATCH", "/a?fieldManager=m&dryRun=All", apply, `{"labels":{"b":null}}`, 500, invalid + "labels[b] must be a string, but is <nil> in converted object"},
+		{"stored version", "v1", "PATCH", "/a?fieldManager=m", apply, `{"labels":{"b":null}}`, 201, map[string]any{"b": ""}},
+		{"apply that changes", "v2", "PATCH", "/a?fieldManager=n", apply, `{"labels":{"c":null}}`, 500, "failed to convert new object: " + invalid + "labels[c] must be a string, but is <nil> in converted object"},
+		{"null for all labels", "v2", "PATCH", "/b?fieldManager=m", apply, `{"labels":null}`, 201, nil},
+		{"create", "v2", "POST", "", json, `{"labels":{"b":null}}`, 201, map[string]any{"b": ""}},
+		{"JSON patch", "v2", "PATCH", "/x", jsonP, `[{"op":"add","path":"/metadata/labels","value":{"d":null}}]`, 200, map[string]any{"d": ""}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			body := tt.body
+			if tt.media != jsonP {
+				name, _, _ := strings.Cut(strings.TrimPrefix(tt.path, "/"), "?")
+				if name == "" {
+					name = "x"
+				}
+				body = `{"apiVersion":"example.com/` + tt.version + `","kind":"Toy","metadata":{"name":"` + name + `",` + tt.body[1:] + `}`
+			}
+			code, obj := apitest.DoWithHeaders(t, srv, tt.method, "/apis/example.com/"+tt.version+"/namespaces/default/toys"+tt.path, body, "Content-Type", tt.media)
+			assert.Equal(t, tt.code, code)
+			if text, fails := tt.want.(string); fails {
+				assert.Equal(t, text, obj["message"])
+				return
+			}
+			assert.Equal(t, tt.want, obj["metadata"].(map[string]any)["labels"])
+		})
+	}
+}
