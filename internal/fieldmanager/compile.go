@@ -17,6 +17,7 @@ var (
 	deducedName = "__untyped_deduced_"
 
 	quantityType = "__quantity_"
+	timeType     = "__time_"
 )
 
 // untypedScalar is the type of any scalar. Schemas share it.
@@ -25,6 +26,7 @@ var untypedScalar = smd.Untyped
 // Component schemas whose OpenAPI form is less precise than their Go type.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+	timeName         = "io.k8s.apimachinery.pkg.apis.meta.v1.Time"
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
@@ -52,6 +54,7 @@ func compile(s *schema.Schema, partialKeys bool) *compiled {
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
 	c.define(quantityType, smd.Atom{Scalar: &untypedScalar})
+	c.define(timeType, smd.Atom{Scalar: &untypedScalar})
 	out := newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
 	out.untypedData = c.untypedData
 	return out
@@ -65,7 +68,7 @@ func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
 	r := resolver{p.Schema, map[string]*resolvedType{}, partialKeys}
 	root := r.resolve(p.TypeRef)
 	r.markKeyed()
-	r.markQuantities()
+	r.markRespelled()
 	return &compiled{ParseableType: p, null: null, names: n, types: root}
 }
 
@@ -96,6 +99,8 @@ func (c *compiler) typeRef(s *schema.Schema, preserve bool) smd.TypeRef {
 		return smd.TypeRef{NamedType: &atomicName}
 	case s.Name == quantityName:
 		return smd.TypeRef{NamedType: &quantityType}
+	case s.Name == timeName:
+		return smd.TypeRef{NamedType: &timeType}
 	case s.Name != "":
 		preserve = false
 	}

@@ -20,9 +20,9 @@ type resolvedType struct {
 	// keyed is whether a value may have, at any depth, list elements that need keys.
 	keyed bool
 
-	// quantity is whether the values are quantities, and quantities whether a value may have a
-	// list, at any depth, that is owned as a whole and has quantities.
-	quantity, quantities bool
+	// quantity and time are whether the values are quantities or times, and respelled is whether a value
+	// may have a list, at any depth, that is owned as a whole and has some.
+	quantity, time, respelled bool
 }
 
 func (s *resolvedType) empty() bool { return s.scalar == nil && s.list == nil && s.object == nil }
@@ -146,7 +146,7 @@ func (r resolver) resolve(ref smd.TypeRef) *resolvedType {
 	out := &resolvedType{}
 	if ref.NamedType != nil {
 		r.named[*ref.NamedType] = out
-		out.quantity = *ref.NamedType == quantityType
+		out.quantity, out.time = *ref.NamedType == quantityType, *ref.NamedType == timeType
 	}
 	atom, ok := r.schema.Resolve(ref)
 	if !ok {

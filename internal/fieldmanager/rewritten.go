@@ -13,6 +13,7 @@ import (
 //
 //   - an element has an empty list or map, which is nil in the stored object;
 //   - the text of a quantity is not canonical, because a Quantity may hold the text;
+//   - a time has a fraction of a second, which the stored one does not have;
 //   - a quantity that is not in a map has a canonical text that a Quantity does not hold, because
 //     the stored one does hold it, since it was encoded.
 
@@ -20,7 +21,7 @@ import (
 // again.
 func (w *write) addRewritten(t *Type, before, after map[string]any, d *diff) {
 	root := t.compiled().types
-	if t.isCustom() || !root.quantities && !w.foundEmpty {
+	if t.isCustom() || !root.respelled && !w.foundEmpty {
 		return
 	}
 	r := rewriting{write: w, empties: w.foundEmpty}
@@ -34,15 +35,15 @@ func (w *write) addRewritten(t *Type, before, after map[string]any, d *diff) {
 type rewriting struct {
 	*write
 	empties bool // some lists or maps are empty
-	texts   map[sentQuantity]string
+	texts   map[sentText]string
 }
 
-// A sentQuantity identifies a quantity of a body by the name of its field or key.
-type sentQuantity struct{ name, canonical string }
+// A sentText identifies a quantity or a time of a body by the name of its field or key.
+type sentText struct{ name, canonical string }
 
 // in returns the paths of the lists below two values.
 func (r *rewriting) in(s *resolvedType, before, after any) (found fieldTree) {
-	if !r.empties && !s.quantities {
+	if !r.empties && !s.respelled {
 		return nil
 	}
 	add := func(step pathStep, s *resolvedType, before, after any) {
@@ -102,18 +103,22 @@ func (r *rewriting) rewritten(element *resolvedType, before, after []any) bool {
 	return false
 }
 
-// respells reports whether a value has a quantity that is another one in Go than the stored one.
+// respells reports whether a value has a quantity or a time that is another one in Go than the stored one.
 // name is that of its field or key; inMap is whether it is the value of a key.
 func (r *rewriting) respells(s *resolvedType, name string, v any, inMap bool) bool {
 	switch v := v.(type) {
 	case string:
+		if s.time {
+			_, ok := r.sentTexts()[sentText{name, v}]
+			return ok
+		}
 		if !s.quantity {
 			return false
 		}
 		if !inMap && !wire.FormOf(v).KeepsText {
 			return true
 		}
-		text, ok := r.sentTexts()[sentQuantity{name, v}]
+		text, ok := r.sentTexts()[sentText{name, v}]
 		return ok && !wire.EqualQuantities(text, v)
 	case []any:
 		for _, v := range v {
@@ -134,10 +139,10 @@ func (r *rewriting) respells(s *resolvedType, name string, v any, inMap bool) bo
 	return false
 }
 
-// sentTexts returns the texts of the quantities in the body that are not canonical.
-func (r *rewriting) sentTexts() map[sentQuantity]string {
+// sentTexts returns the texts of the quantities and times in the body that are not canonical.
+func (r *rewriting) sentTexts() map[sentText]string {
 	if r.texts == nil {
-		r.texts = map[sentQuantity]string{}
+		r.texts = map[sentText]string{}
 		if r.sent != nil {
 			r.collect("", r.sent())
 		}
@@ -160,28 +165,31 @@ func (r *rewriting) collect(name string, v any) {
 	case string:
 		text := strings.TrimSpace(v)
 		if canonical, err := wire.CanonicalQuantity(text); err == nil && canonical != text {
-			r.texts[sentQuantity{name, canonical}] = text
+			r.texts[sentText{name, canonical}] = text
+		}
+		if stored, hasFraction := wire.TruncateTime(v); hasFraction {
+			r.texts[sentText{name, stored}] = v
 		}
 	}
 }
 
-// markQuantities finds the types whose values may have lists of quantities that are owned as a
+// markRespelled finds the types whose values may have lists of quantities or times that are owned as a
 // whole.
-func (r resolver) markQuantities() {
-	has := map[*resolvedType]bool{} // types whose values may have quantities
+func (r resolver) markRespelled() {
+	has := map[*resolvedType]bool{} // types whose values may have quantities or times
 	for again := true; again; {
 		again = false
 		for _, s := range r.named {
-			holds, lists := s.quantity, false
+			holds, lists := s.quantity || s.time, false
 			s.eachPart(func(part *resolvedType) {
-				holds = holds || has[part] || part.quantity
-				lists = lists || part.quantities
+				holds = holds || has[part] || part.quantity || part.time
+				lists = lists || part.respelled
 			})
 			if s.list != nil && s.list.atomic && holds {
 				lists = true
 			}
-			if holds != has[s] || lists != s.quantities {
-				has[s], s.quantities, again = holds, lists, true
+			if holds != has[s] || lists != s.respelled {
+				has[s], s.respelled, again = holds, lists, true
 			}
 		}
 	}

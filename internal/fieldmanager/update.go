@@ -29,7 +29,7 @@ type Options struct {
 	// has no managedFields. nil does not end.
 	Context context.Context
 	// Sent returns the body of an update as generic values, nil if there is none. It is called
-	// where the texts of quantities matter, which objects have in canonical form. nil is a
+	// where the texts of quantities and times matter, which objects have in canonical form. nil is a
 	// function that returns nil.
 	Sent func() any
 	// Members, unless nil, is the same for new objects of the type that have the same members

@@ -15,10 +15,12 @@ type candidate struct {
 	stored              map[string]any // object in the storage version; see stored.go
 	textLen             int            // length of the document that new strings of object are from: the body, or a patched text
 	match               prototypeMatch
-	rawMetadata         bool       // see hasRawMetadata
-	nullTexts           [][]string // see nullTexts
-	nameBeforeAdmission string     // of a new object
-	replaced            bool       // policies or webhooks have replaced object
+	rawMetadata         bool              // see hasRawMetadata
+	nullTexts           [][]string        // see nullTexts
+	fractions           map[string]string // what is stored of the times with fractions of a second in the object
+	hasFractions        bool              // whether it had some when it was validated
+	nameBeforeAdmission string            // of a new object
+	replaced            bool              // policies or webhooks have replaced object
 	reservation         allocator.Reservation
 }
 

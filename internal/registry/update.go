@@ -154,11 +154,12 @@ func (op *operation) changeOnce(ch change, newest *storage.Object, current *stor
 		return Result{}, err
 	}
 	sent := c.object["status"]
+	op.restoreFractions(c)
 	if err := op.prepareForUpdate(c, newest, current); err != nil {
 		return Result{}, err
 	}
 	result := Result{StatusIgnored: op.target == targetObject && madeFromOld && !alike(sent, c.object["status"])}
-	if !c.rawMetadata {
+	if !c.rawMetadata && !c.hasFractions {
 		c.object = op.managersOfType().Objects.IgnoreTimestamps(old, c.object)
 	}
 	draft, err := op.draft(c, old, newest)
@@ -319,6 +320,8 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 	if err := op.ended(); err != nil {
 		return err
 	}
+	op.truncateFractions(c, errs)
+	obj = c.object
 	op.warn(tolerated...)
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
