@@ -19,7 +19,7 @@ func TestValidatePolicyBindings(t *testing.T) {
 		}
 	}
 	kindtest.TestValidation(t, "validatingadmissionpolicybindings.admissionregistration.k8s.io", append(rows(`,"validationActions":["Deny"]`), []kindtest.ValidationRow{
-		{"no actions", "", binding(``), "spec.validationActions: Required value: at least one validation action is required"},
+		{"no actions", "", binding(``), "spec.validationActions: Required value"},
 		{"actions", "", binding(`,"validationActions":["Deny","Warn","a","a"]`), `[spec.validationActions[2]: Unsupported value: "a": supported values: "Audit", "Deny", "Warn", spec.validationActions[3]: Unsupported value: "a": supported values: "Audit", "Deny", "Warn", spec.validationActions[3]: Duplicate value: "a", spec.validationActions: Invalid value: ["Deny","Warn","a","a"]: must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)]`},
 	}...))
 	kindtest.TestValidation(t, "mutatingadmissionpolicybindings.admissionregistration.k8s.io", append(rows(``), []kindtest.ValidationRow{

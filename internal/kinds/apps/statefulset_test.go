@@ -31,11 +31,10 @@ func TestValidateStatefulSet(t *testing.T) {
 			"spec.selector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
 			`spec.selector: Invalid value: {"matchLabels":{"a":"b"},"matchExpressions":[{"key":"a","operator":"In"}]}`)},
 	})
-	const forbidden = `spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden`
 	kindtest.TestPatchedUpdates(t, name, base, []kindtest.PatchRow{
 		{"replicas", `{"spec":{"replicas":2,"minReadySeconds":5,"ordinals":{"start":3}}}`, ""},
-		{"service", `{"spec":{"serviceName":"A"}}`, forbidden},
-		{"claims", `{"spec":{"volumeClaimTemplates":null}}`, forbidden},
+		{"service", `{"spec":{"serviceName":"A"}}`, `spec.serviceName: Invalid value: "A": field is immutable`},
+		{"claims", `{"spec":{"volumeClaimTemplates":null}}`, `spec.volumeClaimTemplates: Invalid value: null: field is immutable`},
 	})
 	kindtest.TestPatchedUpdates(t, name, strings.Replace(base, `"image":"i"`, `"image":" i"`, 1), []kindtest.PatchRow{
 		{"another bad image", `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":" j"}]}}}}`, ""},

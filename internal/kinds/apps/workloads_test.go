@@ -31,7 +31,7 @@ func TestDefaultWorkloads(t *testing.T) {
 	})
 	t.Run("statefulsets", func(t *testing.T) {
 		kindtest.TestDefaults(t, "statefulsets.apps", []kindtest.Row{
-			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"partition":0}}`},
+			{"rolling", body(""), "spec.updateStrategy", `{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1,"partition":0}}`},
 			{"rolling by name", body(`"updateStrategy":{"type":"RollingUpdate"},`), "spec.updateStrategy", `{"type":"RollingUpdate"}`},
 			{"claim retention", body(`"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"},`), "spec.persistentVolumeClaimRetentionPolicy", `{"whenDeleted":"Delete","whenScaled":"Retain"}`},
 			{"claims", body(`"volumeClaimTemplates":[{"metadata":{"name":"d"},"spec":{}}],`), "spec.volumeClaimTemplates", `[{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"d"},"spec":{"resources":{},"volumeMode":"Filesystem"},"status":{"phase":"Pending"}}]`},
@@ -63,7 +63,7 @@ func TestPrepareWorkloads(t *testing.T) {
 	})
 	kindtest.TestCreates(t, "statefulsets.apps", []kindtest.Row{
 		{"status has required fields", body, "status", `{"replicas":0,"availableReplicas":0}`},
-		{"field of a disabled feature gate", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":1}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"partition":0}`},
+		{"maxUnavailable", `{"spec":{"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":2}},` + template + `}}`, "spec.updateStrategy.rollingUpdate", `{"maxUnavailable":2,"partition":0}`},
 	})
 	kindtest.TestCreates(t, "daemonsets.apps", []kindtest.Row{
 		{"first template", body, generation, `"1"`},

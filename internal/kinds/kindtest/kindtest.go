@@ -21,11 +21,11 @@ import (
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
-// TypeOf returns the storage version of a resource of v1.36 or, if it does not have it, of the
-// newest release. The name is the resource and its group: "pods", "deployments.apps".
+// TypeOf returns the storage version of a resource of the default release or, if it does not have it, of
+// the newest one. The name is the resource and its group: "pods", "deployments.apps".
 func TypeOf(t testing.TB, name string) *resource.Type {
 	t.Helper()
-	if typ := find(t, "v1.36-all", name); typ != nil {
+	if typ := find(t, release.Default+"-all", name); typ != nil {
 		return typ
 	}
 	return TypeIn(t, release.Newest+"-all", name)

@@ -12,6 +12,6 @@ func TestValidateRuntimeClasses(t *testing.T) {
 		{"no handler", "", `{"handler":""}`, "handler: Required value"},
 		{"overhead", "", `{"handler":"a","overhead":{"podFixed":{"a":"1"}}}`, `[overhead.limits[a]: Invalid value: "a": must be a standard resource type or fully qualified, overhead.limits[a]: Invalid value: "a": must be a standard resource for containers]`},
 		{"tolerations", "", `{"handler":"a","scheduling":{"tolerations":[{"key":"a","operator":"Exists"},{"key":"a","operator":"Exists"}]}}`, `scheduling.tolerations[1]: Duplicate value: {"Key":"a","Operator":"Exists","Value":"","Effect":"","TolerationSeconds":null}`},
-		{"another", `{"metadata":{"name":"a"},"handler":"a"}`, `{"metadata":{"name":"a"},"handler":"b"}`, `handler: Invalid value: "b": field is immutable`},
+		{"another", `{"metadata":{"name":"a"},"handler":"a"}`, `{"metadata":{"name":"a"},"handler":"b"}`, `handler: Invalid value: null: field is immutable`},
 	})
 }

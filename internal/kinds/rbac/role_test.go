@@ -9,7 +9,7 @@ import (
 func TestValidateRoles(t *testing.T) {
 	rules := []kindtest.ValidationRow{
 		{"resources", "", `{"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`, ""},
-		{"empty rule", "", `{"rules":[{}]}`, "[rules[0].verbs: Required value: verbs must contain at least one value, rules[0].apiGroups: Required value: resource rules must supply at least one api group, rules[0].resources: Required value: resource rules must supply at least one resource]"},
+		{"empty rule", "", `{"rules":[{}]}`, "[rules[0].apiGroups: Required value: resource rules must supply at least one api group, rules[0].resources: Required value: resource rules must supply at least one resource, rules[0].verbs: Required value]"},
 		{"both", "", `{"rules":[{"verbs":["get"],"nonResourceURLs":["/a"],"resourceNames":["b"]}]}`, `rules[0].nonResourceURLs: Invalid value: ["/a"]: rules cannot apply to both regular resources and non-resource URLs`},
 	}
 	kindtest.TestValidation(t, "clusterroles.rbac.authorization.k8s.io", append(rules,

@@ -11,8 +11,8 @@ import (
 
 func TestDefaultPodGroup(t *testing.T) {
 	kindtest.TestDefaults(t, "podgroups.scheduling.k8s.io", []kindtest.Row{
-		{"default mode", `{}`, "spec.disruptionMode", `"Pod"`},
-		{"explicit mode", `{"spec":{"disruptionMode":"PodGroup"}}`, "spec.disruptionMode", `"PodGroup"`},
+		{"default mode", `{}`, "spec.disruptionMode", `{"single":{}}`},
+		{"explicit mode", `{"spec":{"disruptionMode":{"all":{}}}}`, "spec.disruptionMode", `{"all":{}}`},
 	})
 }
 
@@ -33,15 +33,14 @@ func TestValidatePodGroup(t *testing.T) {
 		{"claim of nothing", claims(`{"name":"A"}`), kindtest.Errors("spec.resourceClaims[0]: Invalid value: \"\": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
 			`spec.resourceClaims[0].name: Invalid value: "A": `+label)},
 		{"too many claims", claims(`{},{},{},{},{}`), "spec.resourceClaims: Too many: 5: must have at most 4 items"},
-		{"mode", `{"spec":{"disruptionMode":"X"}}`, `spec.disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
+		{"no mode", `{"spec":{"disruptionMode":{"single":null}}}`, "spec.disruptionMode: Invalid value: \"\": must specify one of: `single`, `all`"},
+		{"two modes", `{"spec":{"disruptionMode":{"single":{},"all":{}}}}`, "spec.disruptionMode: Invalid value: \"{single, all}\": must specify exactly one of: `single`, `all`"},
 		{"priority", `{"spec":{"priority":1000000001}}`, "spec.priority: Invalid value: 1000000001: must be less than or equal to 1000000000"},
-		{"template without members", `{"spec":{"podGroupTemplateRef":{}}}`, "spec.podGroupTemplateRef: Invalid value: \"\": must specify one of: `workload`"},
-		{"template without names", `{"spec":{"podGroupTemplateRef":{"workload":{}}}}`, kindtest.Errors(
-			"spec.podGroupTemplateRef.workload.workloadName: Required value", "spec.podGroupTemplateRef.workload.podGroupTemplateName: Required value")},
+		{"template without names", `{"spec":{"workloadRef":{}}}`, kindtest.Errors("spec.workloadRef.workloadName: Required value", "spec.workloadRef.templateName: Required value")},
 	})
 	kindtest.TestPatchedUpdates(t, name, valid, []kindtest.PatchRow{
 		{"labels", `{"metadata":{"labels":{"a":"b"}}}`, ""},
-		{"fields", `{"spec":{"disruptionMode":"X","priority":5}}`, kindtest.Errors("spec.disruptionMode: Invalid value: null: field is immutable", "spec.priority: Invalid value: null: field is immutable")},
+		{"fields", `{"spec":{"disruptionMode":{"single":null,"all":{}},"priority":5}}`, kindtest.Errors("spec.disruptionMode: Invalid value: null: field is immutable", "spec.priority: Invalid value: null: field is immutable")},
 		{"too many claims", claims(`{},{},{},{},{}`), kindtest.Errors("spec.resourceClaims: Invalid value: null: field is immutable", "spec.resourceClaims: Too many: 5: must have at most 4 items")},
 	})
 }
@@ -49,14 +48,14 @@ func TestValidatePodGroup(t *testing.T) {
 func TestValidateWorkload(t *testing.T) {
 	const name, valid = "workloads.scheduling.k8s.io", `{"metadata":{"name":"a"},"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}}}]}}`
 	kindtest.TestPatched(t, name, valid, []kindtest.PatchRow{
-		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, "spec.podGroupTemplates: Required value"},
+		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, "spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`"},
 		{"template without a name", `{"spec":{"podGroupTemplates":[{"schedulingPolicy":{"basic":{}}}]}}`, "spec.podGroupTemplates[0].name: Required value"},
-		{"mode of a template", `{"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}},"disruptionMode":"X"}]}}`, `spec.podGroupTemplates[0].disruptionMode: Unsupported value: "X": supported values: "Pod", "PodGroup"`},
+		{"mode of a template", `{"spec":{"podGroupTemplates":[{"name":"t","schedulingPolicy":{"basic":{}},"disruptionMode":{}}]}}`, "spec.podGroupTemplates[0].disruptionMode: Invalid value: \"\": must specify one of: `single`, `all`"},
 		{"empty controller", `{"spec":{"controllerRef":{}}}`, kindtest.Errors("spec.controllerRef.kind: Required value", "spec.controllerRef.name: Required value")},
 		{"kind of the controller", `{"spec":{"controllerRef":{"kind":"a/b","name":"n"}}}`, `spec.controllerRef.kind: Invalid value: "a/b": may not contain '/'`},
 	})
 	kindtest.TestPatchedUpdates(t, name, valid, []kindtest.PatchRow{
-		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, kindtest.Errors("spec.podGroupTemplates: Invalid value: null: field is immutable", "spec.podGroupTemplates: Required value")},
+		{"no templates", `{"spec":{"podGroupTemplates":[]}}`, kindtest.Errors("spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`", "spec.podGroupTemplates: Forbidden: item may not be removed")},
 		{"controller", `{"spec":{"controllerRef":{"kind":"a/b","name":"n"}}}`, "spec.controllerRef: Invalid value: null: field is immutable"},
 	})
 }

@@ -9,7 +9,7 @@ import (
 func TestPrepareCSIDrivers(t *testing.T) {
 	kindtest.TestCreates(t, "csidrivers.storage.k8s.io", []kindtest.Row{
 		{"no generation", `{}`, "metadata.generation", ``},
-		{"disabled field", `{"spec":{"preventPodSchedulingIfMissing":true}}`, "spec.preventPodSchedulingIfMissing", ``},
+		{"a field of a gate that was off before", `{"spec":{"preventPodSchedulingIfMissing":true}}`, "spec.preventPodSchedulingIfMissing", `true`},
 	})
 	kindtest.TestUpdates(t, "csidrivers.storage.k8s.io", []kindtest.Change{
 		{"generation of an unchanged object", `{}`, `{}`, "metadata.generation", ``},

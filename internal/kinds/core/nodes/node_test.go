@@ -54,7 +54,7 @@ func TestValidateNodes(t *testing.T) {
 			`status.declaredFeatures[3]: Invalid value: "a": invalid feature name "a": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes]`},
 		{"swap", "", `{"status":{"nodeInfo":{"swap":{"capacity":0}}}}`, "metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero"},
 		{"changed immutable fields", `{"metadata":{"name":"a"},"spec":{"podCIDR":"10.0.0.0/24","providerID":"p","externalID":"e"}}`, update(`"spec":{"providerID":"q"}`),
-			`[spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, spec.providerID: Forbidden: node updates may not change providerID except from "" to valid, spec.externalID: Forbidden: may not be updated]`},
+			`[spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid, spec.providerID: Invalid value: null: field cannot be modified once set, spec.externalID: Forbidden: may not be updated]`},
 	})
 	kindtest.TestStatusValidation(t, "nodes", []kindtest.ValidationRow{
 		{"duplicate address", `{}`, `{"status":{"addresses":[{"type":"t","address":"a"},{"type":"t","address":"a"}]}}`, `status.addresses[1]: Duplicate value: {"Type":"t","Address":"a"}`},

@@ -55,7 +55,7 @@ func TestDefaultPodResources(t *testing.T) {
 	pod := func(resources string, containers string) string {
 		return `{"spec":{"resources":` + resources + `,` + containers + `}}`
 	}
-	kindtest.TestDefaults(t, "pods", []kindtest.Row{
+	kindtest.TestCreates(t, "pods", []kindtest.Row{
 		{"requests from limits", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a"}]`), "spec.resources.requests", `{"cpu":"2","memory":"2Gi"}`},
 		{"requests from containers", pod(`{"limits":{"cpu":"2","memory":"2Gi"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"100m"}}},{"name":"b","resources":{"requests":{"cpu":"250m"}}}]`), "spec.resources.requests", `{"cpu":"350m","memory":"2Gi"}`},
 		{"no limits", pod(`{"requests":{"cpu":"2"}}`, `"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]`), "spec.resources", `{"requests":{"cpu":"2"}}`},
@@ -76,7 +76,12 @@ func TestCreatePod(t *testing.T) {
 		{"AppArmor annotation equal to the pod-level profile", `{` + profile + `runtime/default"}},"spec":{"securityContext":{"appArmorProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
 		{"invalid AppArmor annotation", `{` + profile + `localhost/"}},"spec":{"containers":[{"name":"c"}]}}`, "spec.containers.0.securityContext", ``},
 		{"field of a disabled feature gate", kindtest.Pod(`"lifecycle":{"stopSignal":"SIGTERM"}`, ""), "spec.containers.0.lifecycle", ``},
-		{"projection of a disabled feature gate", kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{}]`},
+		{"projection", kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`), "spec.volumes.0.projected.sources", `[{"clusterTrustBundle":{"name":"n","path":"p"}}]`},
+	})
+	before := kindtest.TypeIn(t, "v1.36-all", "pods")
+	t.Run("projection of a disabled feature gate", func(t *testing.T) {
+		pod := kindtest.Create(t, before, kindtest.Pod("", `"volumes":[{"name":"v","projected":{"sources":[{"clusterTrustBundle":{"name":"n","path":"p"}}]}}]`))
+		assert.Equal(t, []any{map[string]any{}}, kindtest.At(pod, "spec.volumes.0.projected.sources"))
 	})
 }
 

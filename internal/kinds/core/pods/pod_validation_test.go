@@ -20,7 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// The errors and warnings that kube-apiserver v1.36.3 returned for Pods, one case a
+// The errors and warnings that kube-apiserver v1.37.2 returned for Pods, one case a
 // line: newpods.jsonl for creates, changedpods.jsonl for updates of a Pod or of one of
 // its subresources.
 var (
