@@ -107,7 +107,7 @@ func (c *Cluster) reconcileSeed(served *serving.Surface, t *resource.Type, have,
 		Type: t, Surface: served, Namespace: have.Namespace, Name: have.Name, User: registry.Server, UserAgent: registry.ServerAgent, SkipWebhooks: true,
 	}
 	return c.Change(c.Context(), r, registry.OwnChange{Update: func(old *storage.Decoded) (map[string]any, error) {
-		next := object.Copy(old.Map())
+		next, _ := old.Object().Copy().(map[string]any)
 		update(next, want)
 		return next, nil
 	}})

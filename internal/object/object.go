@@ -30,6 +30,10 @@ func (o *Object) Map() map[string]any {
 // or of another type.
 type View struct{ v any }
 
+// ViewOf returns a view of an object in generic form, for functions that only read: they take the
+// objects that are stored and those that are being written.
+func ViewOf(m map[string]any) View { return View{m} }
+
 // At returns the field at the path.
 func (v View) At(path ...string) View {
 	if len(path) == 0 {
@@ -76,6 +80,22 @@ func (v View) Len() int {
 
 // IsNil reports whether the field is null or absent.
 func (v View) IsNil() bool { return v.v == nil }
+
+// IsObject reports whether the value is an object.
+func (v View) IsObject() bool {
+	_, ok := Plain(v.v).(map[string]any)
+	return ok
+}
+
+// Condition returns the first of status.conditions with the type and the status, or nothing.
+func (v View) Condition(typ, status string) View {
+	for _, c := range v.At("status", "conditions").Items() {
+		if c.String("type") == typ && c.String("status") == status {
+			return c
+		}
+	}
+	return View{}
+}
 
 // Fields iterates over the fields of an object, in any order.
 func (v View) Fields() iter.Seq2[string, View] {

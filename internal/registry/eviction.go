@@ -70,9 +70,9 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if old == nil {
 		return status.NotFound(podResource, op.Name)
 	}
-	pod := op.decoded(old).Map()
+	pod := op.decoded(old).Object()
 	ended := old.Terminating
-	switch object.String(pod, "status", "phase") {
+	switch pod.String("status", "phase") {
 	case "Succeeded", "Failed":
 		ended = true
 	case "Pending":
@@ -89,7 +89,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if budget == nil {
 		return op.evictPod(o, nil, false)
 	}
-	if object.Condition(pod, "Ready", "True") == nil && allowsUnready(budget.Map()) {
+	if pod.Condition("Ready", "True").IsNil() && allowsUnready(budget.Object()) {
 		free := *o
 		free.Version = nil // kube-apiserver overwrites the client's precondition too
 		err := op.evictPod(&free, old, true)
@@ -164,7 +164,7 @@ func (op *operation) budgetOf(pod *storage.Object) (*storage.Decoded, error) {
 	var found *storage.Decoded
 	for o := range page.Items {
 		budget := o.Decoded(budgets)
-		if !selects(object.Map(budget.Map(), "spec", "selector"), pod.Labels) {
+		if !selects(budget.Object().At("spec", "selector"), pod.Labels) {
 			continue
 		}
 		if found != nil {
@@ -180,21 +180,20 @@ func (op *operation) budgets() *resource.Type {
 	return op.Surface.Lookup("policy", "v1", "poddisruptionbudgets")
 }
 
-// selects reports whether a label selector in generic form matches labels. One
-// that is missing or invalid does not.
-func selects(spec map[string]any, labels map[string]string) bool {
-	s, err := selector.FromMap(spec).Selector()
+// selects reports whether a label selector matches labels. One that is missing or invalid does not.
+func selects(spec object.View, labels map[string]string) bool {
+	s, err := selector.FromView(spec).Selector()
 	return err == nil && s.Matches(selector.Map(labels))
 }
 
 // allowsUnready reports whether a budget lets pods be evicted that are not ready,
 // which it does not count as healthy.
-func allowsUnready(budget map[string]any) bool {
-	if object.String(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
+func allowsUnready(budget *object.Object) bool {
+	if budget.String("spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
 		return true
 	}
-	current, _ := object.Int(budget, "status", "currentHealthy")
-	desired, _ := object.Int(budget, "status", "desiredHealthy")
+	current, _ := budget.Int("status", "currentHealthy")
+	desired, _ := budget.Int("status", "desiredHealthy")
 	return current >= desired && desired > 0
 }
 
@@ -215,7 +214,7 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 		return op.unfitBudget(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
 			"too many pending evictions not confirmed by PDB controller")
 	case allowed == 0:
-		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, budget.Map())))
+		return status.TooManyRequests(budgetViolated, 0, disruptionCause(op.whyNotAllowed(name, current)))
 	case len(o.DryRun) > 0:
 		return nil
 	}
@@ -258,11 +257,11 @@ func setInsufficientPods(budget *object.Edit, observed int64, now string) {
 
 // whyNotAllowed returns why a budget allows no disruption. Before v1.35 it is always the
 // number of healthy pods.
-func (op *operation) whyNotAllowed(name string, budget map[string]any) string {
-	desired, _ := object.Int(budget, "status", "desiredHealthy")
-	current, _ := object.Int(budget, "status", "currentHealthy")
-	condition := object.Condition(budget, "DisruptionAllowed", "False")
-	reason, message := object.String(condition, "reason"), object.String(condition, "message")
+func (op *operation) whyNotAllowed(name string, budget *object.Object) string {
+	desired, _ := budget.Int("status", "desiredHealthy")
+	current, _ := budget.Int("status", "currentHealthy")
+	condition := budget.Condition("DisruptionAllowed", "False")
+	reason, message := condition.String("reason"), condition.String("message")
 	switch {
 	case reason == "SyncFailed" && message != "" && op.api().Release.Has(behavior.ExplainsRefusedEvictions):
 		return fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", name, message)

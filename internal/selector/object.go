@@ -29,18 +29,23 @@ func FromMap(m map[string]any) *Object {
 	if m == nil {
 		return nil
 	}
+	return FromView(object.ViewOf(m))
+}
+
+// FromView is FromMap for a view: nil if it is no object.
+func FromView(v object.View) *Object {
+	if !v.IsObject() {
+		return nil
+	}
 	o := &Object{}
-	for key := range object.Map(m, "matchLabels") {
+	for key, label := range v.At("matchLabels").Fields() {
 		if o.MatchLabels == nil {
 			o.MatchLabels = map[string]string{}
 		}
-		o.MatchLabels[key] = object.String(m, "matchLabels", key)
+		o.MatchLabels[key] = label.String()
 	}
-	for _, e := range object.List(m, "matchExpressions") {
-		e, _ := e.(map[string]any)
-		o.MatchExpressions = append(o.MatchExpressions, Expression{
-			Key: object.String(e, "key"), Operator: object.String(e, "operator"), Values: object.Strings(e, "values"),
-		})
+	for _, e := range v.At("matchExpressions").Items() {
+		o.MatchExpressions = append(o.MatchExpressions, Expression{Key: e.String("key"), Operator: e.String("operator"), Values: e.Strings("values")})
 	}
 	return o
 }
