@@ -100,6 +100,7 @@ type mapType struct {
 	byName fieldname.Table // positions in fields
 	fields []field         // sorted by name
 	keyed  []*field        // those whose types are keyed
+	listed []*field        // those whose types are respelled
 	other  *resolvedType   // the type of unknown fields
 }
 

@@ -65,6 +65,16 @@ func (r *rewriting) in(s *resolvedType, before, after any) (found fieldTree) {
 		if s.object == nil || s.object.atomic {
 			return nil
 		}
+		if !r.empties && !s.object.other.respelled {
+			for _, f := range s.object.listed {
+				name := f.name()
+				was, had := before[name]
+				if v, has := after[name]; had && has {
+					add(f.step, f.resolvedType, was, v)
+				}
+			}
+			return found
+		}
 		for name, v := range after {
 			if was, ok := before[name]; ok {
 				step, s, _ := s.object.field(name)
@@ -190,6 +200,16 @@ func (r resolver) markRespelled() {
 			}
 			if holds != has[s] || lists != s.respelled {
 				has[s], s.respelled, again = holds, lists, true
+			}
+		}
+	}
+	for _, s := range r.named {
+		if s.object == nil {
+			continue
+		}
+		for i := range s.object.fields {
+			if f := &s.object.fields[i]; f.respelled {
+				s.object.listed = append(s.object.listed, f)
 			}
 		}
 	}

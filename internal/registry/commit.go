@@ -54,7 +54,7 @@ func (op *operation) replaceObject(t *resource.Type, newest *storage.Object, obj
 	}
 	stored, err := op.replace(t, newest, draft, dryRun)
 	if err == nil && stored.Revision > newest.Revision {
-		stored.KeepDraft(t, current, nil, 0)
+		stored.KeepDraft(t, current, nil, false, 0)
 	}
 	return stored, err
 }

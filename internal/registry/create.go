@@ -227,7 +227,7 @@ func (op *operation) validateNew(c *candidate) validation.List {
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)
 	if c.match.equal && t.ValidateMetadata != nil {
-		errs = append(errs, op.validateMetadata(obj, nil)...)
+		errs = append(errs, op.validatePart(t.ValidateMetadata, obj, nil)...)
 	} else {
 		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
 	}

@@ -205,7 +205,7 @@ func (op *operation) keepDraft(stored *storage.Object, previous *storage.Decoded
 	if c.replaced {
 		obj = nil
 	}
-	stored.KeepDraft(op.Type, previous, obj, c.textLen)
+	stored.KeepDraft(op.Type, previous, obj, c.valid && !stored.Completed, c.textLen)
 }
 
 // createByChange creates the object that a change did not find, where the type
@@ -326,6 +326,7 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 	if len(errs) > 0 {
 		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
 	}
+	c.valid = len(tolerated) == 0 && (op.target == targetObject || op.target == targetScale)
 	t := op.Type
 	switch {
 	case (op.target == targetObject || op.target == targetScale) && t.WarningsOnWrite != nil:
@@ -448,22 +449,24 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 // current. It does not validate again what is valid and has not changed.
 func (op *operation) validateChange(obj map[string]any, current *storage.Decoded) validation.List {
 	t, old := op.Type, current.Map()
-	if t.ValidateMetadata == nil || !resource.SharesMembers(obj, old, "metadata") {
-		return t.ValidateAll(op.ctx, obj, old)
-	}
-	if current.Valid() {
-		return op.validateMetadata(obj, old)
+	shares := t.ValidateMetadata != nil && resource.SharesMembers(obj, old, "metadata")
+	switch besideTemplate := t.BesideTemplate.Validate; {
+	case shares && current.Valid():
+		return op.validatePart(t.ValidateMetadata, obj, old)
+	case besideTemplate != nil && resource.SharesTemplate(obj, old) && current.Valid():
+		return op.validatePart(besideTemplate, obj, old)
 	}
 	errs := t.ValidateAll(op.ctx, obj, old)
-	if len(errs) == 0 {
+	if shares && len(errs) == 0 {
 		current.SetValid()
 	}
 	return errs
 }
 
-// validateMetadata is what ValidateAll returns for an object that is valid but for its metadata.
-func (op *operation) validateMetadata(obj, old map[string]any) validation.List {
-	errs := op.Type.ValidateMetadata(obj, old)
+// validatePart is what ValidateAll returns for an object of which validate does not validate what is
+// known to be valid.
+func (op *operation) validatePart(validate func(obj, old map[string]any) validation.List, obj, old map[string]any) validation.List {
+	errs := validate(obj, old)
 	if object.Checked {
 		mustBeSkipped("validation", op.Type.ValidateAll(op.ctx, obj, old), errs)
 	}

@@ -205,6 +205,10 @@ type Strategy struct {
 	// is called.
 	ValidateMetadata func(obj, old map[string]any) validation.List
 
+	// BesideTemplate are Default and Validate for an object whose pod template, in spec.template, is
+	// in memory that of the object that it replaces, which has its defaults and is valid.
+	BesideTemplate BesideTemplate
+
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
 	WarningsOnWrite func(obj, old map[string]any) []string
 
@@ -245,8 +249,21 @@ type SubresourceStrategy struct {
 	ResetIn         []string
 }
 
-// SetDefaults sets the defaults of obj by Default or, if old is an object with its defaults
-// and only the metadata of obj differs from it, by DefaultMetadata. old may be nil.
+// BesideTemplate are functions of a [Strategy] that leave a pod template alone. They are nil if an
+// object has none.
+type BesideTemplate struct {
+	Default  func(obj map[string]any)
+	Validate func(obj, old map[string]any) validation.List
+}
+
+// SharesTemplate reports whether two objects have the same pod template in memory.
+func SharesTemplate(a, b map[string]any) bool {
+	return object.Same(object.Value(a, "spec", "template"), object.Value(b, "spec", "template"))
+}
+
+// SetDefaults sets the defaults of obj. If old is an object with its defaults, it does so by
+// DefaultMetadata if only the metadata of obj differs from it, or by that of BesideTemplate if obj
+// has its pod template. old may be nil.
 func (s *Strategy) SetDefaults(obj, old map[string]any) {
 	switch {
 	case s.Default == nil:
@@ -255,6 +272,11 @@ func (s *Strategy) SetDefaults(obj, old map[string]any) {
 			defer mustHaveDefaults(obj, s.Default)
 		}
 		s.DefaultMetadata(obj)
+	case old != nil && s.BesideTemplate.Default != nil && SharesTemplate(obj, old):
+		if object.Checked {
+			defer mustHaveDefaults(obj, s.Default)
+		}
+		s.BesideTemplate.Default(obj)
 	default:
 		s.Default(obj)
 	}

@@ -68,8 +68,11 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 	}
 	kind.Finish = func(live, merged map[string]any) (map[string]any, error) {
 		obj, err := normalizeApplied(t.Codec, live, merged)
-		if err == nil && !t.Virtual() && t.Default != nil && t.RoundTrip == nil { // the registry calls RoundTrip
-			t.Default(obj)
+		if err == nil && !t.Virtual() && t.RoundTrip == nil { // the registry calls RoundTrip
+			if t.Versions != nil || object.String(live, "metadata", "uid") == "" {
+				live = nil // has the defaults of another version, or none because it is new
+			}
+			t.SetDefaults(obj, live)
 		}
 		return obj, err
 	}

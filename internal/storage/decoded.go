@@ -70,13 +70,14 @@ func (o *Object) DecodedAs(t *resource.Type, obj map[string]any) *Decoded {
 
 // KeepDraft keeps what a write knows of the object, which it has stored in place of before, or as a
 // new one if that is nil. draft, unless it is nil, is what Draft has encoded, with before as live: it
-// belongs to the Decoded of the object, which need not be decoded then. body is the length of the
-// document that draft was made of.
-func (o *Object) KeepDraft(t *resource.Type, before *Decoded, draft map[string]any, body int) {
+// belongs to the Decoded of the object, which need not be decoded then. valid is what Valid returns of
+// it. body is the length of the document that draft was made of.
+func (o *Object) KeepDraft(t *resource.Type, before *Decoded, draft map[string]any, valid bool, body int) {
 	if !o.IsOf(t) {
 		return
 	}
 	d := &Decoded{Stored: o, typ: t, before: before, draft: draft}
+	d.valid.Store(valid && draft != nil)
 	switch {
 	case before == nil:
 		d.texts = max(o.Len(), body)
@@ -120,6 +121,7 @@ func (d *Decoded) decode() {
 	}
 	if obj != nil && !d.Stored.complete(d.typ, obj, live) {
 		obj = nil
+		d.valid.Store(false)
 		d.texts += d.Stored.Len()
 	}
 	if obj == nil {

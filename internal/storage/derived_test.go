@@ -65,9 +65,31 @@ func TestKeepDraft(t *testing.T) {
 	edit.Set("x", "metadata", "labels", "l")
 	draft := edit.Map()
 	next := encode(typ, draft, before.Map(), old).At(2)
-	next.KeepDraft(typ, before, draft, 10)
+	next.KeepDraft(typ, before, draft, false, 10)
 	assert.NotSame(t, before, old.Decoded(typ), "nobody needs the old version")
 	after := next.Decoded(typ)
 	assert.Equal(t, next.Decode(typ), after.Map())
-	assert.True(t, after.Valid())
+	assert.True(t, after.Valid(), "only the metadata is another")
+
+	for _, test := range []struct {
+		name         string
+		draft, valid bool
+		want         bool
+	}{
+		{"a valid draft", true, true, true},
+		{"a draft of which that is not known", true, false, false},
+		{"no draft", false, true, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			edit := after.Object().Edit()
+			edit.Set("2", "data")
+			draft := edit.Map()
+			changed := encode(typ, draft, after.Map(), next).At(3)
+			if !test.draft {
+				draft = nil
+			}
+			changed.KeepDraft(typ, after, draft, test.valid, 10)
+			assert.Equal(t, test.want, changed.Decoded(typ).Valid())
+		})
+	}
 }

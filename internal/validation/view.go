@@ -38,17 +38,28 @@ type View struct {
 // here, several at a time.
 type Errors struct {
 	List
-	room []Path // for the next paths
+	first [firstPaths]Path
+	used  int    // of first
+	room  []Path // for the next paths
 }
 
-// roomForPaths is how many paths are allocated at a time: just over 512 bytes, up to which
-// the allocation of memory with pointers takes longer.
-const roomForPaths = 17
+const (
+	// firstPaths is how many paths are allocated with the Errors: as many as a small object needs.
+	firstPaths = 8
+	// roomForPaths is how many paths are allocated at a time after these: just over 512 bytes, up to
+	// which the allocation of memory with pointers takes longer.
+	roomForPaths = 17
+)
 
 // paths returns n new paths. The receiver may be nil.
 func (e *Errors) paths(n int) []Path {
 	if e == nil {
 		return make([]Path, n)
+	}
+	if end := e.used + n; end <= firstPaths {
+		paths := e.first[e.used:end:end]
+		e.used = end
+		return paths
 	}
 	if n > len(e.room) {
 		e.room = make([]Path, max(n, roomForPaths))

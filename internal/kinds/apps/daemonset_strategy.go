@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
+// defaultDaemonSet sets the defaults but those of the pod template.
 func defaultDaemonSet(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	strategy := object.EnsureMap(spec, "updateStrategy")
@@ -24,7 +25,6 @@ func defaultDaemonSet(obj map[string]any) {
 		object.SetDefault(rolling, "maxSurge", int64(0))
 	}
 	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
-	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 	defaultTemplateGeneration(obj)
 }
 
@@ -82,11 +82,12 @@ var daemonSetStrategy = kind.Strategy{
 		ToInternal:               convertTemplateGeneration,
 		ConversionAnnotations:    []string{templateGeneration},
 		AllowUnconditionalUpdate: true,
-		Default:                  defaultDaemonSet,
+		Default:                  withTemplate(defaultDaemonSet),
 		DefaultMetadata:          defaultTemplateGeneration,
 		Prepare:                  prepareDaemonSet,
-		Validate:                 validateDaemonSet,
+		Validate:                 validateDaemonSet(pods.CheckPodTemplate("DaemonSet")),
 		ValidateMetadata:         kind.NoErrors,
+		BesideTemplate:           resource.BesideTemplate{Default: defaultDaemonSet, Validate: validateDaemonSet(pods.ValidTemplate)},
 		CompleteBookmark:         func(obj map[string]any) { setTemplateGeneration(obj, 0) },
 	},
 	Warnings:            warnDaemonSet,

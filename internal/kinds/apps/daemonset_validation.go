@@ -7,19 +7,22 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateDaemonSet(obj, old map[string]any) validation.List {
-	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
-	return append(checkImmutableSelector(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		p.LabelSelector("selector", selectors)
-		if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
-			pods.CheckSelectorMatches(p, labels)
-		}
-		pods.CheckNotEmptySelector(p, "daemonset")
-		pods.CheckPodTemplate("DaemonSet")(p.Field("template"))
-		p.NonNegative("minReadySeconds")
-		checkDaemonSetUpdateStrategy(p.Field("updateStrategy"))
-		p.NonNegative("revisionHistoryLimit")
-	})...)
+// validateDaemonSet returns the Validate of DaemonSets with a rule for the pod template.
+func validateDaemonSet(template func(validation.View)) func(obj, old map[string]any) validation.List {
+	return func(obj, old map[string]any) validation.List {
+		selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
+		return append(checkImmutableSelector(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+			p.LabelSelector("selector", selectors)
+			if labels, err := selector.FromMap(object.Map(p.Obj, "selector")).Selector(); err == nil {
+				pods.CheckSelectorMatches(p, labels)
+			}
+			pods.CheckNotEmptySelector(p, "daemonset")
+			template(p.Field("template"))
+			p.NonNegative("minReadySeconds")
+			checkDaemonSetUpdateStrategy(p.Field("updateStrategy"))
+			p.NonNegative("revisionHistoryLimit")
+		})...)
+	}
 }
 
 func checkDaemonSetUpdateStrategy(p validation.View) {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
+// defaultDeployment sets the defaults but those of the pod template.
 func defaultDeployment(obj map[string]any) {
 	spec := object.EnsureMap(obj, "spec")
 	object.SetDefault(spec, "replicas", int64(1))
@@ -19,7 +20,6 @@ func defaultDeployment(obj map[string]any) {
 	}
 	object.SetDefault(spec, "revisionHistoryLimit", int64(10))
 	object.SetDefault(spec, "progressDeadlineSeconds", int64(600))
-	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
 }
 
 // setNoReplicas sets spec.replicas to 0.
@@ -28,10 +28,11 @@ func setNoReplicas(obj map[string]any) { object.Set(obj, int64(0), "spec", "repl
 var deploymentStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
-		Default:                  defaultDeployment,
+		Default:                  withTemplate(defaultDeployment),
 		DefaultMetadata:          kind.NoDefaults,
-		Validate:                 validateDeployment,
+		Validate:                 validateDeployment(replicaSetTemplate),
 		ValidateMetadata:         kind.NoErrors,
+		BesideTemplate:           resource.BesideTemplate{Default: defaultDeployment, Validate: validateDeployment(pods.ValidTemplate)},
 		CompleteBookmark:         setNoReplicas,
 	},
 	Warnings:         pods.WarnWorkload,

@@ -6,14 +6,17 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateDeployment(obj, old map[string]any) validation.List {
-	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkDeploymentSpec)
-	return append(errs, checkImmutableSelector(obj, old)...)
+// validateDeployment returns the Validate of Deployments with a rule for the pod template.
+func validateDeployment(template func(validation.View)) func(obj, old map[string]any) validation.List {
+	return func(obj, old map[string]any) validation.List {
+		errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) { checkDeploymentSpec(p, template) })
+		return append(errs, checkImmutableSelector(obj, old)...)
+	}
 }
 
-func checkDeploymentSpec(p validation.View) {
+func checkDeploymentSpec(p validation.View, template func(validation.View)) {
 	p.NonNegative("replicas")
-	pods.CheckRequiredSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
+	pods.CheckRequiredSelector(p, "deployment", "invalid label selector", template)
 	checkDeploymentStrategy(p.Field("strategy"))
 	p.NonNegative("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
 	if p.Has("progressDeadlineSeconds") && p.Int("progressDeadlineSeconds") <= p.Int("minReadySeconds") {

@@ -8,19 +8,19 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
+// defaultReplicaSet sets the defaults but those of the pod template.
 func defaultReplicaSet(obj map[string]any) {
-	spec := object.EnsureMap(obj, "spec")
-	object.SetDefault(spec, "replicas", int64(1))
-	pods.DefaultTemplate(object.EnsureMap(spec, "template"))
+	object.SetDefault(object.EnsureMap(obj, "spec"), "replicas", int64(1))
 }
 
 var replicaSetStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnconditionalUpdate: true,
-		Default:                  defaultReplicaSet,
+		Default:                  withTemplate(defaultReplicaSet),
 		DefaultMetadata:          kind.NoDefaults,
-		Validate:                 validateReplicaSet,
+		Validate:                 validateReplicaSet(replicaSetTemplate),
 		ValidateMetadata:         kind.NoErrors,
+		BesideTemplate:           resource.BesideTemplate{Default: defaultReplicaSet, Validate: validateReplicaSet(pods.ValidTemplate)},
 		CompleteBookmark:         setNoReplicas,
 	},
 	Warnings:            pods.WarnWorkload,

@@ -6,12 +6,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateReplicaSet(obj, old map[string]any) validation.List {
-	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		p.NonNegative("replicas", "minReadySeconds")
-		pods.CheckRequiredSelector(p, "deployment", "invalid label selector", replicaSetTemplate)
-	})
-	return append(errs, checkImmutableSelector(obj, old)...)
+// validateReplicaSet returns the Validate of ReplicaSets with a rule for the pod template.
+func validateReplicaSet(template func(validation.View)) func(obj, old map[string]any) validation.List {
+	return func(obj, old map[string]any) validation.List {
+		errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+			p.NonNegative("replicas", "minReadySeconds")
+			pods.CheckRequiredSelector(p, "deployment", "invalid label selector", template)
+		})
+		return append(errs, checkImmutableSelector(obj, old)...)
+	}
 }
 
 var replicaSetCounters = pods.StatusCounters{

@@ -21,6 +21,15 @@ func checkImmutableSelector(obj, old map[string]any) validation.List {
 // replicaSetTemplate is the rule for the pod templates of ReplicaSets and Deployments.
 var replicaSetTemplate = pods.CheckPodTemplate("ReplicaSet")
 
+// withTemplate returns the Default of a workload, whose fields beside the pod template get their defaults
+// from rest.
+func withTemplate(rest func(obj map[string]any)) func(obj map[string]any) {
+	return func(obj map[string]any) {
+		rest(obj)
+		pods.DefaultTemplate(object.EnsureMap(object.EnsureMap(obj, "spec"), "template"))
+	}
+}
+
 // isZeroNumberOrPercent reports whether a number or percentage is 0 or absent.
 func isZeroNumberOrPercent(p validation.View, name string) bool {
 	if n, ok := validation.PercentValue(p.Obj[name]); ok {

@@ -166,7 +166,7 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 		}
 		return func(obj, old map[string]any) validation.List { return validate(obj, old).In(rules, t.Group, t.Kind) }
 	}
-	s.Validate, s.ValidateMetadata = in(s.Validate), in(s.ValidateMetadata)
+	s.Validate, s.ValidateMetadata, s.BesideTemplate.Validate = in(s.Validate), in(s.ValidateMetadata), in(s.BesideTemplate.Validate)
 	subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))
 	for name, sub := range s.SubresourceStrategies {
 		sub.Validate = in(sub.Validate)

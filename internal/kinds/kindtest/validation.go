@@ -17,8 +17,8 @@ type ValidationRow = struct {
 	Name, Old, Body, Want string
 }
 
-// TestValidation checks the validation of creates and updates, and that validation
-// does not change objects.
+// TestValidation checks the validation of creates and updates, also beside an unchanged pod template,
+// and that validation does not change objects.
 func TestValidation(t *testing.T, name string, rows []ValidationRow) {
 	typ := TypeOf(t, name)
 	for _, r := range rows {
@@ -37,6 +37,9 @@ func TestValidation(t *testing.T, name string, rows []ValidationRow) {
 				}
 			}
 			CheckValidation(t, r, validator(t, typ.Strategy), obj, old)
+			if beside := typ.BesideTemplate.Validate; beside != nil && old != nil && object.Equal(At(obj, "spec.template"), At(old, "spec.template")) {
+				CheckValidation(t, r, beside, obj, old)
+			}
 		})
 	}
 }

@@ -60,6 +60,9 @@ func CheckPodTemplate(kind string) func(validation.View) {
 	}
 }
 
+// ValidTemplate is the rule for a pod template that is known to be valid.
+func ValidTemplate(validation.View) {}
+
 // CheckAlwaysRestarts checks that restartPolicy is Always and that there is no
 // deadline.
 func CheckAlwaysRestarts(spec validation.View, kind string) {
