@@ -286,59 +286,74 @@ func Untyped(v any) string {
 // it returns the key and the type of the keys too. It returns "" for a type or a path that
 // the newest release does not have.
 func TypeAt(group, kind, path string) (typ, key, keyType string) {
+	typ, key, keyType, _ = at(group, kind, path)
+	return typ, key, keyType
+}
+
+// Position returns where the value at the path of an error stands in the Go type: the index of each
+// field and element on the path; that of a key of a map is 0. It reports false for a path that the
+// newest release does not have.
+func Position(group, kind, path string) (position []int, ok bool) {
+	typ, _, _, position := at(group, kind, path)
+	return position, typ != ""
+}
+
+// at is TypeAt and Position.
+func at(group, kind, path string) (typ, key, keyType string, position []int) {
 	name, domain, _ := strings.Cut(group, ".")
 	if domain != "" && !strings.HasSuffix(domain, "k8s.io") {
-		return "", "", ""
+		return "", "", "", nil
 	}
 	if name == "" || name == "events" {
 		name = "core"
 	}
 	typ = name + "." + kind
 	if newest.fieldsOf(typ) == nil {
-		return "", "", ""
+		return "", "", "", nil
 	}
 	for path != "" {
 		_, of := underlying(strings.TrimPrefix(typ, "*"))
 		if rest, ok := strings.CutPrefix(path, "["); ok {
 			index, after, ok := strings.Cut(rest, "]")
 			if !ok {
-				return "", "", ""
+				return "", "", "", nil
 			}
+			i, _ := strconv.Atoi(index)
 			if elem, isMap := strings.CutPrefix(of, "{}"); isMap {
-				key, keyType = index, "s"
+				key, keyType, i = index, "s", 0
 				if strings.HasPrefix(typ, "core.ResourceList=") {
 					keyType = "core.ResourceName=s"
 				}
 				typ = elem
 			} else if typ, ok = strings.CutPrefix(of, "[]"); !ok {
-				return "", "", ""
+				return "", "", "", nil
 			}
-			path = after
+			path, position = after, append(position, i)
 			continue
 		}
 		key, keyType = "", ""
-		if typ, path = newest.member(of, strings.TrimPrefix(path, ".")); typ == "" {
-			return "", "", ""
+		if typ, path, position = newest.member(of, strings.TrimPrefix(path, "."), position); typ == "" {
+			return "", "", "", nil
 		}
 	}
-	return typ, key, keyType
+	return typ, key, keyType, position
 }
 
-// member returns the type of the field of a struct with which a path begins, and the rest
-// of the path.
-func (r release) member(structType, path string) (typ, rest string) {
-	for _, f := range r.fieldsOf(structType) {
+// member returns the type of the field of a struct with which a path begins, the rest of the path,
+// and the position of the struct with the index of the field.
+func (r release) member(structType, path string, position []int) (typ, rest string, at []int) {
+	for i, f := range r.fieldsOf(structType) {
 		after, ok := strings.CutPrefix(path, strings.Join(f.path, "."))
 		switch {
 		case f.path == nil:
-			if typ, rest := r.member(f.typ, path); typ != "" {
-				return typ, rest
+			if typ, rest, at := r.member(f.typ, path, append(position, i)); typ != "" {
+				return typ, rest, at
 			}
 		case ok && (after == "" || after[0] == '.' || after[0] == '['):
-			return f.typ, after
+			return f.typ, after, append(position, i)
 		}
 	}
-	return "", ""
+	return "", "", nil
 }
 
 // SameShape reports whether two types differ only in the names of types without fields.

@@ -52,6 +52,8 @@ type Error struct {
 	// not fail the update; the client gets a warning.
 	Tolerated bool
 
+	declarative bool // see Declarative
+
 	// detailIn returns the detail in a release, nil if it is the same in all.
 	detailIn func(minor int) string
 

@@ -72,6 +72,22 @@ func (e *Error) WithoutGate(gate string) *Error {
 	return e.unless(func(r Release) bool { return r != nil && !r.Enabled(gate) }, nil)
 }
 
+// Declarative marks an error of kube-apiserver's declarative validation, which is generated from the
+// tags of Go types. In releases with [behavior.DeclarativeErrors] it follows all other errors of the
+// object.
+func (e *Error) Declarative() *Error {
+	e.declarative = true
+	return e
+}
+
+// Declarative is [Error.Declarative] for all errors.
+func (l List) Declarative() List {
+	for _, e := range l {
+		e.Declarative()
+	}
+	return l
+}
+
 // WithDiff appends the difference of two values of a type, as unversioned.Diff prints it in
 // each release, to the detail.
 func (e *Error) WithDiff(typ string, old, obj any) *Error {
@@ -222,7 +238,44 @@ func (l List) In(r Release, group, kind string) List {
 		}
 		out = append(out, e)
 	}
+	if has(r, behavior.DeclarativeErrors) {
+		return out.declarativeLast(group, kind)
+	}
 	return out
+}
+
+// declarativeLast returns the list with the errors of declarative validation at the end, in the order of
+// the fields of the Go types. Those of a list stand before those of its elements.
+func (l List) declarativeLast(group, kind string) List {
+	var out, last List
+	positions, known := map[*Error][]int{}, true
+	for _, e := range l {
+		if !e.declarative {
+			out = append(out, e)
+			continue
+		}
+		last = append(last, e)
+		field := e.Field
+		if e.Reason == ReasonDuplicate && strings.HasSuffix(field, "]") {
+			field = field[:strings.LastIndexByte(field, '[')]
+		}
+		position, ok := unversioned.Position(group, kind, field)
+		positions[e], known = position, known && ok
+	}
+	if known {
+		slices.SortStableFunc(last, func(a, b *Error) int {
+			return cmp.Or(slices.Compare(positions[a], positions[b]), cmp.Compare(rank(a.Reason), rank(b.Reason)))
+		})
+	}
+	return append(out, last...)
+}
+
+// rank returns the order in which the rules of a field are checked: its length comes last.
+func rank(r Reason) int {
+	if r == ReasonTooLong {
+		return 1
+	}
+	return 0
 }
 
 // same reports whether two errors have the same texts.

@@ -211,6 +211,13 @@ func (p View) Add(e *Error) { p.Errs.List = append(p.Errs.List, e) }
 // AddList adds a list of errors.
 func (p View) AddList(list List) { p.Errs.List = append(p.Errs.List, list...) }
 
+// Declarative calls a rule whose errors are those of [Error.Declarative].
+func (p View) Declarative(rule func(View)) {
+	n := len(p.Errs.List)
+	rule(p)
+	p.Errs.List[n:].Declarative()
+}
+
 // NoErrorsSince reports whether no error was added since there were n.
 func (p View) NoErrorsSince(n int) bool { return len(p.Errs.List) == n }
 
@@ -257,6 +264,12 @@ func (p View) Require(name string) bool {
 		p.Required(name, "")
 	}
 	return !empty
+}
+
+// RequireDeclared is Require with an error of [Error.Declarative].
+func (p View) RequireDeclared(name string) (ok bool) {
+	p.Declarative(func(p View) { ok = p.Require(name) })
+	return ok
 }
 
 // RequireEach is Require for several fields.
@@ -428,11 +441,11 @@ func (n Seen) Unique(p View, name string) bool {
 	return true
 }
 
-// ImmutableUnquoted is ImmutableAs for an error that does not quote the field in releases
-// with [behavior.DeclarativeErrors].
-func (p View) ImmutableUnquoted(name, typ string, old map[string]any) {
+// ImmutableDeclared is ImmutableAs with an error of [Error.Declarative], which does not quote the
+// field.
+func (p View) ImmutableDeclared(name, typ string, old map[string]any) {
 	if !Equal(p.Obj[name], old[name]) {
-		p.Add(Invalid(p.At(name), nil, "field is immutable").Before(behavior.DeclarativeErrors, Value(AsGoType(typ, p.Obj[name]))))
+		p.Add(Invalid(p.At(name), nil, "field is immutable").Before(behavior.DeclarativeErrors, Value(AsGoType(typ, p.Obj[name]))).Declarative())
 	}
 }
 

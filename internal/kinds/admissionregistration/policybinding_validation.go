@@ -10,6 +10,9 @@ import (
 
 func validateValidatingPolicyBinding(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
+		if spec.RequireDeclared("policyName") {
+			spec.Format("policyName", validation.Subdomain)
+		}
 		checkPolicyBinding(spec)
 		checkValidationActions(spec, spec.Strings("validationActions"))
 	})
@@ -17,6 +20,7 @@ func validateValidatingPolicyBinding(obj, _ map[string]any) validation.List {
 
 func validateMutatingPolicyBinding(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
+		spec.RequireFormat("policyName", validation.Subdomain)
 		checkPolicyBinding(spec)
 		spec.IfPresent("matchResources", checkMutatedOperations)
 	})
@@ -25,7 +29,6 @@ func validateMutatingPolicyBinding(obj, _ map[string]any) validation.List {
 // checkPolicyBinding checks the fields that bindings of validating and mutating
 // policies share.
 func checkPolicyBinding(spec validation.View) {
-	spec.RequireFormat("policyName", validation.Subdomain)
 	spec.IfPresent("paramRef", checkParamRef)
 	spec.IfPresent("matchResources", checkMatchResources)
 }
@@ -64,6 +67,6 @@ func checkValidationActions(spec validation.View, actions []string) {
 		spec.Invalid("validationActions", "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)")
 	}
 	if len(actions) == 0 {
-		spec.Add(validation.Required(spec.At("validationActions"), "").Before(behavior.DeclarativeErrors, validation.Detail("at least one validation action is required")))
+		spec.Add(validation.Required(spec.At("validationActions"), "").Before(behavior.DeclarativeErrors, validation.Detail("at least one validation action is required")).Declarative())
 	}
 }

@@ -83,19 +83,24 @@ func requireGroup(apiVersion string) string {
 func (r autoscalerRules) spec(p validation.View) {
 	minReplicas, maxReplicas := p.Int("minReplicas"), p.Int("maxReplicas")
 	if p.Has("minReplicas") && minReplicas < r.minReplicas {
-		err := validation.Invalid(p.At("minReplicas"), minReplicas, fmt.Sprintf("must be greater than or equal to %d", r.minReplicas))
-		if minReplicas == 0 {
-			err.WithoutGate("HPAScaleToZero")
+		atLeast := func(n int) *validation.Error {
+			return validation.Invalid(p.At("minReplicas"), minReplicas, fmt.Sprintf("must be greater than or equal to %d", n)).Declarative()
 		}
-		p.Add(err)
+		switch {
+		case minReplicas == 0:
+			p.Add(atLeast(1).WithoutGate("HPAScaleToZero"))
+		case r.minReplicas == 0:
+			p.Add(atLeast(0))
+		default:
+			p.Add(atLeast(0).WithGate("HPAScaleToZero", atLeast(1)))
+		}
 	}
 	switch {
 	case maxReplicas == 0:
-		p.Add(validation.Required(p.At("maxReplicas"), "must be set and greater than 0").
-			Before(behavior.DeclarativeSpecs, validation.Instead(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0"))).Until(behavior.DeclarativeErrors))
-		defer func() { p.Add(validation.Required(p.At("maxReplicas"), "").Since(behavior.DeclarativeErrors)) }()
+		p.Add(validation.Required(p.At("maxReplicas"), "").
+			Before(behavior.DeclarativeSpecs, validation.Instead(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than 0"))).Before(behavior.DeclarativeErrors, validation.Detail("must be set and greater than 0")).Declarative())
 	case maxReplicas < 0:
-		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").Before(behavior.DeclarativeSpecs, validation.Detail("must be greater than 0")))
+		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to 1").Before(behavior.DeclarativeSpecs, validation.Detail("must be greater than 0")).Declarative())
 	}
 	if p.Has("minReplicas") && maxReplicas < minReplicas {
 		p.Add(validation.Invalid(p.At("maxReplicas"), maxReplicas, "must be greater than or equal to `minReplicas`"))

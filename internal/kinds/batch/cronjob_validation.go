@@ -15,7 +15,7 @@ const cronJobNameMaxLength = 52
 func validateCronJob(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		was := validation.View{Obj: object.Map(old, "spec")}
-		if p.Require("schedule") {
+		if p.RequireDeclared("schedule") {
 			checkCronSchedule(p, strings.Contains(was.String("schedule"), "TZ"))
 		}
 		p.NonNegative("startingDeadlineSeconds")

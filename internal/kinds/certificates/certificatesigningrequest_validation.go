@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -138,13 +139,20 @@ func checkRequestConditions(status validation.View) {
 			c.RequireOneOf("status", "False", "True", "Unknown")
 		}
 		if typ == certificateApproved && seen[certificateDenied] || typ == certificateDenied && seen[certificateApproved] {
-			status.Add(validation.Invalid(status.At("conditions"), validation.NamedString(typ), "Approved and Denied conditions are mutually exclusive"))
+			status.Add(oneDecision(status.At("conditions"), typ))
 		}
 		if seen[typ] {
 			c.Add(validation.Duplicate(c.At("type"), validation.NamedString(typ)))
 		}
 		seen[typ] = true
 	}
+}
+
+// oneDecision is the error of a request that is approved and denied. typ is the second condition.
+func oneDecision(path *validation.Path, typ string) *validation.Error {
+	const approved, denied = `conditions[{"type": "Approved"}]`, `conditions[{"type": "Denied"}]`
+	return validation.Invalid(path, "{"+approved+", "+denied+"}", "must specify at most one of: `"+approved+"`, `"+denied+"`").
+		Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(path, validation.NamedString(typ), "Approved and Denied conditions are mutually exclusive"))).Declarative()
 }
 
 // checkCertificates checks certificates in PEM. An empty text is valid.

@@ -8,9 +8,8 @@ import (
 
 func validateReplicationController(obj, _ map[string]any) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		p.NonNegative("minReadySeconds")
+		p.Declarative(func(p validation.View) { p.NonNegative("replicas", "minReadySeconds") })
 		p.Require("selector")
-		p.NonNegative("replicas")
 		template, ok := p.Lookup("template")
 		if !ok {
 			p.Required("template", "")

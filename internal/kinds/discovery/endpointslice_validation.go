@@ -29,14 +29,14 @@ func validateSlice(obj, old map[string]any, checkEndpoints bool) validation.List
 			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType")) {
 			value := e.BadValue
 			e.BadValue = nil
-			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(value)))
+			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(value)).Declarative())
 		}
 	}
 	return errs
 }
 
 func checkEndpointSlice(p validation.View) {
-	p.RequireOneOf("addressType", addressTypes...)
+	p.Declarative(func(p validation.View) { p.RequireOneOf("addressType", addressTypes...) })
 	if n := p.Len("ports"); n > slicePortsMax {
 		p.Add(validation.TooMany(p.At("ports"), n, slicePortsMax))
 		return
@@ -100,9 +100,9 @@ func checkSliceEndpoint(p validation.View, check func(string, *validation.Path, 
 	addresses := p.At("addresses")
 	switch n := p.Len("addresses"); {
 	case n == 0:
-		p.Add(validation.Required(addresses, "").Before(behavior.DeclarativeErrors, validation.Detail("must contain at least 1 address")))
+		p.Add(validation.Required(addresses, "").Before(behavior.DeclarativeErrors, validation.Detail("must contain at least 1 address")).Declarative())
 	case n > addressesMaxItems:
-		p.Add(validation.TooMany(addresses, n, addressesMaxItems))
+		p.Add(validation.TooMany(addresses, n, addressesMaxItems).Declarative())
 	}
 	if check != nil {
 		for i, address := range p.Strings("addresses") {

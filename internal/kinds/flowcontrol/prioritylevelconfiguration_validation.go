@@ -30,7 +30,7 @@ func checkPriorityLevel(spec validation.View, name string) {
 	switch typ {
 	case "Exempt":
 		if spec.Has("limited") {
-			spec.Add(validation.Forbidden(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is not Limited")))
+			spec.Add(validation.Forbidden(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is not Limited")).Declarative())
 		}
 		checkForbiddenLimited(spec)
 		spec.IfPresent("exempt", func(exempt validation.View) {
@@ -39,12 +39,12 @@ func checkPriorityLevel(spec validation.View, name string) {
 		})
 	case "Limited":
 		if spec.Has("exempt") {
-			spec.Add(validation.Forbidden(spec.At("exempt"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is Limited")))
+			spec.Add(validation.Forbidden(spec.At("exempt"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if the type is Limited")).Declarative())
 		}
 		if limited, ok := spec.Lookup("limited"); ok {
 			checkLimitedPriorityLevel(limited)
 		} else {
-			spec.Add(validation.Required(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must not be empty when type is Limited")))
+			spec.Add(validation.Required(spec.At("limited"), "").Before(behavior.DeclarativeErrors, validation.Detail("must not be empty when type is Limited")).Declarative())
 		}
 	default:
 		checkUnionType(spec, []string{"exempt", "limited"}, "Exempt", "Limited")
@@ -63,31 +63,28 @@ func checkForbiddenLimited(spec validation.View) {
 	typ := response.String("type")
 	switch queues := response.Has("queuing"); {
 	case queues && typ != "Queue":
-		response.Add(validation.Forbidden(response.At("queuing"), "").Since(behavior.DeclarativeErrors))
+		response.Add(validation.Forbidden(response.At("queuing"), "").Since(behavior.DeclarativeErrors).Declarative())
 	case !queues && typ == "Queue":
-		response.Add(validation.Required(response.At("queuing"), "").Since(behavior.DeclarativeErrors))
+		response.Add(validation.Required(response.At("queuing"), "").Since(behavior.DeclarativeErrors).Declarative())
 	}
 	if typ == "" {
-		response.Add(validation.Required(response.At("type"), "").Since(behavior.DeclarativeErrors))
+		response.Add(validation.Required(response.At("type"), "").Since(behavior.DeclarativeErrors).Declarative())
 	}
 }
 
 // checkUnionType checks a type that is neither of two. Since v1.37 the members that go with
-// one of them are forbidden too: after an unknown type, and before an empty one.
+// one of them are forbidden too.
 func checkUnionType(p validation.View, members []string, types ...string) {
-	var forbidden validation.List
 	for _, member := range members {
 		if p.Has(member) {
-			forbidden = append(forbidden, validation.Forbidden(p.At(member), "").Since(behavior.DeclarativeErrors))
+			p.Add(validation.Forbidden(p.At(member), "").Since(behavior.DeclarativeErrors).Declarative())
 		}
 	}
-	if p.String("type") == "" {
-		p.AddList(forbidden)
-	}
-	p.RequireOneOfSince(behavior.DeclarativeSpecs, "type", types...)
 	if p.String("type") != "" {
-		p.AddList(forbidden)
+		p.OneOf("type", types...)
+		return
 	}
+	p.Declarative(func(p validation.View) { p.RequireOneOfSince(behavior.DeclarativeSpecs, "type", types...) })
 }
 
 func checkLimitedPriorityLevel(limited validation.View) {
@@ -97,13 +94,13 @@ func checkLimitedPriorityLevel(limited validation.View) {
 	switch response.String("type") {
 	case "Reject":
 		if queues {
-			response.Forbidden("queuing", "must be nil if limited.limitResponse.type is not Limited")
+			response.Add(validation.Forbidden(response.At("queuing"), "").Before(behavior.DeclarativeErrors, validation.Detail("must be nil if limited.limitResponse.type is not Limited")).Declarative())
 		}
 	case "Queue":
 		if queues {
 			checkFlowQueues(queuing)
 		} else {
-			response.Required("queuing", "must not be empty if limited.limitResponse.type is Limited")
+			response.Add(validation.Required(response.At("queuing"), "").Before(behavior.DeclarativeErrors, validation.Detail("must not be empty if limited.limitResponse.type is Limited")).Declarative())
 		}
 	default:
 		checkUnionType(response, []string{"queuing"}, "Queue", "Reject")

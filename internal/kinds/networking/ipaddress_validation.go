@@ -2,6 +2,7 @@ package networking
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -9,7 +10,11 @@ import (
 func validateIPAddress(obj, old map[string]any) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIPAddressSpec)
 	if old != nil {
-		errs = append(errs, validation.ImmutableField(parentOf(obj), parentOf(old), validation.NewPath("spec").Child("parentRef"))...)
+		for _, e := range validation.ImmutableField(parentOf(obj), parentOf(old), validation.NewPath("spec").Child("parentRef")) {
+			quoted := e.BadValue
+			e.BadValue = nil
+			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(quoted)).Declarative())
+		}
 	}
 	return errs
 }
@@ -17,12 +22,15 @@ func validateIPAddress(obj, old map[string]any) validation.List {
 func checkIPAddressSpec(p validation.View) {
 	parent, ok := p.Lookup("parentRef")
 	if !ok {
-		p.Required("parentRef", "")
+		p.RequireDeclared("parentRef")
 		return
 	}
 	parent.FormatIfSet("group", validation.DNS1123Subdomain)
-	parent.RequireFormat("resource", validation.PathSegment)
-	parent.RequireFormat("name", validation.PathSegment)
+	for _, name := range []string{"resource", "name"} {
+		if parent.RequireDeclared(name) {
+			parent.Format(name, validation.PathSegment)
+		}
+	}
 	parent.FormatIfSet("namespace", validation.PathSegment)
 }
 

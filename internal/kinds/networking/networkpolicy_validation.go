@@ -108,7 +108,7 @@ func (n networkPolicyRules) peer(p validation.View) {
 }
 
 func (n networkPolicyRules) ipBlock(p validation.View) {
-	if !p.Require("cidr") {
+	if !p.RequireDeclared("cidr") {
 		return
 	}
 	p.AddList(validation.LegacyCIDR(p.String("cidr"), n.stored, p.At("cidr")))

@@ -17,12 +17,12 @@ func validateRuntimeClass(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
 		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
-	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableUnquoted("handler", "s", old) })
+	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableDeclared("handler", "s", old) })
 }
 
 func checkRuntimeClassSpec(p validation.View) {
 	if p.String("handler") == "" {
-		p.Add(validation.Required(p.At("handler"), "").Since(behavior.DeclarativeSpecs))
+		p.Add(validation.Required(p.At("handler"), "").Since(behavior.DeclarativeSpecs).Declarative())
 		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(behavior.DeclarativeSpecs))
 	} else {
 		for _, e := range validation.Each(p.At("handler"), p.String("handler"), validation.DNS1123Label(p.String("handler"))) {
@@ -30,7 +30,7 @@ func checkRuntimeClassSpec(p validation.View) {
 				e.Detail = "must be no more than 63 bytes"
 				e = e.Before(behavior.DeclarativeErrors, validation.Detail(inCharacters))
 			}
-			p.Add(e)
+			p.Add(e.Declarative())
 		}
 	}
 	p.IfPresent("overhead", func(overhead validation.View) {

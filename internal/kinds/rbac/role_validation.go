@@ -30,8 +30,7 @@ func checkClusterPolicyRules(role validation.View) {
 
 func checkPolicyRule(rule validation.View, namespaced bool) {
 	if rule.Len("verbs") == 0 {
-		rule.Add(validation.Required(rule.At("verbs"), "verbs must contain at least one value").Until(behavior.DeclarativeErrors))
-		defer func() { rule.Add(validation.Required(rule.At("verbs"), "").Since(behavior.DeclarativeErrors)) }()
+		rule.Add(validation.Required(rule.At("verbs"), "").Before(behavior.DeclarativeErrors, validation.Detail("verbs must contain at least one value")).Declarative())
 	}
 	if rule.Len("nonResourceURLs") > 0 {
 		if namespaced {

@@ -20,7 +20,9 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 	ref := binding.Field("roleRef")
 	ref.OneOfStrings("apiGroup", rbacGroup)
 	ref.OneOfStrings("kind", roleKinds...)
-	ref.RequireFormat("name", validation.PathSegment)
+	if ref.RequireDeclared("name") {
+		ref.Format("name", validation.PathSegment)
+	}
 	for _, subject := range binding.Each("subjects") {
 		checkRoleSubject(subject, namespaced)
 	}
@@ -30,10 +32,7 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 }
 
 func checkRoleSubject(subject validation.View, namespaced bool) {
-	if subject.String("name") == "" {
-		subject.Add(validation.Required(subject.At("name"), "").Until(behavior.DeclarativeErrors))
-		defer func() { subject.Add(validation.Required(subject.At("name"), "").Since(behavior.DeclarativeErrors)) }()
-	}
+	subject.RequireDeclared("name")
 	switch subject.String("kind") {
 	case "ServiceAccount":
 		subject.FormatIfSet("name", validation.Subdomain)

@@ -36,5 +36,5 @@ func checkExtendedResource(p validation.View, field string) {
 		details = append(details, `must not have "requests." prefix`)
 	}
 	details = append(details, validation.QualifiedName("requests."+name)...)
-	p.AddList(validation.Each(p.At(field), p.Obj[field], details).Since(behavior.DeclarativeErrors))
+	p.AddList(validation.Each(p.At(field), p.Obj[field], details).Since(behavior.DeclarativeErrors).Declarative())
 }

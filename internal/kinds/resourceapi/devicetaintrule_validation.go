@@ -12,7 +12,7 @@ func checkDeviceTaint(taint validation.View, old map[string]any) {
 	taint.Format("key", validation.QualifiedName)
 	taint.FormatIfSet("value", validation.LabelValue)
 	if old == nil || !kind.SameField(taint.Obj, old, "effect") {
-		taint.RequireOneOf("effect", deviceEffects...)
+		taint.Declarative(func(p validation.View) { p.RequireOneOf("effect", deviceEffects...) })
 	}
 }
 

@@ -21,7 +21,7 @@ const immutable = "field is immutable"
 // checkUnmodified is checkImmutable with the detail that the error has since v1.37.
 func checkUnmodified(p validation.View, old map[string]any, typ, detail string) {
 	if !validation.Equal(p.Obj, old) {
-		p.Add(validation.Invalid(p.Path, nil, detail).Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(p.Path, validation.AsGoType(typ, p.Obj), immutable))))
+		p.Add(validation.Invalid(p.Path, nil, detail).Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(p.Path, validation.AsGoType(typ, p.Obj), immutable))).Declarative())
 	}
 }
 
@@ -35,6 +35,9 @@ func checkSize(p validation.View, name string, limit int) bool {
 	return true
 }
 
+// handwrittenSizes are the lists whose lengths declarative validation does not check.
+var handwrittenSizes = map[string]bool{"devices": true, "taints": true}
+
 // tooManyItems checks that a list has at most limit items, and reports whether it has more.
 // checkAll checks its items, and checkRest the whole list. Releases before v1.35 check longer
 // lists too.
@@ -43,7 +46,11 @@ func tooManyItems(p validation.View, name string, limit int, checkAll, checkRest
 		return false
 	}
 	p.AddList(validation.Collect(p.Obj, p.Path, checkAll).Until(behavior.DeclarativeDevices))
-	checkSize(p, name, limit)
+	if handwrittenSizes[name] {
+		checkSize(p, name, limit)
+	} else {
+		p.Declarative(func(p validation.View) { checkSize(p, name, limit) })
+	}
 	p.AddList(validation.Collect(p.Obj, p.Path, checkRest).Until(behavior.DeclarativeDevices))
 	return true
 }
@@ -61,7 +68,8 @@ func checkItems(p validation.View, name string, limit int, rule func(validation.
 }
 
 // A keyedList is a list of at most limit objects with a field key that must be unique. Since v1.37
-// the error of a duplicate quotes the object of type kind at path, if there is one.
+// the error of a duplicate is that of declarative validation and quotes the object of type kind at
+// path, if there is one.
 type keyedList struct {
 	limit int
 	key   string
@@ -107,8 +115,12 @@ func checkKeyedItems(p validation.View, name string, l keyedList, rule func(vali
 		for _, item := range p.Each(name) {
 			value := item.String(l.key)
 			if seen[value] {
-				p.Add(validation.Duplicate(item.Path, l.quoted(item.Obj)).
-					Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(item.At(l.key), value))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(item.Path, value))))
+				twice := validation.Duplicate(item.Path, l.quoted(item.Obj)).
+					Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(item.At(l.key), value))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(item.Path, value)))
+				if l.kind != "" {
+					twice.Declarative()
+				}
+				p.Add(twice)
 			}
 			seen[value] = true
 		}
@@ -131,7 +143,7 @@ func checkUniqueStrings(p validation.View, name string, limit int, rule func(tex
 	unique := func(p validation.View) {
 		for i, text := range list {
 			if slices.Contains(list[:i], text) {
-				p.Add(validation.Duplicate(p.At(name).Index(i), text))
+				p.Add(validation.Duplicate(p.At(name).Index(i), text).Declarative())
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func checkDeviceStatuses(status validation.View) {
 		if seen[id] {
 			at := device.At("deviceID")
 			status.Add(validation.Duplicate(device.Path, quotedItem("ResourceClaim", device.Obj, "status", "devices")).
-				Before(behavior.GoValuesAsJSON, validation.Instead(validation.Duplicate(at, id))).Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(at, opaqueDeviceID{}))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(device.Path, id))))
+				Before(behavior.GoValuesAsJSON, validation.Instead(validation.Duplicate(at, id))).Before(behavior.DeclarativeDevices, validation.Instead(validation.Duplicate(at, opaqueDeviceID{}))).Before(behavior.DeclarativeErrors, validation.Instead(validation.Duplicate(device.Path, id))).Declarative())
 		}
 		seen[id] = true
 	}
@@ -130,7 +130,7 @@ func checkShareID(device validation.View) {
 		if wrong := uuidError(id); wrong != "" {
 			before = "error validating uid: " + wrong
 		}
-		device.Add(validation.Invalid(device.At("shareID"), id, rule).Before(behavior.DeclarativeErrors, validation.Detail(before)))
+		device.Add(validation.Invalid(device.At("shareID"), id, rule).Before(behavior.DeclarativeErrors, validation.Detail(before)).Declarative())
 	}
 }
 
@@ -163,10 +163,10 @@ func uuidError(s string) string {
 
 func checkDeviceNetwork(network validation.View) {
 	if len(network.String("interfaceName")) > maxInterfaceLength {
-		network.Add(validation.TooLong(network.At("interfaceName"), maxInterfaceLength))
+		network.Add(validation.TooLong(network.At("interfaceName"), maxInterfaceLength).Declarative())
 	}
 	if len(network.String("hardwareAddress")) > maxHardwareLength {
-		network.Add(validation.TooLong(network.At("hardwareAddress"), maxHardwareLength))
+		network.Add(validation.TooLong(network.At("hardwareAddress"), maxHardwareLength).Declarative())
 	}
 	checkUniqueStrings(network, "ips", maxDeviceIPs, validation.InterfaceAddress)
 }
@@ -177,7 +177,7 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 	checkItems(devices, "results", maxDeviceRequests, func(result validation.View) {
 		result.AddList(requests.check(result.String("request"), result.At("request")))
 		volumes.CheckDeclaredDriverName(result, "driver")
-		checkPoolName(result, "pool")
+		checkAllocatedPool(result)
 		result.Format("device", validation.DNS1123Label)
 		checkBindingConditions(result)
 		if result.Has("shareID") {
@@ -186,11 +186,32 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 		checkSkippedOperations(result)
 	})
 	checkItems(devices, "config", 2*maxDeviceConfigs, func(config validation.View) {
-		config.RequireOneOf("source", "FromClaim", "FromClass")
+		config.Declarative(func(p validation.View) { p.RequireOneOf("source", "FromClaim", "FromClass") })
 		checkUniqueStrings(config, "requests", maxDeviceRequests, requests.check)
 		checkOpaqueConfig(config)
 	})
 	allocation.IfPresent("nodeSelector", nodes.CheckNodeSelector)
+}
+
+// checkAllocatedPool is checkPoolName for the result of an allocation, whose errors name the segment.
+func checkAllocatedPool(result validation.View) {
+	path, pool := result.At("pool"), result.String("pool")
+	if !result.RequireDeclared("pool") {
+		return
+	}
+	if len(pool) > validation.DNS1123SubdomainMaxLength {
+		result.Add(validation.TooLong(path, validation.DNS1123SubdomainMaxLength).Declarative())
+	}
+	for i, segment := range strings.Split(pool, "/") {
+		for _, detail := range validation.DNS1123Subdomain(segment) {
+			was := validation.Invalid(path, segment, detail)
+			e := validation.Invalid(path, segment, fmt.Sprintf("segment %d: %s", i, detail))
+			if segment == "" {
+				e = validation.Invalid(path, pool, fmt.Sprintf("segment %d: must not be empty", i))
+			}
+			result.Add(e.Before(behavior.DeclarativeErrors, validation.Instead(was)).Declarative())
+		}
+	}
 }
 
 // checkBindingConditions checks bindingConditions and bindingFailureConditions. Both
@@ -198,7 +219,8 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 func checkBindingConditions(p validation.View) {
 	const wanted, unwanted = "bindingConditions", "bindingFailureConditions"
 	for _, name := range []string{wanted, unwanted} {
-		if checkSize(p, name, maxBindingConditions) {
+		p.Declarative(func(p validation.View) { checkSize(p, name, maxBindingConditions) })
+		if p.Len(name) <= maxBindingConditions {
 			p.EachFormat(name, validation.QualifiedName)
 		}
 	}

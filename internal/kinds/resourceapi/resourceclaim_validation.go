@@ -127,7 +127,8 @@ func (d deviceRules) checkRequest(request validation.View, constrained constrain
 	checkChoices := func(request validation.View) {
 		checkKeyedItems(request, "firstAvailable", choiceList, func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
-			d.checkExactRequest(choice)
+			choice.Declarative(func(p validation.View) { p.RequireFormat("deviceClassName", validation.DNS1123Subdomain) })
+			d.checkDevices(choice)
 			checkDerivedAttributes(choice, request.String("name")+"/"+choice.String("name"), constrained)
 		})
 	}
@@ -146,9 +147,14 @@ func (d deviceRules) checkRequest(request validation.View, constrained constrain
 	}
 }
 
-// checkExactRequest checks the fields of an exact request or a subrequest.
+// checkExactRequest checks the fields of an exact request.
 func (d deviceRules) checkExactRequest(request validation.View) {
 	request.RequireFormat("deviceClassName", validation.DNS1123Subdomain)
+	d.checkDevices(request)
+}
+
+// checkDevices checks which devices an exact request or a subrequest asks for.
+func (d deviceRules) checkDevices(request validation.View) {
 	checkItems(request, "selectors", maxDeviceSelectors, d.checkSelector)
 	switch mode := request.String("allocationMode"); {
 	case mode == "All" && request.Int("count") != 0:
@@ -156,7 +162,7 @@ func (d deviceRules) checkExactRequest(request validation.View) {
 	case mode == "ExactCount":
 		request.Positive("count")
 	default:
-		request.OneOf("allocationMode", "All", "ExactCount")
+		request.Declarative(func(p validation.View) { p.OneOf("allocationMode", "All", "ExactCount") })
 	}
 	for _, toleration := range request.Each("tolerations") {
 		checkDeviceToleration(toleration)
@@ -180,7 +186,7 @@ func (d deviceRules) checkSelector(selector validation.View) {
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
 
 func checkDeviceToleration(toleration validation.View) {
-	toleration.FormatIfSet("key", validation.QualifiedName)
+	toleration.Declarative(func(p validation.View) { p.FormatIfSet("key", validation.QualifiedName) })
 	switch toleration.String("operator") {
 	case "Exists":
 		if toleration.String("value") != "" {
@@ -189,24 +195,24 @@ func checkDeviceToleration(toleration validation.View) {
 	case "Equal":
 		toleration.Format("value", validation.LabelValue)
 	default:
-		toleration.RequireOneOf("operator", "Equal", "Exists")
+		toleration.Declarative(func(p validation.View) { p.RequireOneOf("operator", "Equal", "Exists") })
 	}
 	if toleration.String("effect") != "" {
-		toleration.OneOf("effect", deviceEffects...)
+		toleration.Declarative(func(p validation.View) { p.OneOf("effect", deviceEffects...) })
 	}
 }
 
 func checkDeviceConstraint(constraint validation.View) {
 	switch {
 	case constraint.Has("matchAttribute"):
-		checkFullAttributeName(constraint, "matchAttribute")
+		constraint.Declarative(func(p validation.View) { checkFullAttributeName(p, "matchAttribute") })
 		if constraint.Has("distinctAttribute") {
 			constraint.AddList(validation.Collect(constraint.Obj, constraint.Path, func(constraint validation.View) {
 				checkFullAttributeName(constraint, "distinctAttribute")
-			}).Since(behavior.DistinctAttributeNames))
+			}).Since(behavior.DistinctAttributeNames).Declarative())
 		}
 	case constraint.Has("distinctAttribute"):
-		checkFullAttributeName(constraint, "distinctAttribute")
+		constraint.Declarative(func(p validation.View) { checkFullAttributeName(p, "distinctAttribute") })
 	default:
 		constraint.Add(validation.Required(constraint.Path, `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`).
 			WithGate("DRAConsumableCapacity", validation.Required(constraint.At("matchAttribute"), "")))

@@ -50,7 +50,7 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 			checkSliceDevice(device, findDevice(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
 		})
 		checkKeyedItems(spec, "sharedCounters", counterSetList, func(set validation.View) {
-			set.RequireFormat("name", validation.DNS1123Label)
+			set.Declarative(func(p validation.View) { p.RequireFormat("name", validation.DNS1123Label) })
 			checkCounters(set)
 		})
 		checkPartitionType(spec)
@@ -199,7 +199,7 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
 	}
 	checkKeyedItems(device, "consumesCounters", consumptionList, func(consumption validation.View) {
-		consumption.RequireFormat("counterSet", validation.DNS1123Label)
+		consumption.Declarative(func(p validation.View) { p.RequireFormat("counterSet", validation.DNS1123Label) })
 		checkCounters(consumption)
 	})
 	checkDeviceNodes(device, ownNodes)
@@ -231,12 +231,12 @@ func countAttributeValues(device validation.View) (n int) {
 func checkCounters(p validation.View) {
 	switch n := p.Len("counters"); {
 	case n == 0:
-		p.Required("counters", "")
+		p.RequireDeclared("counters")
 	case n > maxCounters:
 		p.Add(validation.TooMany(p.At("counters"), n, maxCounters))
 	default:
 		label := func(name string, path *validation.Path) validation.List {
-			return validation.Each(path, name, validation.DNS1123Label(name))
+			return validation.Each(path, name, validation.DNS1123Label(name)).Declarative()
 		}
 		checkEntries(p, "counters", validation.DNS1123LabelMaxLength, label, func(validation.View) {})
 	}
@@ -274,7 +274,7 @@ func checkDeviceAttribute(attribute validation.View) {
 			text, _ := v.(string)
 			switch name {
 			case "strings":
-				checkString(text, attribute.At(name).Index(i))
+				attribute.Declarative(func(validation.View) { checkString(text, attribute.At(name).Index(i)) })
 			case "versions":
 				checkVersion(text, attribute.At(name).Index(i))
 			}
@@ -283,7 +283,7 @@ func checkDeviceAttribute(attribute validation.View) {
 	const one = "exactly one value must be specified"
 	switch len(attribute.Obj) {
 	case 0:
-		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(attribute.Path, one))).Before(behavior.DeclarativeErrors, validation.Detail(one)))
+		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(attribute.Path, one))).Before(behavior.DeclarativeErrors, validation.Detail(one)).Declarative())
 	case 1:
 	default:
 		var set []string
@@ -293,7 +293,7 @@ func checkDeviceAttribute(attribute validation.View) {
 			}
 		}
 		attribute.Add(validation.Invalid(attribute.Path, "{"+strings.Join(set, ", ")+"}", "must specify exactly one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").
-			Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))))
+			Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(attribute.Path, validation.AsGoType("resource.DeviceAttribute", attribute.Obj), one))).Declarative())
 	}
 }
 

@@ -30,15 +30,17 @@ func validateStorageClass(obj, old map[string]any) validation.List {
 		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
 			if !validation.Equal(p.Obj[f.name], old[f.name]) {
 				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(behavior.DeclarativeSpecs, validation.Instead(validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden."))).
-					Before(behavior.DeclarativeErrors, validation.Value(validation.AsGoType(f.typ, p.Obj[f.name]))))
+					Before(behavior.DeclarativeErrors, validation.Value(validation.AsGoType(f.typ, p.Obj[f.name]))).Declarative())
 			}
 		}
-		p.ImmutableUnquoted("volumeBindingMode", "*s", old)
+		p.ImmutableDeclared("volumeBindingMode", "*s", old)
 	})
 }
 
 func checkStorageClass(p validation.View) {
-	checkDriver(p, "provisioner")
+	if p.RequireDeclared("provisioner") {
+		checkDriver(p, "provisioner")
+	}
 	checkParameters(p)
 	if p.String("reclaimPolicy") != "" {
 		p.OneOf("reclaimPolicy", "Delete", "Retain")

@@ -11,14 +11,14 @@ import (
 func validateVolumeAttachment(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, checkVolumeAttachment, func(p validation.View) {
 		if old != nil {
-			p.ImmutableAs("spec", "storage.VolumeAttachmentSpec", old)
+			p.ImmutableDeclared("spec", "storage.VolumeAttachmentSpec", old)
 		}
 	})
 }
 
 func checkVolumeAttachment(p validation.View) {
 	spec := p.Field("spec")
-	if spec.Require("attacher") {
+	if spec.RequireDeclared("attacher") {
 		volumes.CheckDeclaredDriverName(spec, "attacher")
 	}
 	source := spec.Field("source")

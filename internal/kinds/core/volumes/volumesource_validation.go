@@ -274,7 +274,7 @@ func CheckCSIDriverName(p validation.View, name string) {
 func CheckDeclaredDriverName(p validation.View, name string) {
 	driver := p.String(name)
 	if driver == "" {
-		CheckCSIDriverName(p, name)
+		p.Declarative(func(p validation.View) { CheckCSIDriverName(p, name) })
 		return
 	}
 	for _, e := range DriverName(driver, p.At(name)) {
@@ -283,7 +283,7 @@ func CheckDeclaredDriverName(p validation.View, name string) {
 		if e.Reason == validation.ReasonTooLong && utf8.RuneCountInString(driver) > maxCSIDriver {
 			e.Detail = fmt.Sprintf("may not be more than %d characters", maxCSIDriver)
 		}
-		p.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(before)))
+		p.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(before)).Declarative())
 	}
 }
 
