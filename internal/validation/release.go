@@ -245,7 +245,7 @@ func (l List) In(r Release, group, kind string) List {
 }
 
 // declarativeLast returns the list with the errors of declarative validation at the end, in the order of
-// the fields of the Go types. Those of a list stand before those of its elements.
+// the fields of the Go types. Those of a list or a union stand before those of what is in it.
 func (l List) declarativeLast(group, kind string) List {
 	var out, last List
 	positions, known := map[*Error][]int{}, true
@@ -256,8 +256,11 @@ func (l List) declarativeLast(group, kind string) List {
 		}
 		last = append(last, e)
 		field := e.Field
-		if e.Reason == ReasonDuplicate && strings.HasSuffix(field, "]") {
-			field = field[:strings.LastIndexByte(field, '[')]
+		switch e.Reason {
+		case ReasonDuplicate: // of a list
+			field = field[:max(0, strings.LastIndexByte(field, '['))]
+		case ReasonForbidden: // of a union
+			field = field[:max(0, strings.LastIndexByte(field, '.'))]
 		}
 		position, ok := unversioned.Position(group, kind, field)
 		positions[e], known = position, known && ok

@@ -24,9 +24,9 @@ func TestValidateAutoscaler(t *testing.T) {
 	metric := func(metric string) string { return `{"spec":{"metrics":[` + metric + `]}}` }
 	kindtest.TestPatched(t, name, base, []kindtest.PatchRow{
 		{"replicas", `{"spec":{"minReplicas":0,"maxReplicas":-1}}`, kindtest.Errors(
-			`spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1`,
 			"spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`",
-			`spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas`)},
+			`spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas`,
+			`spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1`)},
 		{"no policies", `{"spec":{"behavior":{"scaleUp":{"policies":[]}}}}`,
 			`spec.behavior.scaleUp.policies: Required value: must specify at least one Policy`},
 		{"target", `{"spec":{"scaleTargetRef":{"apiVersion":"v1","kind":"","name":"a/b"}}}`, kindtest.Errors(

@@ -92,7 +92,7 @@ func TestApproval(t *testing.T) {
 	for _, r := range []kindtest.ValidationRow{
 		{"approved", `[]`, `[` + approved + `]`, ""},
 		{"withdrawn", `[` + denied + `]`, `[]`, `status.conditions: Forbidden: updates may not remove a condition of type "Denied"`},
-		{"both", `[` + approved + `]`, `[` + approved + `,` + denied + `]`, `status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive`},
+		{"both", `[` + approved + `]`, `[` + approved + `,` + denied + `]`, "status.conditions: Invalid value: \"{conditions[{\\\"type\\\": \\\"Approved\\\"}], conditions[{\\\"type\\\": \\\"Denied\\\"}]}\": must specify at most one of: `conditions[{\"type\": \"Approved\"}]`, `conditions[{\"type\": \"Denied\"}]`"},
 	} {
 		t.Run(r.Name, func(t *testing.T) {
 			old := kindtest.Decode(t, typ, `{"spec":{"signerName":"s"},"status":{"certificate":"YQ==","conditions":`+r.Old+`}}`)

@@ -180,7 +180,7 @@ func checkTypedReference(p validation.View) {
 	}
 	for _, name := range []string{"kind", "name"} {
 		if p.String(name) == "" {
-			p.Add(validation.Required(p.At(name), "").Before(behavior.PlainDetails, validation.Detail(name+" is required")).Declarative())
+			p.Add(validation.Required(p.At(name), "").Before(behavior.PlainDetails, validation.Detail(name+" is required")))
 		} else {
 			p.Format(name, validation.PathSegment)
 		}

@@ -24,7 +24,12 @@ func checkIngressClassSpec(p validation.View) {
 }
 
 func checkIngressParameters(p validation.View) {
-	checkTypedReference(p)
+	for _, e := range validation.Collect(p.Obj, p.Path, checkTypedReference) {
+		if e.Reason == validation.ReasonRequired {
+			e.Declarative()
+		}
+		p.Add(e)
+	}
 	if !p.Has("scope") {
 		p.Required("scope", "")
 		return

@@ -12,11 +12,11 @@ func TestValidateIPAddress(t *testing.T) {
 		{"no parent", `{"spec":null}`, `spec.parentRef: Required value`},
 		{"parts", `{"spec":{"parentRef":{"resource":"a/b","namespace":"%","name":null}}}`, kindtest.Errors(
 			`spec.parentRef.resource: Invalid value: "a/b": may not contain '/'`,
-			`spec.parentRef.name: Required value`,
-			`spec.parentRef.namespace: Invalid value: "%": may not contain '%'`)},
+			`spec.parentRef.namespace: Invalid value: "%": may not contain '%'`,
+			`spec.parentRef.name: Required value`)},
 	})
 	kindtest.TestPatchedUpdates(t, "ipaddresses.networking.k8s.io", base, []kindtest.PatchRow{
 		{"parent", `{"spec":{"parentRef":{"name":"b"}}}`,
-			`spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"n","Name":"b"}: field is immutable`},
+			`spec.parentRef: Invalid value: null: field is immutable`},
 	})
 }

@@ -283,7 +283,10 @@ func CheckDeclaredDriverName(p validation.View, name string) {
 		if e.Reason == validation.ReasonTooLong && utf8.RuneCountInString(driver) > maxCSIDriver {
 			e.Detail = fmt.Sprintf("may not be more than %d characters", maxCSIDriver)
 		}
-		p.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(before)).Declarative())
+		if e.Reason != validation.ReasonTooLong || utf8.RuneCountInString(driver) > maxCSIDriver {
+			e.Declarative()
+		}
+		p.Add(e.Before(behavior.DeclarativeErrors, validation.Detail(before)))
 	}
 }
 
