@@ -143,7 +143,7 @@ func system(t *testing.T, workload string) explore.System {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := explore.System{
+	return explore.System{
 		Options: []fakeapi.Option{
 			fakeapi.WithCRDs(os.DirFS(strings.TrimSpace(string(dir))), "deploy/crds/*.yaml"),
 			fakeapi.WithControllers("garbage-collector-controller"),
@@ -152,21 +152,11 @@ func system(t *testing.T, workload string) explore.System {
 		Workload:   explore.Scenario(workload),
 		Invariants: []explore.Invariant{matches},
 		Ignore: []explore.Exception{
-			{Oracle: explore.Leaks, Reason: "cert-manager ends with its process, and leaves its event broadcasters"},
 			{Oracle: explore.Orphans, Resource: "secrets", Reason: "Secrets stay, unless --enable-certificate-owner-ref is set"},
 		},
 		Pace: explore.Pace{Hold: 10 * time.Second, Quiet: 5 * time.Second, Limit: 12 * time.Second}, // a loop of issuances goes on for minutes
 		Dir:  t.TempDir(),
 	}
-	for _, field := range [][2]string{
-		{"secrets", "data"}, {"certificaterequests.cert-manager.io", "spec.request"}, {"certificaterequests.cert-manager.io", "status.certificate"},
-		{"certificaterequests.cert-manager.io", "status.ca"},
-	} {
-		s.Ignore = append(s.Ignore, explore.Exception{
-			Oracle: explore.EndState, Resource: field[0], Field: field[1], Reason: "keys are random, and so is what is made of them",
-		})
-	}
-	return s
 }
 
 func TestIssue(t *testing.T) { explore.Run(t, system(t, "testdata/issue.yaml")) }
