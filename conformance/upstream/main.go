@@ -41,7 +41,7 @@ var (
 	packages = flag.String("packages", ".", "run the packages that match this expression")
 	run      = flag.String("run", ".", "run the tests that match this expression")
 	parallel = flag.Int("parallel", 2, "run so many tests at a time")
-	timeout  = flag.Duration("timeout", 4*time.Minute, "end a test after this time")
+	timeout  = flag.Duration("timeout", 6*time.Minute, "end a test after this time")
 	specs    = flag.String("specs", "", "run the specs of e2e.test that match this expression, instead of tests")
 	table    = flag.String("table", "", "replace the rows of the packages of this run in this file, in Markdown; not with -run")
 )
