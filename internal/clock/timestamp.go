@@ -17,6 +17,9 @@ func Timestamp(t time.Time) string {
 	return text
 }
 
+// MicroTimestamp returns a time as a MicroTime: in RFC 3339, in UTC, with six digits of a second.
+func MicroTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
+
 // A timestamp is a second and its text.
 type timestamp struct {
 	second int64

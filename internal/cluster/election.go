@@ -230,7 +230,7 @@ func (c *Cluster) pingCandidates(t *resource.Type, candidates []leaseCandidate, 
 		case within(answerTime, candidate.renewed, now):
 		case candidate.pinged.Add(answerTime).Before(now) && !candidate.waitsForAnswer():
 			waits = true
-			c.changeOwn(t, candidate.stored, func(edit *object.Edit) { edit.Set(formatMicro(now), "spec", "pingTime") })
+			c.changeOwn(t, candidate.stored, func(edit *object.Edit) { edit.Set(clock.MicroTimestamp(now), "spec", "pingTime") })
 		}
 	}
 	return waits
@@ -283,7 +283,7 @@ func (l *electedLease) expired(now time.Time) bool {
 
 // createLease creates the Lease of an election, with the holder unless it is "".
 func (c *Cluster) createLease(t *resource.Type, e election, strategy, holder string) {
-	spec := map[string]any{"strategy": strategy, "leaseDurationSeconds": int64(electedLeaseSeconds), "renewTime": formatMicro(c.Clock().Now())}
+	spec := map[string]any{"strategy": strategy, "leaseDurationSeconds": int64(electedLeaseSeconds), "renewTime": clock.MicroTimestamp(c.Clock().Now())}
 	if holder != "" {
 		spec["holderIdentity"] = holder
 	}
@@ -305,7 +305,7 @@ func (c *Cluster) updateLease(t *resource.Type, lease *electedLease, strategy, h
 		case holder == "":
 		case free:
 			edit.Set(holder, "spec", "holderIdentity")
-			edit.Set(formatMicro(c.Clock().Now()), "spec", "renewTime")
+			edit.Set(clock.MicroTimestamp(c.Clock().Now()), "spec", "renewTime")
 			edit.Set(int64(electedLeaseSeconds), "spec", "leaseDurationSeconds")
 			edit.Delete("spec", "preferredHolder")
 			edit.Delete("spec", "acquireTime")
@@ -330,8 +330,6 @@ func (c *Cluster) changeOwn(t *resource.Type, stored *storage.Object, change fun
 		Update: func(*storage.Decoded) (map[string]any, error) { return next, nil },
 	})
 }
-
-func formatMicro(t time.Time) string { return t.UTC().Format(microTime) }
 
 // close ends the steps, and waits for one that runs.
 func (s *elections) close() {

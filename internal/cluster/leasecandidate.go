@@ -14,8 +14,6 @@ const (
 	candidateLifetime = 30 * time.Minute
 
 	oldestEmulationVersion = "OldestEmulationVersion"
-
-	microTime = "2006-01-02T15:04:05.000000Z07:00"
 )
 
 // A leaseCandidate is a component that can lead.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -53,7 +54,7 @@ func (r *SeriesRecorder) Event(about *Object, o Occurrence) {
 		note = note[:maxNote-len(cut)] + cut
 	}
 	event := map[string]any{
-		"eventTime": now.UTC().Format(microTime), "type": o.Type, "reason": o.Reason, "action": o.Action, "note": note,
+		"eventTime": clock.MicroTimestamp(now), "type": o.Type, "reason": o.Reason, "action": o.Action, "note": note,
 		"reportingController": r.controller, "reportingInstance": r.controller + reportingHost,
 		"regarding": Reference(about),
 	}
@@ -87,9 +88,8 @@ func (r *SeriesRecorder) Event(about *Object, o Occurrence) {
 }
 
 const (
-	maxNote   = 1024
-	cut       = " ..."
-	microTime = "2006-01-02T15:04:05.000000Z07:00"
+	maxNote = 1024
+	cut     = " ..."
 )
 
 // reportingHost ends the names of reporting instances, where a real component has the
@@ -114,7 +114,7 @@ func (r *SeriesRecorder) write(s *series) {
 }
 
 func (s *series) state() map[string]any {
-	return map[string]any{"count": s.count, "lastObservedTime": s.last.UTC().Format(microTime)}
+	return map[string]any{"count": s.count, "lastObservedTime": clock.MicroTimestamp(s.last)}
 }
 
 // finish ends a series that nothing was added to for a while: its last count is

@@ -179,7 +179,7 @@ func (k *kubelet) renewLease(key controller.Key) error {
 		return nil
 	}
 	now := k.env.Now()
-	stamp := now.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	stamp := clock.MicroTimestamp(now)
 	lease := k.leases.Get(leaseNamespace, key.Name)
 	if lease == nil {
 		_, err := k.client(key.Name).Create(controller.Leases, leaseNamespace, map[string]any{

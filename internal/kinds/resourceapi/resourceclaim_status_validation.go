@@ -195,23 +195,16 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 
 // checkAllocatedPool is checkPoolName for the result of an allocation, whose errors name the segment.
 func checkAllocatedPool(result validation.View) {
-	path, pool := result.At("pool"), result.String("pool")
-	if !result.RequireDeclared("pool") {
-		return
-	}
-	if len(pool) > validation.DNS1123SubdomainMaxLength {
-		result.Add(validation.TooLong(path, validation.DNS1123SubdomainMaxLength).Declarative())
-	}
-	for i, segment := range strings.Split(pool, "/") {
-		for _, detail := range validation.DNS1123Subdomain(segment) {
-			was := validation.Invalid(path, segment, detail)
+	path := result.At("pool")
+	result.Declarative(func(p validation.View) {
+		checkSegments(p, "pool", func(i int, segment, detail string) *validation.Error {
 			e := validation.Invalid(path, segment, fmt.Sprintf("segment %d: %s", i, detail))
 			if segment == "" {
-				e = validation.Invalid(path, pool, fmt.Sprintf("segment %d: must not be empty", i))
+				e = validation.Invalid(path, p.String("pool"), fmt.Sprintf("segment %d: must not be empty", i))
 			}
-			result.Add(e.Before(behavior.DeclarativeErrors, validation.Instead(was)).Declarative())
-		}
-	}
+			return e.Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(path, segment, detail)))
+		})
+	})
 }
 
 // checkBindingConditions checks bindingConditions and bindingFailureConditions. Both

@@ -297,14 +297,23 @@ func checkRawObject(p validation.View, name string) {
 
 // checkPoolName checks the name of a pool: subdomains separated by slashes.
 func checkPoolName(p validation.View, name string) {
-	pool := p.String(name)
+	checkSegments(p, name, func(_ int, segment, detail string) *validation.Error {
+		return validation.Invalid(p.At(name), segment, detail)
+	})
+}
+
+// checkSegments is checkPoolName with other errors of the segments.
+func checkSegments(p validation.View, name string, wrong func(i int, segment, detail string) *validation.Error) {
 	if !p.Require(name) {
 		return
 	}
+	pool := p.String(name)
 	if len(pool) > validation.DNS1123SubdomainMaxLength {
 		p.Add(validation.TooLong(p.At(name), validation.DNS1123SubdomainMaxLength))
 	}
-	for _, segment := range strings.Split(pool, "/") {
-		p.AddList(validation.Each(p.At(name), segment, validation.DNS1123Subdomain(segment)))
+	for i, segment := range strings.Split(pool, "/") {
+		for _, detail := range validation.DNS1123Subdomain(segment) {
+			p.Add(wrong(i, segment, detail))
+		}
 	}
 }

@@ -64,12 +64,10 @@ func checkStorageClass(p validation.View) {
 	}
 }
 
-// checkDriver checks the name of a provisioner or a driver.
+// checkDriver checks the name of a provisioner or a driver, which is not empty.
 func checkDriver(p validation.View, name string) {
-	if p.Require(name) {
-		lower := strings.ToLower(p.String(name))
-		p.AddList(validation.Each(p.At(name), lower, validation.QualifiedName(lower)))
-	}
+	lower := strings.ToLower(p.String(name))
+	p.AddList(validation.Each(p.At(name), lower, validation.QualifiedName(lower)))
 }
 
 // checkParameters checks the parameters of a driver.

@@ -6,7 +6,9 @@ import (
 
 func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
 	class := func(p validation.View) {
-		checkDriver(p, "driverName")
+		if p.Require("driverName") {
+			checkDriver(p, "driverName")
+		}
 		before := len(p.Errs.List)
 		checkParameters(p)
 		if p.Len("parameters") == 0 && p.NoErrorsSince(before) {
