@@ -2,21 +2,15 @@ package networking
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/release/behavior"
-	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
 func validateIPAddress(obj, old map[string]any) validation.List {
-	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIPAddressSpec)
-	if old != nil {
-		for _, e := range validation.ImmutableField(parentOf(obj), parentOf(old), validation.NewPath("spec").Child("parentRef")) {
-			quoted := e.BadValue
-			e.BadValue = nil
-			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(quoted)).Declarative())
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIPAddressSpec, func(p validation.View) {
+		if old != nil {
+			p.ImmutableDeclared("parentRef", "*networking.ParentReference", object.Map(old, "spec"))
 		}
-	}
-	return errs
+	})
 }
 
 func checkIPAddressSpec(p validation.View) {
@@ -32,9 +26,4 @@ func checkIPAddressSpec(p validation.View) {
 		}
 	}
 	parent.FormatIfSet("namespace", validation.PathSegment)
-}
-
-// parentOf returns spec.parentRef of an IPAddress as error messages print it.
-func parentOf(address map[string]any) unversioned.Value {
-	return validation.AsGoType("*networking.ParentReference", object.Value(address, "spec", "parentRef"))
 }
