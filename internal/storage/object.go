@@ -82,6 +82,10 @@ func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	sharesFields := live != nil && resource.SharesMembers(obj, live, "metadata")
 	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old, sharesFields)
 	o.encoded = t.Codec.EncodeStored(obj, live, &old.encoded)
+	if o.UID != old.UID { // old is another object
+		o.encoded.LeaveTo(&old.encoded)
+		o.sharesLabels = o.sharesLabels || reflect.ValueOf(o.Labels).Pointer() == reflect.ValueOf(old.Labels).Pointer()
+	}
 	return o
 }
 
@@ -166,7 +170,7 @@ func (o *Object) WithVersionText(resourceVersion string) *Object {
 
 const (
 	// objectBytes is about what an Object occupies apart from its texts and labels.
-	objectBytes = 192
+	objectBytes = 208
 
 	// labelsBytes and labelBytes are about what the map of the labels and each label
 	// occupy, in the first of the objects that share the map.

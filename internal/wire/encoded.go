@@ -13,32 +13,32 @@ import (
 // An Encoded is the JSON encoding of an object without its resourceVersion, which is written
 // with it. It is immutable.
 //
-// It has three texts, so that objects share memory. The managed fields of the first manager are
-// equal in the objects that a controller makes of one template. The status and the other
-// managers are what changes with a status: the writer of a status is rarely the first manager.
-// The remaining text of an object stays the same then.
+// It has four texts, so that objects share memory. The managed fields of the first manager, and the
+// members between the metadata and the status, are equal in the objects that a controller makes of
+// one template. The status and the other managers are what changes with a status: the writer of a
+// status is rarely the first manager. The rest is the head.
 type Encoded struct {
 	// The document is
 	//
-	//	stable[:version], the member resourceVersion,
-	//	stable[version:fields], first, changing[:status],
-	//	stable[fields:], changing[status:], a closing brace
+	//	head[:version], the member resourceVersion,
+	//	head[version:fields], first, changing[:status],
+	//	head[fields:], body, changing[status:], a closing brace
 	//
-	// The members between the metadata and the status are stable[members:], and the status and the
-	// members after it are changing[status:]. If members is 0, the document has one text.
-	stable, first, changing string
+	// The metadata ends with head. Unless the document is cut, all of it is in head.
+	head, first, body, changing string
 
-	metadata                         int32 // where `"metadata":` begins in stable
-	version, fields, status, members int32
+	metadata                int32 // where `"metadata":` begins in head
+	version, fields, status int32
 
-	common bool // another object has first too, and counts it
+	cut                     bool
+	commonFirst, commonBody bool // another object has the text too, and counts it
 
 	untyped *untypedTexts
 }
 
-// minSplit is the length of the shortest document that gets more than one text. Another one
-// needs about as much memory as sharing saves.
-const minSplit = 512
+// minCut is the length of the shortest document that is cut. Another one needs about as much memory
+// as sharing saves.
+const minCut = 512
 
 // NewEncoded returns the JSON of an object as an Encoded of one text. The object must be as
 // [Type.Append] writes it, with kind, apiVersion and metadata in the order of their Go types, and
@@ -52,12 +52,13 @@ func NewEncoded(json []byte) Encoded {
 // places are the JSON of an object, without the closing brace, and where it is cut into the texts
 // of an Encoded.
 type places struct {
-	json     []byte
-	metadata int  // the begin of the member metadata
-	version  int  // where the resourceVersion is inserted
-	fieldSet span // the fields of the first manager, the zero value if there are none
-	members  int  // the end of the metadata; 0 if it and the places above and below are unknown
-	status   int  // the end of the members before the status
+	json     []byte // without the body, if that is the one of the old version
+	metadata int    // the begin of the member metadata
+	version  int    // where the resourceVersion is inserted
+	fieldSet span   // the fields of the first manager, the zero value if there are none
+	members  int    // the end of the metadata; 0 if it and the places above and below are unknown
+	status   int    // the end of the members before the status
+	oldBody  bool
 	untyped  *untypedTexts
 }
 
@@ -65,9 +66,9 @@ type places struct {
 // the metadata is unknown or the JSON is short.
 func (p *places) encoded(old *Encoded) Encoded {
 	e := Encoded{metadata: int32(p.metadata), version: int32(p.version), untyped: p.untyped}
-	if p.members == 0 || len(p.json) < minSplit {
-		e.stable = join(p.json, nil, old.stable)
-		e.fields = int32(len(e.stable))
+	if p.members == 0 || len(p.json) < minCut && !p.oldBody {
+		e.head = join(p.json, nil, old.head)
+		e.fields = int32(len(e.head))
 		return e
 	}
 	// The first manager's fields, the other managers, and the rest of the metadata.
@@ -78,14 +79,14 @@ func (p *places) encoded(old *Encoded) Encoded {
 			first.begin = first.end
 		}
 	}
-	e.fields, e.status = int32(first.begin), int32(others-first.end)
-	e.members = int32(first.begin + p.members - others)
-	e.stable = join(p.json[:first.begin], p.json[others:p.status], old.stable)
+	e.cut, e.fields, e.status = true, int32(first.begin), int32(others-first.end)
+	e.head = join(p.json[:first.begin], p.json[others:p.members], old.head)
 	e.changing = join(p.json[first.end:others], p.json[p.status:], old.changing)
-	if text := p.json[first.begin:first.end]; old.first == string(text) {
-		e.first, e.common = old.first, old.common
+	e.first, e.commonFirst = shared(p.json[first.begin:first.end], old.first, old.commonFirst)
+	if p.oldBody {
+		e.body, e.commonBody = old.body, old.commonBody
 	} else {
-		e.first, e.common = shared(text)
+		e.body, e.commonBody = shared(p.json[p.members:p.status], old.body, old.commonBody)
 	}
 	return e
 }
@@ -106,7 +107,7 @@ const (
 	// sharedTexts is how many texts are kept for the next objects.
 	sharedTexts = 1024
 	// minShared and maxShared are the lengths of the shortest and the longest of them.
-	minShared, maxShared = 128, 4 << 10
+	minShared, maxShared = 128, 8 << 10
 )
 
 // recentTexts has the texts that shared has returned, at the slots of their hashes.
@@ -114,9 +115,13 @@ var recentTexts [sharedTexts]atomic.Pointer[string]
 
 var textSeed = maphash.MakeSeed()
 
-// shared returns a text as a string, and whether another object has the same string.
-func shared(text []byte) (s string, common bool) {
-	if len(text) == 0 || len(text) > maxShared {
+// shared returns a text as a string, and whether another object counts it: old, if that is equal,
+// of which wasCommon says so, or else a text of another object.
+func shared(text []byte, old string, wasCommon bool) (s string, common bool) {
+	if old == string(text) {
+		return old, wasCommon
+	}
+	if len(text) < minShared || len(text) > maxShared {
 		return string(text), false
 	}
 	slot := &recentTexts[maphash.Bytes(textSeed, text)%sharedTexts]
@@ -170,53 +175,69 @@ func skipString(json []byte, at int) int {
 const MaxVersion = 48
 
 // Len returns the length of the document without a resourceVersion, in bytes.
-func (e *Encoded) Len() int { return len(e.stable) + len(e.first) + len(e.changing) + len("}") }
+func (e *Encoded) Len() int {
+	return len(e.head) + len(e.first) + len(e.body) + len(e.changing) + len("}")
+}
 
 // Equal reports whether two objects differ in nothing but their resourceVersions.
 func (e *Encoded) Equal(other *Encoded) bool {
-	if !e.untyped.equal(other.untyped) {
+	if e.Len() != other.Len() || !e.untyped.equal(other.untyped) {
 		return false
 	}
-	if e.fields == other.fields && e.status == other.status && len(e.first) == len(other.first) {
-		return e.stable == other.stable && e.first == other.first && e.changing == other.changing
+	if e.cut == other.cut && e.fields == other.fields && e.status == other.status && len(e.first) == len(other.first) && len(e.body) == len(other.body) {
+		return e.head == other.head && e.first == other.first && e.body == other.body && e.changing == other.changing
 	}
-	return e.Len() == other.Len() && bytes.Equal(e.Append(nil, 0), other.Append(nil, 0))
+	return bytes.Equal(e.Append(nil, 0), other.Append(nil, 0))
 }
 
 // SameMembers reports whether two objects have the same members after their metadata. It may miss
 // that for short ones.
 func (e *Encoded) SameMembers(other *Encoded) bool {
-	return e.members != 0 && other.members != 0 && e.untyped == nil && other.untyped == nil &&
-		e.stable[e.members:] == other.stable[other.members:] && e.changing[e.status:] == other.changing[other.status:]
+	return e.cut && other.cut && e.untyped == nil && other.untyped == nil &&
+		e.body == other.body && e.changing[e.status:] == other.changing[other.status:]
 }
 
 // Size returns the length of the texts that the object does not share with other objects, in
 // bytes.
 func (e *Encoded) Size() int {
-	if e.common {
-		return len(e.stable) + len(e.changing) + e.untyped.size()
+	n := len(e.head) + len(e.changing) + e.untyped.size()
+	if !e.commonFirst {
+		n += len(e.first)
 	}
-	return len(e.stable) + len(e.first) + len(e.changing) + e.untyped.size()
+	if !e.commonBody {
+		n += len(e.body)
+	}
+	return n
 }
 
 // Shared returns how many bytes of Size are in the same memory as a text of another version.
-func (e *Encoded) Shared(other *Encoded) int {
-	n := 0
-	if unsafe.StringData(e.stable) == unsafe.StringData(other.stable) {
-		n = len(e.stable)
+func (e *Encoded) Shared(other *Encoded) (n int) {
+	if sameMemory(e.head, other.head) {
+		n += len(e.head)
 	}
-	if unsafe.StringData(e.first) == unsafe.StringData(other.first) && !e.common {
+	if sameMemory(e.first, other.first) && !e.commonFirst {
 		n += len(e.first)
 	}
-	if unsafe.StringData(e.changing) == unsafe.StringData(other.changing) {
+	if sameMemory(e.body, other.body) && !e.commonBody {
+		n += len(e.body)
+	}
+	if sameMemory(e.changing, other.changing) {
 		n += len(e.changing)
 	}
 	return n
 }
 
+// LeaveTo leaves the count of the texts that the objects share to other, which is another object.
+func (e *Encoded) LeaveTo(other *Encoded) {
+	e.commonFirst = e.commonFirst || sameMemory(e.first, other.first)
+	e.commonBody = e.commonBody || sameMemory(e.body, other.body)
+}
+
+func sameMemory(a, b string) bool { return unsafe.StringData(a) == unsafe.StringData(b) }
+
 // UID returns the object's metadata.uid, "" if it has none.
 func (e *Encoded) UID() string {
-	_, uid, _ := strings.Cut(e.stable[e.metadata:e.version], `"uid":"`)
+	_, uid, _ := strings.Cut(e.head[e.metadata:e.version], `"uid":"`)
 	uid, _, _ = strings.Cut(uid, `"`)
 	return uid
 }
@@ -228,19 +249,18 @@ func (e *Encoded) WithVersionText(version string) Encoded {
 	quoted := appendString(nil, version)
 	member := before + string(quoted[1:len(quoted)-1]) + after
 	out := *e
-	out.stable = e.stable[:e.version] + member + e.stable[e.version:]
+	out.head = e.head[:e.version] + member + e.head[e.version:]
 	out.fields += int32(len(member))
-	out.members = 0 // no object has this text
 	return out
 }
 
 // aroundVersion returns the parts of the member resourceVersion around its value, with the commas
 // that separate it from the members before and after it.
 func (e *Encoded) aroundVersion() (before, after string) {
-	if e.stable[e.version-1] != '{' {
+	if e.head[e.version-1] != '{' {
 		return `,"resourceVersion":"`, `"`
 	}
-	if e.stable[e.version] == '}' {
+	if e.head[e.version] == '}' {
 		return `"resourceVersion":"`, `"`
 	}
 	return `"resourceVersion":"`, `",`
@@ -261,10 +281,15 @@ func (e *Encoded) Append(to []byte, version int64) []byte { return e.appendFrom(
 // appendFrom appends the document from an index in its head on, which is before the
 // resourceVersion.
 func (e *Encoded) appendFrom(to []byte, index int, version int64) []byte {
-	to = e.appendVersion(append(to, e.stable[index:e.version]...), version)
-	to = append(append(to, e.stable[e.version:e.fields]...), e.first...)
-	to = append(append(to, e.changing[:e.status]...), e.stable[e.fields:]...)
-	return append(append(to, e.changing[e.status:]...), '}')
+	to = e.appendHead(to, index, version)
+	return append(append(append(to, e.body...), e.changing[e.status:]...), '}')
+}
+
+// appendHead is appendFrom up to the end of the head.
+func (e *Encoded) appendHead(to []byte, index int, version int64) []byte {
+	to = e.appendVersion(append(to, e.head[index:e.version]...), version)
+	to = append(append(to, e.head[e.version:e.fields]...), e.first...)
+	return append(append(to, e.changing[:e.status]...), e.head[e.fields:]...)
 }
 
 // Write writes what Append appends or, unless typed, what follows kind and apiVersion in it:
@@ -283,7 +308,10 @@ func (e *Encoded) Write(w *bufio.Writer, version int64, typed bool) error {
 // unless version is 0.
 func (e *Encoded) AppendMetadata(to []byte, version int64) []byte {
 	begin := len(to)
-	to = e.appendFrom(to, int(e.metadata)+len(`"metadata":`), version)
+	to = e.appendHead(to, int(e.metadata)+len(`"metadata":`), version)
+	if e.cut {
+		return to
+	}
 	depth := 0
 	for i := begin; ; i++ {
 		switch to[i] {

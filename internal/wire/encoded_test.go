@@ -131,18 +131,19 @@ func TestEncodedShares(t *testing.T) {
 	old := encoded(t, text)
 	whole := len(text) - len("}") // which is not stored
 	first := len(`{"f:spec":{"f:f`) + len(fresh) + len(`":{}}}`)
+	body := len(`,"spec":{"a":"spec"}`)
 	changing := len(`},{"manager":"m"`) + len(`,"status":{"a":"status"}`) + 400
 	for _, row := range []struct {
 		name, text string
 		shared     int
 	}{
 		{"equal", text, whole},
-		{"labels", thing("k", "m", "f", "spec", "status"), first + changing},
+		{"labels", thing("k", "m", "f", "spec", "status"), first + body + changing},
 		{"fields of the first manager", thing("l", "m", "g", "spec", "status"), whole - first}, // it is in the table
 		{"another manager", thing("l", "n", "f", "spec", "status"), whole - changing},
-		{"spec", thing("l", "m", "f", "other", "status"), first + changing},
+		{"spec", thing("l", "m", "f", "other", "status"), whole - body},
 		{"status", thing("l", "m", "f", "spec", "other"), whole - changing},
-		{"spec and status", thing("l", "m", "f", "other", "other"), first},
+		{"spec and status", thing("l", "m", "f", "other", "other"), whole - body - changing},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			obj := custom(t, row.text)
@@ -153,23 +154,26 @@ func TestEncodedShares(t *testing.T) {
 	}
 }
 
-// TestEncodedSharesFirst shows that different objects share the fields of their first manager,
-// which one of them counts.
-func TestEncodedSharesFirst(t *testing.T) {
+// TestEncodedSharesWithOthers shows that different objects share the fields of their first manager and
+// the members before the status, which one of them counts.
+func TestEncodedSharesWithOthers(t *testing.T) {
 	fresh := freshText()
+	first := fmt.Sprintf(`{"f:spec":{"f:%s":{}}}`, fresh)
+	body := fmt.Sprintf(`,"spec":{"%s":%q}`, fresh, strings.Repeat("x", 400))
 	thing := func(name string) string {
-		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{"f:%s":{}}}}]},"spec":{"a":%q}}`,
-			name, fresh, strings.Repeat("x", 400))
+		return fmt.Sprintf(`{"kind":"Thing","apiVersion":"v1","metadata":{"name":%q,"uid":"u","managedFields":[{"manager":"m","fieldsV1":%s}]}%s}`, name, first, body)
 	}
 	a, b := encoded(t, thing("a")), encoded(t, thing("b"))
-	first := len(`{"f:spec":{"f:`) + len(fresh) + len(`":{}}}`)
+	both := len(first) + len(body)
 	whole := a.Len() - len("}")
 	assert.Equal(t, whole, a.Size())
-	assert.Equal(t, whole-first, b.Size())
+	assert.Equal(t, whole-both, b.Size())
 	next := wire.EncodeCustom(custom(t, thing("c")), nil, &a)
-	assert.Equal(t, whole, next.Size(), "the next version of the object that counts it")
-	assert.Equal(t, first, a.Shared(&next))
-	assert.Zero(t, b.Shared(&next), "b does not count it")
+	assert.Equal(t, whole, next.Size(), "the next version of the object that counts them")
+	assert.Equal(t, both, a.Shared(&next))
+	assert.Zero(t, b.Shared(&next), "b does not count them")
+	next.LeaveTo(&a)
+	assert.Equal(t, whole-both, next.Size(), "another object, made like a")
 }
 
 // TestEncodedDecode compares an object decoded from its texts with one decoded from the document.

@@ -39,12 +39,12 @@ func (m *liveMatch) begin(t *Type, l *Live) {
 		return
 	}
 	m.fieldSets = object.List(l.Object, "metadata", "managedFields")
-	if t.root.kind != kindStruct || l.Encoded.members == 0 || l.Encoded.untyped != nil {
+	if t.root.kind != kindStruct || !l.Encoded.cut || l.Encoded.untyped != nil {
 		return
 	}
 	m.live = l.Object
 	_, body, tail := t.root.sections()
-	m.sections[0] = section{l.Encoded.stable[l.Encoded.members:], t.root.present(l.Object, body)}
+	m.sections[0] = section{l.Encoded.body, t.root.present(l.Object, body)}
 	m.sections[1] = section{l.Encoded.changing[l.Encoded.status:], t.root.present(l.Object, tail)}
 }
 

@@ -31,7 +31,7 @@ var (
 	podHead = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","managedFields":[` +
 		`{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:name":{}}}}}},` +
 		`{"manager":"n","operation":"Update","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:phase":{}}},"subresource":"status"}]}`
-	podBody = `,"spec":{"containers":[{"name":"c","resources":{}}],"nodeName":"` + strings.Repeat("n", minSplit) + `"}`
+	podBody = `,"spec":{"containers":[{"name":"c","resources":{}}],"nodeName":"` + strings.Repeat("n", minCut) + `"}`
 	podTail = `,"status":{"phase":"Running"}`
 )
 

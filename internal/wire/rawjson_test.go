@@ -54,7 +54,7 @@ func TestRawJSONOfVersions(t *testing.T) {
 	typ := mustKind(t, "resource.k8s.io", "v1", "DeviceClass")
 	decode := func(first, second string) map[string]any {
 		element := func(data string) string { return `{"opaque":{"driver":"d","parameters":` + data + `}}` }
-		obj, _, err := typ.Decode([]byte(`{"metadata":{"name":"x","annotations":{"a":"`+strings.Repeat("a", minSplit)+`"}},"spec":{"config":[`+element(first)+`,`+element(second)+`]}}`), DecodeOptions{})
+		obj, _, err := typ.Decode([]byte(`{"metadata":{"name":"x","annotations":{"a":"`+strings.Repeat("a", minCut)+`"}},"spec":{"config":[`+element(first)+`,`+element(second)+`]}}`), DecodeOptions{})
 		require.NoError(t, err)
 		return obj
 	}

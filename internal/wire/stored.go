@@ -19,14 +19,12 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	e, n := newEncoder(t.protobuf), t.root
 	head, body, tail := n.sections()
 	set := n.always | e.push(n, obj)
-	reuses := live != nil && old.members != 0 && old.untyped == nil
+	reuses := live != nil && old.cut && old.untyped == nil
 
 	dst := e.fields(append((*buf)[:0], '{'), n, 0, set&head)
 	p := e.metadata(dst, n.fields[n.byName.Find("metadata")].node, object.Map(obj, "metadata"))
 	dst = p.json
-	if reuses && n.sameFields(obj, live, body) {
-		dst = append(dst, old.stable[old.members:]...)
-	} else {
+	if p.oldBody = reuses && n.sameFields(obj, live, body); !p.oldBody {
 		dst = e.fields(dst, n, 0, set&body)
 	}
 	p.status = len(dst)
@@ -103,20 +101,20 @@ type changes struct {
 // changedFrom returns the document without the members after its metadata that have the same text
 // in old, with a resourceVersion unless version is 0. It appends the document to dst.
 func (e *Encoded) changedFrom(old *Encoded, dst []byte, version int64) (c changes) {
-	body, tail := e.stable[e.fields:], e.changing[e.status:]
-	if e.members != 0 && old.members != 0 && e.untyped == nil && old.untyped == nil {
-		if c.sameBody = e.stable[e.members:] == old.stable[old.members:]; c.sameBody {
-			body = e.stable[e.fields:e.members]
+	body, tail := e.body, e.changing[e.status:]
+	if e.cut && old.cut && e.untyped == nil && old.untyped == nil {
+		if c.sameBody = body == old.body; c.sameBody {
+			body = ""
 		}
 		if c.sameTail = tail == old.changing[old.status:]; c.sameTail {
 			tail = ""
 		}
 	}
-	dst = e.appendVersion(append(dst, e.stable[:e.version]...), version)
-	dst = append(dst, e.stable[e.version:e.fields]...)
+	dst = e.appendVersion(append(dst, e.head[:e.version]...), version)
+	dst = append(dst, e.head[e.version:e.fields]...)
 	c.known = fieldSet{at: len(dst), text: object.FieldsV1(e.first)}
-	dst = append(append(append(append(dst, e.first...), e.changing[:e.status]...), body...), tail...)
-	c.json = append(dst, '}')
+	dst = append(append(append(dst, e.first...), e.changing[:e.status]...), e.head[e.fields:]...)
+	c.json = append(append(append(dst, body...), tail...), '}')
 	return c
 }
 
@@ -171,16 +169,14 @@ func EncodeCustom(obj, live map[string]any, old *Encoded) Encoded {
 	e := newEncoder(false)
 	body, tail := e.customSections(obj)
 	var liveBody, liveTail []string
-	reuses := live != nil && old.members != 0
+	reuses := live != nil && old.cut
 	if reuses {
 		liveBody, liveTail = e.customSections(live)
 	}
 
 	p := e.customHead((*buf)[:0], obj)
 	dst := p.json
-	if reuses && slices.Equal(body, liveBody) && sameMembers(obj, live, body) {
-		dst = append(dst, old.stable[old.members:]...)
-	} else {
+	if p.oldBody = reuses && p.members > 0 && slices.Equal(body, liveBody) && sameMembers(obj, live, body); !p.oldBody {
 		dst = e.members(dst, obj, body)
 	}
 	p.status = len(dst)
