@@ -52,13 +52,13 @@ func NewEncoded(json []byte) Encoded {
 // places are the JSON of an object, without the closing brace, and where it is cut into the texts
 // of an Encoded.
 type places struct {
-	json     []byte // without the body, if that is the one of the old version
-	metadata int    // the begin of the member metadata
-	version  int    // where the resourceVersion is inserted
-	fieldSet span   // the fields of the first manager, the zero value if there are none
-	members  int    // the end of the metadata; 0 if it and the places above and below are unknown
-	status   int    // the end of the members before the status
-	oldBody  bool
+	json     []byte
+	metadata int  // the begin of the member metadata
+	version  int  // where the resourceVersion is inserted
+	fieldSet span // the fields of the first manager, the zero value if there are none
+	members  int  // the end of the metadata; 0 if it and the places above and below are unknown
+	status   int  // the end of the members before the status
+	oldBody  bool // the old version has the body, which is not in json
 	untyped  *untypedTexts
 }
 
