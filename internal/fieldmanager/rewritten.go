@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -154,32 +155,26 @@ func (r *rewriting) sentTexts() map[sentText]string {
 	if r.texts == nil {
 		r.texts = map[sentText]string{}
 		if r.sent != nil {
-			r.collect("", r.sent())
+			patch.EachScalar(r.sent(), r.addText)
 		}
 	}
 	return r.texts
 }
 
-func (r *rewriting) collect(name string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, v := range v {
-			r.collect(name, v)
-		}
-	case []any:
-		for _, v := range v {
-			r.collect(name, v)
-		}
+func (r *rewriting) addText(name string, scalar any) {
+	var sent string
+	switch scalar := scalar.(type) {
 	case json.Number:
-		r.collect(name, v.String())
+		sent = scalar.String()
 	case string:
-		text := strings.TrimSpace(v)
-		if canonical, err := wire.CanonicalQuantity(text); err == nil && canonical != text {
-			r.texts[sentText{name, canonical}] = text
-		}
-		if stored, hasFraction := wire.TruncateTime(v); hasFraction {
-			r.texts[sentText{name, stored}] = v
-		}
+		sent = scalar
+	}
+	text := strings.TrimSpace(sent)
+	if canonical, err := wire.CanonicalQuantity(text); err == nil && canonical != text {
+		r.texts[sentText{name, canonical}] = text
+	}
+	if stored, hasFraction := wire.TruncateTime(sent); hasFraction {
+		r.texts[sentText{name, stored}] = sent
 	}
 }
 

@@ -2,9 +2,9 @@ package registry
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -21,8 +21,13 @@ func (op *operation) restoreFractions(c *candidate) {
 	if typ == nil || !mayHaveFractions(op.body.Data) {
 		return
 	}
-	sent := sentTimes{}
-	sent.collect("", op.body.text())
+	sent := map[fieldTime]string{} // the times with fractions of a second in the body
+	patch.EachScalar(op.body.text(), func(field string, v any) {
+		text, _ := v.(string)
+		if stored, hasFraction := wire.TruncateTime(text); hasFraction {
+			sent[fieldTime{field, stored}] = text
+		}
+	})
 	if len(sent) == 0 {
 		return
 	}
@@ -100,30 +105,5 @@ func mayHaveFractions(body []byte) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// sentTimes are the times with fractions of a second in a body, by what is stored of them.
-type sentTimes map[fieldTime]string
-
 // A fieldTime is a time as it is stored, and the name of its field.
 type fieldTime struct{ field, text string }
-
-// collect adds the times in the value of a field. The value of an operation of a JSON patch is that of
-// the field that ends its path.
-func (s sentTimes) collect(field string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, member := range v {
-			if path, ok := v["path"].(string); ok && name == "value" {
-				name = path[strings.LastIndexByte(path, '/')+1:]
-			}
-			s.collect(name, member)
-		}
-	case []any:
-		for _, element := range v {
-			s.collect(field, element)
-		}
-	case string:
-		if stored, hasFraction := wire.TruncateTime(v); hasFraction {
-			s[fieldTime{field, stored}] = v
-		}
-	}
-}

@@ -66,3 +66,32 @@ func TestListsWrittenAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantitiesOfJSONPatches writes a quantity again in a JSON patch, as another manager than that
+// of the object. Recorded from kube-apiserver v1.37.2.
+func TestQuantitiesOfJSONPatches(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const (
+		path = "/api/v1/namespaces/default/limitranges"
+		body = `{"metadata":{"name":"a"},"spec":{"limits":[{"type":"Container","max":{"cpu":"1","example.com/gpu":"1Mi"}}]}}`
+	)
+	for _, row := range []struct{ path, value, owner string }{
+		{"/spec/limits/0/max/cpu", `"1"`, "a"},
+		{"/spec/limits/0/max/cpu", `"1000m"`, "b"},
+		{"/spec/limits/0/max/cpu", `1`, "a"},
+		{"/spec/limits/0/max/example.com~1gpu", `"1Mi"`, "a"},
+		{"/spec/limits/0/max/example.com~1gpu", `"1024Ki"`, "b"},
+		{"/spec/limits/0/max", `{"cpu":"1000m","example.com/gpu":"1Mi"}`, "b"},
+	} {
+		t.Run(row.path+" "+row.value, func(t *testing.T) {
+			apitest.Do(t, srv, "POST", path+"?fieldManager=a", body)
+			defer apitest.Do(t, srv, "DELETE", path+"/a", "")
+			code, obj := apitest.DoWithHeaders(t, srv, "PATCH", path+"/a?fieldManager=b",
+				fmt.Sprintf(`[{"op":"replace","path":%q,"value":%s}]`, row.path, row.value), "Content-Type", jsonPatch)
+			require.Equal(t, 200, code, obj)
+			entries := obj["metadata"].(map[string]any)["managedFields"].([]any)
+			require.Len(t, entries, 1)
+			assert.Equal(t, row.owner, entries[0].(map[string]any)["manager"])
+		})
+	}
+}
