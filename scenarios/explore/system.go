@@ -46,7 +46,8 @@ type System struct {
 	// Seed selects the random plans. The default is 1.
 	Seed uint64
 	// For limits the time of a search. The default is 10 seconds of real time for systems
-	// in a bubble, one minute for others. The test flag -explore.for replaces it.
+	// in a bubble, one minute for others. The plan that runs then is the last one; what it finds
+	// is still shrunk and repeated. The test flag -explore.for replaces it.
 	For time.Duration
 	// Plans limits the number of plans; 0 is no limit. The test flag -explore.plans replaces
 	// it.
