@@ -38,23 +38,20 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 	if group, version, kind := groupVersionKind(applied); group != t.kind.Group || version != t.kind.Version || kind != t.kind.Kind {
 		return nil, &RequestError{"invalid object type: " + formatKind(group, version, kind)}
 	}
-	if live == nil {
+	isNew := live == nil
+	if isNew {
 		live = object.Copy(t.zero) // the result shares values with it, and its caller may change them
+	} else {
+		live = WithoutManagedFields(live)
 	}
-	live = WithoutManagedFields(live)
 	if len(before) == 0 {
 		if err := t.kind.ApplyError; err != nil {
 			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert live object (%s) to proper version: %w", describe(t.zero), err)
 		}
-		// An object of a built-in kind may have a list whose elements lack their keys.
-		if !t.compiled().types.matches(live) {
-			if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
-				return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert new object (%s) to smd typed: %w", describe(live), err)
+		if !isNew || object.Checked { // a new object has no fields
+			if before, err = t.existing(live, o); err != nil {
+				return nil, err
 			}
-		}
-		first := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
-		if before, err = t.update(t.zero, live, nil, first); err != nil {
-			return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
 	annotation := ""
@@ -69,6 +66,23 @@ func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, e
 		rewriteLastApplied(out, annotation)
 	}
 	setManagedFields(out, after.format())
+	return out, nil
+}
+
+// existing returns the owner of the fields that an object has before its first apply, if it has no
+// managedFields.
+func (t *Type) existing(live map[string]any, o Options) (owners, error) {
+	// An object of a built-in kind may have a list whose elements lack their keys.
+	if !t.compiled().types.matches(live) {
+		if _, err := t.asTyped(live, typed.AllowDuplicates); err != nil {
+			return nil, fmt.Errorf("failed to create manager for existing fields: failed to convert new object (%s) to smd typed: %w", describe(live), err)
+		}
+	}
+	first := Options{Manager: beforeManager, Subresource: o.Subresource, Now: o.Now, Fields: o.Fields, Context: o.Context}
+	out, err := t.update(t.zero, live, nil, first)
+	if err != nil {
+		return nil, fmt.Errorf("failed to create manager for existing fields: %w", err)
+	}
 	return out, nil
 }
 
