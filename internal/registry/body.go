@@ -64,7 +64,7 @@ func textValues(data []byte, format codec.Format) any {
 // request is taken from. It returns the canonical quantity if the client sent none.
 func (op *operation) sentQuantity(field, quantity string) string {
 	sent := op.body.text()
-	if text, ok := sentAs(valueAt(sent, field), quantity); ok {
+	if text, ok := sentAt(sent, field, quantity); ok {
 		return text
 	}
 	at := strings.LastIndexByte(field, '[')
@@ -72,18 +72,23 @@ func (op *operation) sentQuantity(field, quantity string) string {
 	if list < 0 {
 		return quantity
 	}
-	parent, _ := valueAt(sent, field[:list]).(map[string]any)
+	value, _ := valueAt(sent, field[:list])
+	parent, _ := value.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(parent)) {
-		if text, ok := sentAs(valueAt(parent[name], field[at:]), quantity); ok {
+		if text, ok := sentAt(parent[name], field[at:], quantity); ok {
 			return text
 		}
 	}
 	return quantity
 }
 
-// sentAs returns the text of a value that stands for a canonical quantity.
-func sentAs(v any, quantity string) (text string, ok bool) {
-	switch v := v.(type) {
+// sentAt returns the text of the value at a path, if it stands for a canonical quantity. The
+// text of null, which stands for 0, is empty.
+func sentAt(v any, path, quantity string) (text string, ok bool) {
+	value, ok := valueAt(v, path)
+	switch v := value.(type) {
+	case nil:
+		return "", ok && quantity == "0"
 	case string:
 		text = strings.TrimSpace(v)
 	case json.Number:
@@ -93,15 +98,16 @@ func sentAs(v any, quantity string) (text string, ok bool) {
 	return text, err == nil && canonical == quantity
 }
 
-// valueAt returns the value at the path of an error, such as spec.limits[0].max[cpu].
-func valueAt(v any, path string) any {
+// valueAt returns the value at the path of an error, such as spec.limits[0].max[cpu], and
+// reports whether there is one.
+func valueAt(v any, path string) (value any, ok bool) {
 	for path != "" {
 		var name string
 		switch rest, inBrackets := strings.CutPrefix(path, "["); {
 		case inBrackets:
 			end := strings.IndexByte(rest, ']')
 			if end < 0 {
-				return nil
+				return nil, false
 			}
 			name, path = rest[:end], rest[end+1:]
 		default:
@@ -114,16 +120,18 @@ func valueAt(v any, path string) any {
 		}
 		switch t := v.(type) {
 		case map[string]any:
-			v = t[name]
+			if v, ok = t[name]; !ok {
+				return nil, false
+			}
 		case []any:
 			i, err := strconv.Atoi(name)
 			if err != nil || i < 0 || i >= len(t) {
-				return nil
+				return nil, false
 			}
 			v = t[i]
 		default:
-			return nil
+			return nil, false
 		}
 	}
-	return v
+	return v, true
 }

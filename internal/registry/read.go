@@ -21,6 +21,14 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 	if r.Subresource != "" && targetOf(r.Type, r.Subresource) == targetUnsupported {
 		return nil, 0, r.notImplemented("get")
 	}
+	obj, rev, err := g.get(ctx, r, version)
+	if err != nil && r.Subresource == "scale" {
+		err = r.scaleError(err, cmp.Or(r.Surface, g.follower.Surface()).Release())
+	}
+	return obj, rev, err
+}
+
+func (g *Registry) get(ctx context.Context, r Request, version string) (*storage.Object, mvcc.Revision, error) {
 	if err := CheckName(r.Name); err != nil {
 		return nil, 0, err
 	}
@@ -29,10 +37,7 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 	case err != nil:
 	case obj != nil && version == "":
 		obj, err = obj.ConvertAnew(ctx, r.Type)
-	case obj != nil:
-	case r.Subresource == "scale":
-		err = r.noScale(cmp.Or(r.Surface, g.follower.Surface()).Release())
-	default:
+	case obj == nil:
 		err = status.NotFound(r.groupResource(), r.Name)
 	}
 	return obj, rev, err

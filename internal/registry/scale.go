@@ -93,13 +93,14 @@ func (r *Request) scaleResource() status.GroupResource {
 	return status.GroupResource{Group: r.Type.Group, Resource: r.Type.Name + "/scale"}
 }
 
-// noScale is the error of reading the Scale of a missing object in a release.
-func (r *Request) noScale(in *release.Release) error {
+// scaleError returns the error of reading a Scale in a release. err is that of reading the
+// object.
+func (r *Request) scaleError(err error, in *release.Release) error {
+	if in.Has(behavior.ScaleReadErrors) || r.Type.Scale == nil || r.Type.Scale.CustomPath != "" || r.Type.Name == "statefulsets" {
+		return err
+	}
 	missing := r.scaleResource()
-	switch {
-	case in.Has(behavior.ScalesNameTheObject) || r.Type.Scale == nil || r.Type.Scale.CustomPath != "" || r.Type.Name == "statefulsets":
-		missing = r.groupResource()
-	case r.Type.Group == "":
+	if r.Type.Group == "" {
 		missing.Group = "autoscaling"
 	}
 	return status.NotFound(missing, r.Name)

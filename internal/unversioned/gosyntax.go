@@ -211,7 +211,7 @@ var suffixes = map[string]suffix{
 // A Quantity is a quantity as kube-apiserver's parser keeps it: an integer, a power of ten,
 // and the text if that is canonical.
 type Quantity struct {
-	Sent string // the text that was parsed
+	Sent string // the text that was parsed, "" if there was none
 	Text string // the canonical text if it was asked for, "" before
 }
 
@@ -221,7 +221,7 @@ func (q Quantity) GoSyntax() string { return string(q.appendGo(nil)) }
 func (q Quantity) appendGo(dst []byte) []byte {
 	text := q.Sent
 	if text == "" {
-		return append(dst, `resource.Quantity{i:resource.int64Amount{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"", Format:""}`...)
+		return fmt.Appendf(dst, `resource.Quantity{i:resource.int64Amount{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:%q, Format:""}`, q.Text)
 	}
 	end := strings.LastIndexAny(text, "0123456789.") + 1
 	unit, known := suffixes[text[end:]]

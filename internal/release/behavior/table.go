@@ -69,9 +69,9 @@ const (
 	// RatchetsEndpointSlices: an update that does not change the endpoints of an EndpointSlice
 	// does not validate them.
 	RatchetsEndpointSlices
-	// ScalesNameTheObject: a 404 for a Scale names the object that does not exist, whatever its
-	// type.
-	ScalesNameTheObject
+	// ScaleReadErrors: a Scale that cannot be read fails with the error of its object, whatever its
+	// type, not as one that does not exist.
+	ScaleReadErrors
 	// SchemeLine110: errors name line 110 of pkg/runtime/scheme.go.
 	SchemeLine110
 	// ServiceCIDRUpdatesOnce: an update of a ServiceCIDR is not validated as a new object too.
