@@ -44,7 +44,7 @@ func (t *Type) applyOverLastApplied(live, applied map[string]any, before owners,
 }
 
 // clientApplied returns the set of fields that client-side apply has set, nil
-// if it cannot be determined.
+// if it cannot be determined: the annotation must be an object of the same kind.
 func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	text := object.String(live, "metadata", "annotations", lastApplied)
 	if text == "" {
@@ -53,7 +53,7 @@ func (t *Type) clientApplied(live map[string]any) *fieldpath.Set {
 	var obj map[string]any
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	if d.Decode(&obj) != nil || d.More() || obj["apiVersion"] != t.apiVersion {
+	if d.Decode(&obj) != nil || d.More() || obj["apiVersion"] != t.apiVersion || obj["kind"] != live["kind"] {
 		return nil
 	}
 	obj = object.Integers(obj)

@@ -222,6 +222,13 @@ data: {a: w, b: x}
 			Apply{By: "kubectl", Object: `data: {a: x, b: w}`,
 				Err: `Apply failed with 1 conflict: conflict with "editor" using v1: .data.b`},
 		}},
+		{"kubectl takes over nothing from an annotation without a kind", configMap, []step{
+			Put{By: "one", Object: `
+metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","kind":null,"data":{"a":"x"}}'}}
+data: {a: x}
+`, Managed: []string{"one Update 0 {f:data:{.:{},f:a:{}},f:metadata:{f:annotations:{.:{},f:kubectl.kubernetes.io/last-applied-configuration:{}}}}"}},
+			Apply{By: "kubectl", Object: `data: {a: w}`, Err: `Apply failed with 1 conflict: conflict with "one" using v1: .data.a`},
+		}},
 		{"the last-applied annotation follows kubectl's applies", configMap, []step{
 			Apply{By: "kubectl", Object: `
 metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"data":{"a":"x"}}', b: x}}
