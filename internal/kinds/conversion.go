@@ -51,8 +51,8 @@ func conversionOf(t *resource.Type) (c kind.Conversion, ok bool) {
 }
 
 // link sets Versions, Convert and the strategy of each type, so that all versions
-// of a resource share them.
-func link(types []*resource.Type) {
+// of a resource share them. minor is the minor number of the release, 0 for the newest one.
+func link(types []*resource.Type, minor int) {
 	families := map[string][]*resource.Type{}
 	for _, t := range types {
 		if _, ok := conversionOf(t); ok && t.Strategy != nil {
@@ -66,7 +66,7 @@ func link(types []*resource.Type) {
 			continue
 		}
 		for _, t := range family {
-			t.Versions, t.Convert = family, convertTo(t, family[i])
+			t.Versions, t.Convert = family, convertTo(t, family[i], minor)
 		}
 		for _, t := range family {
 			if c := conversions[kind.VersionedResource{GroupVersion: t.GroupVersion, Name: t.Name}]; c.ToStored != nil {
@@ -77,8 +77,8 @@ func link(types []*resource.Type) {
 }
 
 // convertTo returns the function that converts objects to the storage version and
-// then to t.
-func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any) ([]map[string]any, error) {
+// then to t in a release.
+func convertTo(t, stored *resource.Type, minor int) func(context.Context, []map[string]any) ([]map[string]any, error) {
 	return func(_ context.Context, objs []map[string]any) ([]map[string]any, error) {
 		for i, obj := range objs {
 			from := t.In(object.String(obj, "apiVersion"))
@@ -89,7 +89,7 @@ func convertTo(t, stored *resource.Type) func(context.Context, []map[string]any)
 				obj = c.ToStored(obj)
 			}
 			if c, _ := conversionOf(t); t != stored && c.FromStored != nil {
-				obj = c.FromStored(obj)
+				obj = c.FromStored(minor, obj)
 			}
 			obj["apiVersion"] = t.GroupVersion.String()
 			normal, _, err := t.Codec.Normalize(obj, false)

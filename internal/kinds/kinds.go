@@ -53,7 +53,7 @@ func build(r *release.Release, released []*resource.Type) []*resource.Type {
 			unserved[stored] = complete(&hub, r)
 		}
 	}
-	link(slices.AppendSeq(slices.Clone(out), maps.Values(unserved)))
+	link(slices.AppendSeq(slices.Clone(out), maps.Values(unserved)), minorOf(r))
 	return out
 }
 

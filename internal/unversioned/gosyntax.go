@@ -123,9 +123,7 @@ func (r release) appendGo(dst []byte, typ string, v any) []byte {
 }
 
 func (r release) appendGoStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
-	if typ == "core.PodSpec" && r.movesHostFields() {
-		v = withSecurityContext(v)
-	}
+	v = r.rearranged(typ, v)
 	dst = append(append(dst, goName(typ)...), '{')
 	embedded := ""
 	for i, f := range fields {

@@ -207,9 +207,7 @@ func (r release) appendMap(dst []byte, elem string, m map[string]any) []byte {
 }
 
 func (r release) appendStruct(dst []byte, typ string, fields []field, v map[string]any) []byte {
-	if typ == "core.PodSpec" && r.movesHostFields() {
-		v = withSecurityContext(v)
-	}
+	v = r.rearranged(typ, v)
 	dst = append(dst, '{')
 	first := true
 	for _, f := range fields {
@@ -267,9 +265,24 @@ func unionValue(typ string, v any) any {
 	}
 }
 
-// movesHostFields reports whether the release has hostFields in the security context.
-func (r release) movesHostFields() bool {
-	return slices.ContainsFunc(r.fieldsOf("core.PodSecurityContext"), func(f field) bool { return f.path[0] == hostFields[0] })
+// rearranged returns the members of a struct where its type has them in the release.
+func (r release) rearranged(typ string, v map[string]any) map[string]any {
+	switch {
+	case typ == "core.PodSpec" && r.hasField("core.PodSecurityContext", hostFields[0]):
+		return withSecurityContext(v)
+	case typ == "resource.Device" && r.hasField(typ, "basic"):
+		return map[string]any{"name": v["name"], "basic": v}
+	case typ == "resource.DeviceRequest" && !r.hasField(typ, "exactly"):
+		out := maps.Clone(v)
+		maps.Copy(out, object.Map(v, "exactly"))
+		return out
+	}
+	return v
+}
+
+// hasField reports whether a struct of the release has a field for a member.
+func (r release) hasField(typ, member string) bool {
+	return slices.ContainsFunc(r.fieldsOf(typ), func(f field) bool { return f.path[0] == member })
 }
 
 // hostFields are the members of a pod's spec that the internal version has in the

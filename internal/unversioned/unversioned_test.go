@@ -68,6 +68,25 @@ func TestPodSpecMovesToSecurityContext(t *testing.T) {
 	assert.Contains(t, string(text), `"RunAsUser":1,`)
 }
 
+func TestTypesOfOlderReleases(t *testing.T) {
+	for _, test := range []struct {
+		typ, doc, want string
+		minor          int
+	}{
+		{"autoscaling.HPAScalingRules", `{"selectPolicy":"Max"}`, `{"StabilizationWindowSeconds":null,"SelectPolicy":"Max","Policies":null,"Tolerance":null}`, 33},
+		{"autoscaling.HPAScalingRules", `{"selectPolicy":"Max"}`, `{"StabilizationWindowSeconds":null,"SelectPolicy":"Max","Policies":null}`, 32},
+		{"resource.DeviceRequest", `{"name":"a","exactly":{"deviceClassName":"c","count":1}}`,
+			`{"Name":"a","Exactly":{"DeviceClassName":"c","Selectors":null,"AllocationMode":"","Count":1,"AdminAccess":null,"Tolerations":null},"FirstAvailable":null}`, 33},
+		{"resource.DeviceRequest", `{"name":"a","exactly":{"deviceClassName":"c","count":1}}`,
+			`{"Name":"a","DeviceClassName":"c","Selectors":null,"AllocationMode":"","Count":1,"AdminAccess":null}`, 32},
+		{"resource.Device", `{"name":"a","capacity":{"m":{"value":"1"}}}`, `{"Name":"a","Basic":{"Attributes":null,"Capacity":{"m":{"Value":"1"}}}}`, 32},
+	} {
+		text, err := json.Marshal(Value{Type: test.typ, Value: decode(t, test.doc), Minor: test.minor})
+		require.NoError(t, err)
+		assert.Equal(t, test.want, string(text))
+	}
+}
+
 func TestEveryTypePrints(t *testing.T) {
 	for _, line := range strings.Split(strings.TrimSpace(data.Unversioned()), "\n") {
 		name, _, ok := strings.Cut(line, "\t")

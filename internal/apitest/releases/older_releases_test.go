@@ -37,7 +37,12 @@ func TestOlderReleases(t *testing.T) {
 		notFound = `deployments.apps \"missing\" not found`
 		scale    = `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"missing"},"spec":{"replicas":1}}`
 	)
-	const pods = "/api/v1/namespaces/default/pods"
+	const (
+		pods        = "/api/v1/namespaces/default/pods"
+		autoscalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
+		autoscaler  = `{"metadata":{"name":"a","annotations":{"autoscaling.alpha.kubernetes.io/behavior":"{\"ScaleUp\":{\"SelectPolicy\":\"Max\",\"Policies\":[{\"Type\":\"Percent\",\"Value\":100,\"PeriodSeconds\":15}]}}"}},` +
+			`"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`
+	)
 	pod := func(spec string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"automountServiceAccountToken":false,` + spec + `}}`
 	}
@@ -312,6 +317,8 @@ func TestOlderReleases(t *testing.T) {
 		{"quantity that is null", "1.33", "POST", "/api/v1/namespaces/default/limitranges", "", "application/json",
 			`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},"spec":{"limits":[{"max":{"cpu":null},"default":{"cpu":"1"},"type":"Container"}]}}`, 422,
 			`default[cpu]: Invalid value: ` + strings.Replace(quantity("0, scale:0", "0"), "DecimalSI", "", 1) + "default value 1 is greater"},
+		{"behavior of an autoscaler in version v1", "1.32", "POST", autoscalers, "", "application/json", autoscaler, 201, `\"PeriodSeconds\":15}]},\"ScaleDown\":`},
+		{"behavior of an autoscaler in version v1", "1.33", "POST", autoscalers, "", "application/json", autoscaler, 201, `\"PeriodSeconds\":15}],\"Tolerance\":null},\"ScaleDown\":`},
 		{"quantity of another list", "1.33", "POST", pods + "?dryRun=All", "", "application/json",
 			pod(`"containers":[{"name":"c","image":"i","resources":{"limits":{"x.y/z":"0.1"}}}]`), 422, `requests[x.y/z]: Invalid value: ` + quantity("1, scale:-1", "")},
 		{"quantity that was rounded", "1.33", "POST", "/api/v1/namespaces/default/resourcequotas", "", "application/json",

@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/resource"
+	"github.com/kubefake/kubefake/internal/unversioned"
 	"github.com/kubefake/kubefake/internal/validation"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -107,7 +108,7 @@ func copySharedFields(obj map[string]any) map[string]any {
 	return map[string]any{"kind": obj["kind"], "metadata": obj["metadata"], "spec": spec, "status": status}
 }
 
-func autoscalerToV1(obj map[string]any) map[string]any {
+func autoscalerToV1(minor int, obj map[string]any) map[string]any {
 	spec, status := object.Map(obj, "spec"), object.Map(obj, "status")
 	out := copySharedFields(obj)
 	outSpec, outStatus := object.Map(out, "spec"), object.Map(out, "status")
@@ -135,7 +136,7 @@ func autoscalerToV1(obj map[string]any) map[string]any {
 		annotate(currentMetricsAnnotation, writeMetrics(current, statusForms))
 	}
 	if behavior, ok := spec["behavior"]; ok {
-		annotate(behaviorAnnotation, jsonText(validation.AsGoType("*autoscaling.HorizontalPodAutoscalerBehavior", behavior)))
+		annotate(behaviorAnnotation, jsonText(unversioned.Value{Type: "*autoscaling.HorizontalPodAutoscalerBehavior", Value: behavior, Minor: minor}))
 	}
 	if conditions := object.List(status, "conditions"); len(conditions) > 0 {
 		annotate(conditionsAnnotation, writeConditions(conditions))

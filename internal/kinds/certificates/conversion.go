@@ -10,9 +10,11 @@ func Conversions() map[kind.VersionedResource]kind.Conversion {
 	return map[kind.VersionedResource]kind.Conversion{
 		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1alpha1"}, Name: "clustertrustbundles"}: {},
 		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1"}, Name: "clustertrustbundles"}:       {},
-		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1"}, Name: "podcertificaterequests"}:    {ToStored: unchanged, FromStored: unchanged},
+		{GroupVersion: resource.GroupVersion{Group: "certificates.k8s.io", Version: "v1"}, Name: "podcertificaterequests"}:    {ToStored: requestFromV1, FromStored: requestToV1},
 	}
 }
 
-// unchanged converts a PodCertificateRequest: v1 lacks fields of v1beta1, which the codec drops.
-func unchanged(obj map[string]any) map[string]any { return obj }
+func requestFromV1(obj map[string]any) map[string]any { return obj }
+
+// requestToV1 changes nothing: v1 lacks fields of v1beta1, which the codec drops.
+func requestToV1(_ int, obj map[string]any) map[string]any { return obj }

@@ -28,7 +28,7 @@ func eventFromNew(obj map[string]any) map[string]any {
 	return obj
 }
 
-func eventToNew(obj map[string]any) map[string]any {
+func eventToNew(_ int, obj map[string]any) map[string]any {
 	for _, name := range eventNames {
 		rename(obj, name.core, name.new)
 	}

@@ -13,7 +13,9 @@ import (
 // The functions may change and return their argument. They may leave fields that
 // the target version does not have: the codecs drop them.
 type Conversion struct {
-	ToStored, FromStored func(obj map[string]any) map[string]any
+	ToStored func(obj map[string]any) map[string]any
+	// FromStored gets the minor number of the release, 0 for the newest one.
+	FromStored func(minor int, obj map[string]any) map[string]any
 
 	// Validate, if not nil, replaces the validation of the storage version. It gets
 	// objects in the storage version.

@@ -35,7 +35,7 @@ func claimFromV1beta1(obj map[string]any) map[string]any {
 	return obj
 }
 
-func claimToV1beta1(obj map[string]any) map[string]any {
+func claimToV1beta1(_ int, obj map[string]any) map[string]any {
 	for request := range object.Each(claimRequests(obj)) {
 		exactly := object.Map(request, "exactly")
 		for _, name := range exactRequestFields {
@@ -59,7 +59,7 @@ func sliceFromV1beta1(obj map[string]any) map[string]any {
 	return obj
 }
 
-func sliceToV1beta1(obj map[string]any) map[string]any {
+func sliceToV1beta1(_ int, obj map[string]any) map[string]any {
 	for device := range object.Each(object.Value(obj, "spec", "devices")) {
 		basic := map[string]any{}
 		for name, v := range device {

@@ -107,25 +107,37 @@ func sourceGates(version string) ([]byte, error) {
 	return g.text(), nil
 }
 
-// recordAllGates writes gates.txt of all recorded releases.
-func recordAllGates(dir string) error {
-	names, err := surfaceNames(os.DirFS(dir))
+// recordSources writes gates.txt and unversioned.txt of all recorded releases.
+func recordSources(dir string) error {
+	versions, err := recordedVersions(os.DirFS(dir))
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "-all") {
-			continue
-		}
-		text, err := sourceGates(name)
+	for _, version := range versions {
+		gates, err := sourceGates(version)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name, gatesFile), text, 0o644); err != nil {
+		types, err := unversionedLines(version)
+		if err != nil {
+			return err
+		}
+		if _, err := replaceFiles(filepath.Join(dir, version), map[string][]byte{gatesFile: gates, unversionedFile: types}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// recordedVersions returns the releases of the recordings.
+func recordedVersions(recordings fs.FS) (versions []string, err error) {
+	names, err := surfaceNames(recordings)
+	for _, name := range names {
+		if !strings.HasSuffix(name, "-all") {
+			versions = append(versions, name)
+		}
+	}
+	return versions, err
 }
 
 // gates are the feature gates that the packages of one release register.

@@ -60,7 +60,7 @@ func TestRecordings(t *testing.T) {
 		}
 		version, isAll := strings.CutSuffix(name, "-all")
 		if !isAll {
-			used[name+"/"+gatesFile] = true
+			used[name+"/"+gatesFile], used[name+"/"+unversionedFile] = true, true
 			continue
 		}
 		used[name+"/bootstrap.json"] = true
@@ -75,7 +75,6 @@ func TestRecordings(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range typed {
 		used[file] = true
-		used[path.Dir(file)+"/"+unversionedFile] = true
 	}
 	files, err := fs.Glob(os.DirFS(recordingsDir), "*/*")
 	require.NoError(t, err)

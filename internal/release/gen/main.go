@@ -57,7 +57,7 @@ func main() {
 	flag.StringVar(&s.url, "server", "", "record the kube-apiserver at this `URL`")
 	flag.StringVar(&s.token, "token", "", "bearer `TOKEN` of an administrator")
 	variant := flag.String("variant", "", "`VARIANT` of the server's flags: all or gates; empty for the defaults")
-	gates := flag.Bool("gates", false, "read the feature gates of the recorded releases from their sources again")
+	sources := flag.Bool("sources", false, "read the feature gates and the internal Go types of the recorded releases from their sources again")
 	types := flag.String("types", "", "only record the Go types of `VERSION`, which this program is built with")
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -70,8 +70,8 @@ func main() {
 		}
 		return
 	}
-	if *gates {
-		if err := recordAllGates(recordingsDir); err != nil {
+	if *sources {
+		if err := recordSources(recordingsDir); err != nil {
 			log.Fatal(err)
 		}
 	}

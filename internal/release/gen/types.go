@@ -20,11 +20,11 @@ import (
 // These files are the recordings of the Go types of a release. This program writes those of
 // release.Newest, which it is built with; when another release takes its place, they say what
 // the older one had. With -types, and built with the modules of an older release, it writes those
-// of that release. Releases before the first one that has them have no fields and types that this
-// one does not have.
+// of that release. Releases before the first one that has a types.txt have no fields and types of
+// the API that this one does not have.
 const (
 	typesFile       = "types.txt"       // of the API, with their deprecations
-	unversionedFile = "unversioned.txt" // of the internal version
+	unversionedFile = "unversioned.txt" // of the internal version; of all releases
 )
 
 // recordedTypes returns the files of the release that this program is built with.
@@ -138,7 +138,6 @@ func (t apiTypes) olderThan(next apiTypes) map[string][]byte {
 type typesOfRelease struct {
 	minor int
 	apiTypes
-	unversioned []byte
 }
 
 // typesOfReleases returns the types of the releases that have them, the newest release first.
@@ -157,11 +156,7 @@ func typesOfReleases(recordings fs.FS) ([]typesOfRelease, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines, err := fs.ReadFile(recordings, version+"/"+unversionedFile)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, typesOfRelease{minorOf(version), parseTypes(text), lines})
+		all = append(all, typesOfRelease{minorOf(version), parseTypes(text)})
 	}
 	slices.SortFunc(all, func(a, b typesOfRelease) int { return b.minor - a.minor })
 	return all, nil
@@ -208,21 +203,29 @@ func unversionedText(recordings fs.FS) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	older, err := typesOfReleases(recordings)
+	versions, err := recordedVersions(recordings)
 	if err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n%s", marker("the source of k8s.io/kubernetes "+release.Newest+" and recordings of older ones"), next)
-	for _, t := range older {
-		fmt.Fprintf(&out, "-- %d --\n", t.minor)
+	slices.SortFunc(versions, func(a, b string) int { return minorOf(b) - minorOf(a) })
+	for _, version := range versions {
+		if version == release.Newest {
+			continue
+		}
+		lines, err := fs.ReadFile(recordings, version+"/"+unversionedFile)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "-- %d --\n", minorOf(version))
 		newer := strings.SplitAfter(string(next), "\n")
-		for line := range strings.Lines(string(t.unversioned)) {
+		for line := range strings.Lines(string(lines)) {
 			if !slices.Contains(newer, line) {
 				out.WriteString(line)
 			}
 		}
-		next = t.unversioned
+		next = lines
 	}
 	return out.Bytes(), nil
 }
