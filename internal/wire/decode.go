@@ -39,6 +39,9 @@ type DecodeOptions struct {
 	identified bool
 
 	skipComplete bool // see prototypeMatch
+
+	// shown is set for a response, which also has fields that protobuf does not have.
+	shown bool
 }
 
 // A fieldSet is the value of a fieldsV1 at a place of a document, which need not be checked.
@@ -78,7 +81,7 @@ func (t *Type) decode(data []byte, o DecodeOptions) (v any, fieldErrors []error,
 	d := decoders.Get().(*decoder)
 	defer d.release()
 	d.src, d.strict, d.protobuf, d.known, d.identified = string(data), o.Strict, t.protobuf, o.known, o.identified
-	d.integers, d.maxName = o.Integers, o.MaxName
+	d.integers, d.maxName, d.shown = o.Integers, o.MaxName, o.shown
 	d.untyped = o.untyped.reader()
 	d.prototype.Prototypes, d.prototype.skipComplete = o.Prototypes, o.skipComplete
 	d.live.begin(t, o.Live)
@@ -166,6 +169,7 @@ type decoder struct {
 	identified bool
 	integers   bool
 	maxName    int
+	shown      bool
 	known      fieldSet
 	untyped    textReader
 	prototype  prototypeMatch

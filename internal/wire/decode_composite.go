@@ -116,7 +116,7 @@ func (d *decoder) member(o *objectState, i int) bool {
 	if compares {
 		d.prototype.add(i, d.src[begin:d.pos], again)
 	}
-	if f.unstored && d.protobuf && !o.root {
+	if f.unstored && d.protobuf && !o.root && !d.shown {
 		m.keep = false
 	}
 	if o.have&bit != 0 {

@@ -291,6 +291,17 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+func TestOmitEmptyKeepsKinds(t *testing.T) {
+	typ := mustKind(t, "apps", "v1", "StatefulSet")
+	obj, _, err := typ.Decode([]byte(`{"spec":{"volumeClaimTemplates":[{"metadata":{"labels":{}}}]}}`), DecodeOptions{})
+	require.NoError(t, err)
+	claim := object.List(obj, "spec", "volumeClaimTemplates")[0].(map[string]any)
+	claim["kind"] = "PersistentVolumeClaim"
+	shown := object.List(typ.OmitEmpty(obj), "spec", "volumeClaimTemplates")[0].(map[string]any)
+	assert.Equal(t, "PersistentVolumeClaim", shown["kind"])
+	assert.NotContains(t, shown["metadata"], "labels")
+}
+
 func TestNormalize(t *testing.T) {
 	typ := mustKind(t, "", "v1", "Service")
 	obj := map[string]any{

@@ -57,7 +57,7 @@ func (n *node) member(name string) *node {
 // protobuf would turn into null. It does not change obj and shares no memory
 // with it.
 func (t *Type) OmitEmpty(obj map[string]any) map[string]any {
-	shown, _, err := t.Decode(encodeVerbatim(t.root, obj, false), DecodeOptions{})
+	shown, _, err := t.Decode(encodeVerbatim(t.root, obj, false), DecodeOptions{shown: true})
 	if err != nil {
 		panic("wire: " + err.Error()) // unreachable: the encoder wrote it
 	}
