@@ -215,6 +215,13 @@ func TestDefinitionCheck(t *testing.T) {
 		{"map type of a root with status subresource", true, `{type: object, x-kubernetes-map-type: atomic}`, []string{
 			`s: Invalid value: {"ID":"","Schema":"","Ref":null,"Description":"","Type":"object","Nullable":false,"Format":"","Title":"","Default":null,"Maximum":null,"ExclusiveMaximum":false,"Minimum":null,"ExclusiveMinimum":false,"MaxLength":null,"MinLength":null,"Pattern":"","MaxItems":null,"MinItems":null,"UniqueItems":false,"MultipleOf":null,"Enum":null,"MaxProperties":null,"MinProperties":null,"Required":null,"Items":null,"AllOf":null,"OneOf":null,"AnyOf":null,"Not":null,"Properties":null,"AdditionalProperties":null,"PatternProperties":null,"Dependencies":null,"AdditionalItems":null,"Definitions":null,"ExternalDocs":null,"Example":null,"XPreserveUnknownFields":null,"XEmbeddedResource":false,"XIntOrString":false,"XListMapKeys":null,"XListType":null,"XMapType":"atomic","XValidations":null}: only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations] fields are allowed at the root of the schema if the status subresource is enabled`,
 		}},
+		{"default of the resource", false, `{type: object, default: {kind: "", metadata: {name: 1}, a: b}, properties: {a: {type: string}}}`, []string{
+			`s.default.metadata: Invalid value: {"name":1}: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`,
+		}},
+		{"default of the resource without apiVersion and kind", false, `{type: object, default: {}}`, []string{
+			`s.default.apiVersion: Required value`,
+			`s.default.kind: Required value`,
+		}},
 		{"unrecognized formats", false, `{type: object, properties: {a: {type: array, items: {type: string}, maxItems: -1}, b: {type: string, format: nope, default: [1]}, c: {type: boolean, format: nope, default: 1}}}`, []string{
 			`s.properties[c].default: Invalid value: "int64":  in body must be of type nope: "int64"`,
 		}},

@@ -29,13 +29,13 @@ func (s *Schema) prune(obj map[string]any) (unknown []string) {
 // metadata.
 func (s *Schema) asResource() *Schema {
 	if s == nil {
-		return &Schema{EmbeddedResource: true}
+		return &Schema{EmbeddedResource: true, hasEmbedded: true}
 	}
 	if s.EmbeddedResource {
 		return s
 	}
 	resource := *s
-	resource.EmbeddedResource = true
+	resource.EmbeddedResource, resource.hasEmbedded = true, true
 	return &resource
 }
 
