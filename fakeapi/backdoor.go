@@ -65,7 +65,7 @@ func (b back) Validator(group, version, resource string) func(obj map[string]any
 	}
 	return func(obj map[string]any) validation.List {
 		t.SetDefaults(obj, nil)
-		errs, _ := t.ValidateAll(context.Background(), obj, nil).In(surface.Release(), t.Group, t.Kind).Split()
+		errs, _ := t.ValidateAll(context.Background(), obj, nil, nil).In(surface.Release(), t.Group, t.Kind).Split()
 		return errs
 	}
 }

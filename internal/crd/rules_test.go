@@ -73,7 +73,7 @@ func TestRulesBesideErrorsOfReleases(t *testing.T) {
 		created := map[string]any{"metadata": map[string]any{"name": "w"}, "e": map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"ownerReferences": []any{map[string]any{}}},
 		}}
-		message := typ.ValidateAll(context.Background(), created, nil).In(r, "example.com", "Widget").Message()
+		message := typ.ValidateAll(context.Background(), created, nil, nil).In(r, "example.com", "Widget").Message()
 		assert.Equal(t, blocked, strings.Contains(message, "some validation rules were not checked"), message)
 		assert.Equal(t, !blocked, strings.Contains(message, "failed rule: false"), message)
 	}

@@ -24,10 +24,11 @@ func (v *version) strategy() *resource.Strategy {
 		Name:                       validation.SubdomainName,
 		TypeMetaInItems:            true,
 		AllowUnqualifiedFinalizers: true,
+		RepeatsErrors:              true,
 		Generation:                 changedOutsideMetadata,
 		Default:                    func(obj map[string]any) { v.schema.SetDefaults(obj) },
 		ReadBack:                   func(obj map[string]any) bool { return v.schema.ReadBack(obj, v.keepsUnknown()) },
-		ValidateContext:            v.validate,
+		Validate:                   v.validate,
 		WarningsOnWrite: func(obj, old map[string]any) []string {
 			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
 		},
@@ -35,14 +36,18 @@ func (v *version) strategy() *resource.Strategy {
 		FieldLabelError:  func(label string) string { return "field label not supported: " + label },
 		Scale:            v.scale(),
 	}
+	if v.rules != nil {
+		s.ValidateRules = v.validateRules
+	}
 	if v.hasStatus() {
 		s.ResetFields, s.ResetIn = []string{"status"}, []string{v.typ.GroupVersion.String()}
 		s.Prepare = prepareUpdate
 		s.SubresourceStrategies = map[string]resource.SubresourceStrategy{"status": {
-			Prepare:         v.prepareStatusUpdate,
-			ValidateContext: v.validateStatus,
-			ResetFields:     statusResetFields(v.release),
-			ResetIn:         v.statusVersions(),
+			Prepare:       v.prepareStatusUpdate,
+			Validate:      v.validateStatus,
+			ValidateRules: s.ValidateRules,
+			ResetFields:   statusResetFields(v.release),
+			ResetIn:       v.statusVersions(),
 		}}
 	}
 	return s
@@ -175,7 +180,7 @@ func (v *version) scale() *resource.Scale {
 }
 
 // validate validates an object with its schema.
-func (v *version) validate(ctx context.Context, obj, old map[string]any) validation.List {
+func (v *version) validate(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if old != nil && behavior.DecodesCustomMetadata.In(v.release.minor) {
 		errs = validateMetadata(object.Meta(obj))
@@ -187,8 +192,7 @@ func (v *version) validate(ctx context.Context, obj, old map[string]any) validat
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
 	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
-	errs = append(errs, v.validateLists(obj, old)...)
-	return append(errs, v.validateRules(ctx, errs, obj, old)...)
+	return append(errs, v.validateLists(obj, old)...)
 }
 
 // validateMetadata returns the error of metadata that cannot be decoded. Only an apply leaves it so.
@@ -226,13 +230,10 @@ func (v *version) validateLists(obj, old map[string]any) validation.List {
 	return errs
 }
 
-// validateRules evaluates the validation rules of the schema on an object. errs are the
-// errors of the schema of all releases; some of them prevent the evaluation.
-func (v *version) validateRules(ctx context.Context, errs validation.List, obj, old map[string]any) validation.List {
-	switch {
-	case v.rules == nil:
-		return nil
-	case slices.ContainsFunc(errs.In(v.release.release, v.typ.Group, v.typ.Kind), blocksRules):
+// validateRules evaluates the validation rules of the schema on an object. errs are the errors that
+// were found before, of all releases; some of them prevent the evaluation.
+func (v *version) validateRules(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
+	if slices.ContainsFunc(errs.In(v.release.release, v.typ.Group, v.typ.Kind), blocksRules) {
 		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
 	errs, _ = v.rules.Validate(ctx, nil, obj, orNil(old), cel.Budget)
@@ -249,15 +250,14 @@ func blocksRules(e *validation.Error) bool {
 }
 
 // validateStatus validates an object after an update of its status.
-func (v *version) validateStatus(ctx context.Context, obj, old map[string]any) validation.List {
+func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
 		errs = v.values().Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
-	errs = append(errs, v.validateLists(obj, old)...)
-	return append(errs, v.validateRules(ctx, errs, obj, old)...)
+	return append(errs, v.validateLists(obj, old)...)
 }
 
 // orNil returns obj, or an untyped nil if obj is nil.

@@ -141,9 +141,9 @@ func TestValidateMinimalObjects(t *testing.T) {
 		}
 		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
-			for _, validate := range []func(ctx context.Context, obj, old map[string]any) validation.List{typ.ValidateAll, typ.SubresourceStrategies["status"].ValidateAll} {
-				validate(t.Context(), obj, nil)
-				validate(t.Context(), object.Copy(obj), obj)
+			for _, validate := range []func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List{typ.ValidateAll, typ.SubresourceStrategies["status"].ValidateAll} {
+				validate(t.Context(), obj, nil, nil)
+				validate(t.Context(), object.Copy(obj), obj, nil)
 			}
 			for _, warn := range []func(obj, old map[string]any) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {
 				if warn != nil {

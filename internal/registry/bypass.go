@@ -51,7 +51,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 			old = stored.Decode(t)
 		}
 		t.Prepare(obj, old)
-		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+		errs = t.ValidateAll(op.ctx, obj, nil, errs)
 	}
 	if errs = op.inWordsOfRelease(errs); len(errs) > 0 {
 		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)

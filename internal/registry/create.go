@@ -229,7 +229,7 @@ func (op *operation) validateNew(c *candidate) validation.List {
 	if c.match.equal && t.ValidateMetadata != nil {
 		errs = append(errs, op.validatePart(t.ValidateMetadata, obj, nil)...)
 	} else {
-		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+		errs = t.ValidateAll(op.ctx, obj, nil, errs)
 	}
 	errs = op.inWordsOfRelease(errs)
 	switch {
@@ -244,7 +244,11 @@ func (op *operation) validateNew(c *candidate) validation.List {
 
 // inWordsOfRelease returns the errors that the server's release has, in its words.
 func (op *operation) inWordsOfRelease(errs validation.List) validation.List {
-	return errs.In(op.api().Release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
+	in := validation.List.In
+	if op.Type.RepeatsErrors {
+		in = validation.List.Repeated
+	}
+	return in(errs, op.api().Release, op.Type.Group, op.Type.Kind).Quantities(op.sentQuantity)
 }
 
 // validateIn checks what the type's objects may have in some namespaces only.

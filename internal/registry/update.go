@@ -420,7 +420,7 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 	if t.UpdatesValidatedAsNew && (op.target == targetObject || op.target == targetScale) {
 		errs = append(errs, metadata.New(t.Namespaced, t.Strategy.Name)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
-		errs = append(errs, t.ValidateAll(op.ctx, obj, nil)...)
+		errs = t.ValidateAll(op.ctx, obj, nil, errs)
 	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	for range update {
@@ -436,31 +436,32 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 	}
 	switch {
 	case op.target == targetObject || op.target == targetScale:
-		errs = append(errs, op.validateChange(obj, current)...)
+		errs = op.validateChange(obj, current, errs)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetStatus || op.target == targetPart:
-		errs = append(errs, t.SubresourceStrategies[op.Subresource].ValidateAll(op.ctx, obj, old)...)
+		errs = t.SubresourceStrategies[op.Subresource].ValidateAll(op.ctx, obj, old, errs)
 	}
 	return errs
 }
 
-// validateChange returns what the strategy of the type finds wrong with obj as a replacement of
-// current. It does not validate again what is valid and has not changed.
-func (op *operation) validateChange(obj map[string]any, current *storage.Decoded) validation.List {
+// validateChange appends to errs, the errors that were found before, what the strategy of the type
+// finds wrong with obj as a replacement of current. It does not validate again what is valid and has
+// not changed.
+func (op *operation) validateChange(obj map[string]any, current *storage.Decoded, errs validation.List) validation.List {
 	t, old := op.Type, current.Map()
 	shares := t.ValidateMetadata != nil && resource.SharesMembers(obj, old, "metadata")
 	switch besideTemplate := t.BesideTemplate.Validate; {
 	case shares && current.Valid():
-		return op.validatePart(t.ValidateMetadata, obj, old)
+		return append(errs, op.validatePart(t.ValidateMetadata, obj, old)...)
 	case besideTemplate != nil && resource.SharesTemplate(obj, old) && current.Valid():
-		return op.validatePart(besideTemplate, obj, old)
+		return append(errs, op.validatePart(besideTemplate, obj, old)...)
 	}
-	errs := t.ValidateAll(op.ctx, obj, old)
-	if shares && len(errs) == 0 {
+	all := t.ValidateAll(op.ctx, obj, old, errs)
+	if shares && len(all) == len(errs) {
 		current.SetValid()
 	}
-	return errs
+	return all
 }
 
 // validatePart is what ValidateAll returns for an object of which validate does not validate what is
@@ -468,7 +469,7 @@ func (op *operation) validateChange(obj map[string]any, current *storage.Decoded
 func (op *operation) validatePart(validate func(obj, old map[string]any) validation.List, obj, old map[string]any) validation.List {
 	errs := validate(obj, old)
 	if object.Checked {
-		mustBeSkipped("validation", op.Type.ValidateAll(op.ctx, obj, old), errs)
+		mustBeSkipped("validation", op.Type.ValidateAll(op.ctx, obj, old, nil), errs)
 	}
 	return errs
 }

@@ -189,6 +189,10 @@ type Strategy struct {
 	// validates the change. The answer has each error of it twice.
 	UpdatesValidatedAsNew bool
 
+	// RepeatsErrors reports equal errors as often as they are found in all releases. Types without
+	// declarative validation have it.
+	RepeatsErrors bool
+
 	// ValidateInNamespace makes the checks that depend on the namespace, the author or the
 	// time. It is called before Validate, for the object and its status.
 	ValidateInNamespace func(w *Write) validation.List
@@ -199,6 +203,10 @@ type Strategy struct {
 	// ValidateContext is Validate for types whose validation can take long. It takes
 	// the place of Validate. When ctx ends it returns early, with any result.
 	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
+
+	// ValidateRules makes the checks that some errors prevent. errs are all errors that were found
+	// before, those of the metadata included. It is called after Validate.
+	ValidateRules func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
 
 	// ValidateMetadata is Validate for an object that Validate has found valid with other metadata
 	// and another status, as obj or, if old has the same members, as both. If it is nil, Validate
@@ -244,6 +252,7 @@ type SubresourceStrategy struct {
 
 	Validate        func(obj, old map[string]any) validation.List
 	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
+	ValidateRules   func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
 	WarningsOnWrite func(obj, old map[string]any) []string
 	ResetFields     []string
 	ResetIn         []string
@@ -307,24 +316,25 @@ func SharesMembers(a, b map[string]any, except ...string) bool {
 	return true
 }
 
-// ValidateAll calls Validate or ValidateContext, whichever the type has.
-func (s *Strategy) ValidateAll(ctx context.Context, obj, old map[string]any) validation.List {
-	return validateAll(ctx, s.Validate, s.ValidateContext, obj, old)
+// ValidateAll appends to errs, the errors that were found before, those of Validate or
+// ValidateContext, whichever the type has, and of ValidateRules.
+func (s *Strategy) ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
+	own := SubresourceStrategy{Validate: s.Validate, ValidateContext: s.ValidateContext, ValidateRules: s.ValidateRules}
+	return own.ValidateAll(ctx, obj, old, errs)
 }
 
-// ValidateAll calls Validate or ValidateContext, whichever the subresource has.
-func (s SubresourceStrategy) ValidateAll(ctx context.Context, obj, old map[string]any) validation.List {
-	return validateAll(ctx, s.Validate, s.ValidateContext, obj, old)
-}
-
-func validateAll(ctx context.Context, validate func(obj, old map[string]any) validation.List, within func(ctx context.Context, obj, old map[string]any) validation.List, obj, old map[string]any) validation.List {
+// ValidateAll is [Strategy.ValidateAll] for a write to the subresource.
+func (s SubresourceStrategy) ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
 	switch {
-	case within != nil:
-		return within(ctx, obj, old)
-	case validate != nil:
-		return validate(obj, old)
+	case s.ValidateContext != nil:
+		errs = append(errs, s.ValidateContext(ctx, obj, old)...)
+	case s.Validate != nil:
+		errs = append(errs, s.Validate(obj, old)...)
 	}
-	return nil
+	if s.ValidateRules != nil {
+		errs = append(errs, s.ValidateRules(ctx, obj, old, errs)...)
+	}
+	return errs
 }
 
 // A MetadataValidation is how often a type validates metadata on an update, in

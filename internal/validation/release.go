@@ -222,6 +222,21 @@ func (r rewording) apply(text string) string {
 // In returns the errors of a release, nil for the newest, in an object of a group and kind.
 // It does not change the list.
 func (l List) In(r Release, group, kind string) List {
+	l = l.Repeated(r, group, kind)
+	if r == nil || !r.Has(behavior.UniqueErrors) {
+		return l
+	}
+	var out List
+	for _, e := range l {
+		if !slices.ContainsFunc(out, e.same) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Repeated is In for a kind whose errors are reported as often as they are found in all releases.
+func (l List) Repeated(r Release, group, kind string) List {
 	if len(l) == 0 {
 		return nil
 	}
@@ -232,9 +247,6 @@ func (l List) In(r Release, group, kind string) List {
 		}
 		if r != nil && (!r.Has(lastRewording) || unversioned.HasOlderTypes(r.Minor())) {
 			e = e.inOlder(r, group, kind)
-		}
-		if r != nil && r.Has(behavior.UniqueErrors) && slices.ContainsFunc(out, e.same) {
-			continue
 		}
 		out = append(out, e)
 	}

@@ -273,3 +273,42 @@ func TestWithCRDs(t *testing.T) {
 		})
 	}
 }
+
+// Errors in the metadata prevent the evaluation of rules, as errors of the schema do, and are reported
+// as often as kube-apiserver validates metadata. Recorded from kube-apiserver v1.37.2.
+func TestCustomResourceMetadataErrors(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{
+		"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
+		"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"string"}},"x-kubernetes-validations":[{"rule":"!has(self.a) || self.a != 'bad'"}]}}}]}}`))
+	body := func(metadata, a string) string {
+		return fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":%s,"a":%q}`, metadata, a)
+	}
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.WidgetsPath, body(`{"name":"w"}`, "good")))
+	const (
+		unchecked = "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
+		failed    = `<nil>: Invalid value: failed rule: !has(self.a) || self.a != 'bad'`
+		label     = `metadata.labels: Invalid value: "x y": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`
+		long      = "metadata.annotations: Too long: may not be more than 262144 bytes"
+	)
+	big := `{"name":"w","annotations":{"x":"` + strings.Repeat("y", 1<<18) + `"}}`
+	for _, tt := range []struct {
+		name, method, path, body string
+		want                     []string
+	}{
+		{"a missing name", "POST", "", body("{}", "bad"), []string{"metadata.name: Required value: name or generateName is required", unchecked}},
+		{"an invalid label", "POST", "", body(`{"name":"v","labels":{"x y":"z"}}`, "bad"), []string{label, failed}},
+		{"long annotations", "PATCH", "/w", body(big, "bad"), []string{long, long, long, unchecked}},
+		{"an invalid label of an update", "PATCH", "/w", body(`{"name":"w","labels":{"x y":"z"}}`, "bad"), []string{label, label, label, failed}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, obj := apitest.Do(t, srv, tt.method, apitest.WidgetsPath+tt.path, tt.body)
+			require.Equal(t, 422, code, "%v", obj)
+			var causes []string
+			for _, c := range obj["details"].(map[string]any)["causes"].([]any) {
+				c := c.(map[string]any)
+				causes = append(causes, fmt.Sprint(c["field"], ": ", c["message"]))
+			}
+			assert.Equal(t, tt.want, causes)
+		})
+	}
+}

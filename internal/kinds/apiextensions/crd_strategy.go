@@ -116,6 +116,7 @@ func addStorageVersion(status, spec map[string]any) {
 var customResourceDefinitionStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
+		RepeatsErrors:              true,
 		DefinesAPI:                 true,
 		Default:                    defaultDefinition,
 		Prepare:                    prepareDefinition,

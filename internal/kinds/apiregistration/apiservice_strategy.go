@@ -27,6 +27,7 @@ func prepareAPIService(obj, old map[string]any) {
 var apiServiceStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
 		AllowUnqualifiedFinalizers: true,
+		RepeatsErrors:              true,
 		MetadataValidation:         resource.MetadataUpdateAndCreate,
 		Name:                       validation.RBACName,
 		Default:                    defaultAPIService,

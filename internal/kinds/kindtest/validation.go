@@ -60,9 +60,11 @@ func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 
 // validator returns the validation of a strategy.
 func validator(t *testing.T, s interface {
-	ValidateAll(ctx context.Context, obj, old map[string]any) validation.List
+	ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
 }) func(obj, old map[string]any) validation.List {
-	return func(obj, old map[string]any) validation.List { return s.ValidateAll(context.Background(), obj, old) }
+	return func(obj, old map[string]any) validation.List {
+		return s.ValidateAll(context.Background(), obj, old, nil)
+	}
 }
 
 // CheckValidation compares the errors that validate returns with r.Want, and checks

@@ -127,10 +127,10 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 		{"other template", workload(template("b", "2")), valid, "[spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old).Message())
+			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old, nil).Message())
 		})
 	}
 	deep := workload(composite("a", "", composite("b", "", composite("c", "", composite("d", "", template("e", "2"))))))
-	got := typ.ValidateAll(context.Background(), deep, nil).Message()
+	got := typ.ValidateAll(context.Background(), deep, nil, nil).Message()
 	assert.Regexp(t, `^spec\.compositePodGroupTemplates\[0\]: Invalid value: \[\{"Name":"b",.*\}\]: maximum template hierarchy depth is 4$`, got)
 }

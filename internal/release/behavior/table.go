@@ -374,7 +374,7 @@ const (
 	StatefulSetUpdates
 	// TracksBoundClaims: the condition Unused is that of PersistentVolumeClaims that are bound.
 	TracksBoundClaims
-	// UniqueErrors: equal errors are reported once.
+	// UniqueErrors: equal errors of types with declarative validation are reported once.
 	UniqueErrors
 	// UpdatesWithoutNamespace: an object can be updated whose namespace does not exist.
 	UpdatesWithoutNamespace

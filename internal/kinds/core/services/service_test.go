@@ -23,7 +23,7 @@ func TestTrafficDistributionOfReleases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			typ := kindtest.TypeIn(t, name, "services")
 			obj := kindtest.Create(t, typ, `{"spec":{"trafficDistribution":"PreferSameZone","ports":[{"port":1}]}}`)
-			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, nil).Message())
+			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, nil, nil).Message())
 		})
 	}
 }
