@@ -23,7 +23,12 @@ func prepareJob(obj, old map[string]any) {
 		return
 	}
 	meta, spec := object.Meta(obj), object.EnsureMap(obj, "spec")
-	labels := object.EnsureMap(object.EnsureMap(object.EnsureMap(spec, "template"), "metadata"), "labels")
+	template := object.EnsureMap(object.EnsureMap(spec, "template"), "metadata")
+	_, shared := template["labels"].(object.EmptyMap)
+	labels := object.EnsureMap(template, "labels")
+	if shared && len(object.Map(meta, "labels")) == 0 { // as labels that are not empty are by defaultJob
+		meta["labels"] = labels
+	}
 	for _, label := range []struct{ name, from string }{
 		{jobName, "name"}, {legacyJobName, "name"}, {controllerUID, "uid"}, {legacyControllerUID, "uid"},
 	} {

@@ -119,6 +119,18 @@ func TestGeneratedJobSelector(t *testing.T) {
 	})
 
 	typ := kindtest.TypeOf(t, "jobs.batch")
+	for _, tt := range []struct {
+		name, labels string
+		want         any
+	}{
+		{"no labels", ``, nil},
+		{"empty labels", `"labels":{}`, map[string]any{"batch.kubernetes.io/job-name": "j", "job-name": "j", "batch.kubernetes.io/controller-uid": "u", "controller-uid": "u"}},
+	} {
+		obj := kindtest.Decode(t, typ, body("", tt.labels, ""))
+		obj["metadata"].(map[string]any)["uid"] = "u"
+		typ.Prepare(obj, nil)
+		assert.Equal(t, tt.want, kindtest.At(obj, "metadata.labels"), "a Job shares %s of its template when it is validated", tt.name)
+	}
 	obj := object.Copy(kindtest.Decode(t, typ, body("", `"labels":{"a":"b"}`, "")))
 	typ.Prepare(obj, nil)
 	assert.Equal(t, map[string]any{"a": "b"}, kindtest.At(obj, "metadata.labels"), "a copy does not share the labels of the template")
