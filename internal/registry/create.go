@@ -16,7 +16,10 @@ import (
 // nameAttempts is the number of generated names that a create tries.
 const nameAttempts = 8
 
-var metadataPath = validation.NewPath("metadata")
+var (
+	metadataPath = validation.NewPath("metadata")
+	namePath     = metadataPath.Child("name")
+)
 
 // Create stores a new object, or carries out what a POST to a virtual type or to
 // a subresource asks for: a review, a Binding, an Eviction, a TokenRequest.
@@ -223,6 +226,13 @@ func (op *operation) validateNew(c *candidate) validation.List {
 	validates := t.MetadataValidation != resource.MetadataNone
 	if validates {
 		errs = metadata.New(t.Namespaced, t.Strategy.Name)
+		if t.DeclaresName && object.String(meta, "name") != "" {
+			for _, e := range errs {
+				if e.Field == namePath.String() {
+					e.Declarative()
+				}
+			}
+		}
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
 	errs = append(errs, op.validateIn(obj, nil)...)

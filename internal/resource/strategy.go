@@ -26,6 +26,9 @@ type Strategy struct {
 	// Name validates metadata.name.
 	Name validation.NameFunc
 
+	// DeclaresName makes the errors of an invalid name those of declarative validation.
+	DeclaresName bool
+
 	// AllowCreateOnUpdate lets a PUT create a missing object.
 	AllowCreateOnUpdate bool
 

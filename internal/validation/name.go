@@ -16,15 +16,6 @@ func SubdomainName(name string, prefix bool) []string {
 	return DNS1123Subdomain(completed(name, prefix))
 }
 
-// DeclarativeName is SubdomainName for kinds with declarative validation, which
-// does not check prefixes.
-func DeclarativeName(name string, prefix bool) []string {
-	if prefix {
-		return nil
-	}
-	return LongName(name)
-}
-
 // LabelName is the rule for the names of Namespaces, Services and StatefulSets:
 // a DNS-1123 label.
 func LabelName(name string, prefix bool) []string {
@@ -47,9 +38,9 @@ func completed(name string, prefix bool) string {
 	return name
 }
 
-// UnprefixedName is the rule for the names of ReplicationControllers and
-// DeviceClasses: a subdomain. It does not check a prefix, only the complete
-// name.
+// UnprefixedName is the rule of declarative validation, for the names of
+// ReplicationControllers and DeviceClasses: a subdomain. It does not check a
+// prefix, only the complete name.
 func UnprefixedName(name string, prefix bool) []string {
 	if prefix {
 		return nil

@@ -263,6 +263,18 @@ func TestOlderReleases(t *testing.T) {
 			`{"metadata":{"name":"c"},"spec":{"devices":{"constraints":[{"matchAttribute":""},{"matchAttribute":"x"},{"matchAttribute":"/x"}]}}}`, 422,
 			`[spec.devices.constraints[0].matchAttribute: Required value: name required, spec.devices.constraints[1].matchAttribute: Invalid value: \"x\": must include a domain, ` +
 				`spec.devices.constraints[2].matchAttribute: Required value: the domain must not be empty]`},
+		{"domain of an attribute", "1.36", "POST", claims, "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"devices":{"constraints":[{"matchAttribute":"a b/x"},{"matchAttribute":"/x"},{"matchAttribute":"A.b/"}]}}}`, 422,
+			`[spec.devices.constraints[0].matchAttribute: Invalid value: \"a b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'), ` +
+				`spec.devices.constraints[1].matchAttribute: Invalid value: \"\": the domain must not be empty, spec.devices.constraints[2].matchAttribute: Invalid value: \"\": the name must not be empty]`},
+		{"domain of an attribute", "1.37", "POST", claims, "", "application/json",
+			`{"metadata":{"name":"c"},"spec":{"devices":{"constraints":[{"matchAttribute":"a b/x"},{"matchAttribute":"/x"},{"matchAttribute":"a.b/"}]}}}`, 422,
+			`[spec.devices.constraints[0].matchAttribute: Invalid value: \"a b\": prefix: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'), ` +
+				`spec.devices.constraints[1].matchAttribute: Invalid value: \"\": prefix must not be empty, spec.devices.constraints[2].matchAttribute: Invalid value: \"\": name must not be empty]`},
+		{"name of a ReplicationController", "1.36", "POST", "/api/v1/namespaces/default/replicationcontrollers", "", "application/json",
+			`{"metadata":{"name":"A_"},"spec":{"replicas":-1}}`, 422, `is invalid: [metadata.name: Invalid value: \"A_\": a lowercase RFC 1123 subdomain`},
+		{"name of a ReplicationController", "1.37", "POST", "/api/v1/namespaces/default/replicationcontrollers", "", "application/json",
+			`{"metadata":{"name":"A_"},"spec":{"replicas":-1}}`, 422, `is invalid: [spec.selector: Required value, spec.template: Required value, metadata.name: Invalid value: \"A_\": a lowercase RFC 1123 subdomain`},
 		{"name of an attribute of a device", "1.35", "POST", "/apis/resource.k8s.io/v1/resourceslices", "", "application/json",
 			`{"metadata":{"name":"a"},"spec":{"driver":"d.e","nodeName":"n","pool":{"name":"p","resourceSliceCount":1},"devices":[{"name":"d","attributes":{"/a":{"int":1}}}]}}`, 422,
 			`spec.devices[0].attributes[/a]: Invalid value: \"\": the domain must not be empty`},

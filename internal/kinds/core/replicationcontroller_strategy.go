@@ -26,7 +26,8 @@ func defaultReplicationController(obj map[string]any) {
 
 var replicationControllerStrategy = kind.Strategy{
 	Strategy: resource.Strategy{
-		Name:                           validation.DeclarativeName,
+		Name:                           validation.UnprefixedName,
+		DeclaresName:                   true,
 		AllowUnconditionalUpdate:       true,
 		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
 		Default:                        defaultReplicationController,

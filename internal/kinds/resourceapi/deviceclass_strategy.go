@@ -15,6 +15,7 @@ var deviceClassStrategy = kind.Strategy{
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
 		Name:                     validation.UnprefixedName,
+		DeclaresName:             true,
 	},
 	Released: func(r *release.Release, s *resource.Strategy) {
 		s.Validate = newDeviceRules(r).validateClass

@@ -28,6 +28,7 @@ const (
 	maxParametersLength = 10 << 10
 	maxAttributeLength  = 64
 	maxIdentifierLength = 32
+	maxDomainLength     = 63 // of a name that declarative validation checks
 	maxInterfaceLength  = 256
 	maxHardwareLength   = 128
 )
@@ -221,7 +222,8 @@ func checkDeviceConstraint(constraint validation.View) {
 
 // checkFullAttributeName checks the name of an attribute with its domain.
 func checkFullAttributeName(p validation.View, name string) {
-	p.AddList(attributeName(p.String(name), p.At(name)))
+	p.AddList(attributeName(p.String(name), p.At(name)).Until(behavior.DeclarativeErrors))
+	p.AddList(declaredName.check(p.String(name), p.At(name)).Since(behavior.DeclarativeErrors))
 	if text := p.String(name); !strings.Contains(text, "/") {
 		at := p.At(name)
 		err := validation.Invalid(at, validation.NamedString(text), "a fully qualified name must be a domain and a name separated by a slash")
@@ -233,9 +235,34 @@ func checkFullAttributeName(p validation.View, name string) {
 	}
 }
 
-// attributeName checks the name of an attribute or a capacity, which may have a
-// domain. Names with several slashes are valid, as in kube-apiserver.
+// attributeName checks the name of an attribute or a capacity, which may have a domain.
 func attributeName(name string, path *validation.Path) validation.List {
+	return handwrittenName.check(name, path)
+}
+
+// A nameRule checks the name of an attribute or a capacity.
+type nameRule struct {
+	emptyDomain, emptyName string
+	domain                 func(domain string, path *validation.Path) validation.List
+}
+
+var (
+	handwrittenName = nameRule{"the domain must not be empty", "the name must not be empty", volumes.DriverName}
+	// declaredName is the rule of declarative validation.
+	declaredName = nameRule{"prefix must not be empty", "name must not be empty", func(domain string, path *validation.Path) validation.List {
+		var list validation.List
+		if len(domain) > maxDomainLength {
+			list = append(list, validation.TooLong(path, maxDomainLength))
+		}
+		for _, message := range validation.LongName(domain) {
+			list = append(list, validation.Invalid(path, domain, "prefix: "+message))
+		}
+		return list
+	}}
+)
+
+// check checks a name. Names with several slashes are valid, as in kube-apiserver.
+func (r nameRule) check(name string, path *validation.Path) validation.List {
 	domain, id, qualified := strings.Cut(name, "/")
 	switch {
 	case name == "":
@@ -247,12 +274,12 @@ func attributeName(name string, path *validation.Path) validation.List {
 	}
 	var list validation.List
 	if domain == "" {
-		list = append(list, emptyName(path, "the domain must not be empty"))
+		list = append(list, emptyName(path, r.emptyDomain))
 	} else {
-		list = append(list, volumes.DriverName(domain, path)...)
+		list = append(list, r.domain(domain, path)...)
 	}
 	if id == "" {
-		return append(list, emptyName(path, "the name must not be empty"))
+		return append(list, emptyName(path, r.emptyName))
 	}
 	return append(list, attributeIdentifier(id, path)...)
 }
