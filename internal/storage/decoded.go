@@ -43,6 +43,7 @@ func (o *Object) Decoded(t *resource.Type, like ...*Decoded) *Decoded {
 	for _, other := range like {
 		if o.SameMembers(other.Stored) {
 			d.before = other
+			d.texts -= o.encoded.MembersLen() // other has them
 			break
 		}
 	}

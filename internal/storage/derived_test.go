@@ -50,6 +50,9 @@ func TestDerivedBudget(t *testing.T) {
 	}
 	assert.NotSame(t, other, unused.Decoded(typ))
 
+	alike := New(typ, build("ns", "alike", strings.Repeat("v", maxTexts/2), ""), nil)
+	assert.Less(t, alike.Decoded(typ, first).bytes, first.bytes/10, "first has the members")
+
 	large := New(typ, build("ns", "large", strings.Repeat("v", maxTexts), ""), nil)
 	assert.NotSame(t, large.Decoded(typ), large.Decoded(typ), "an object with many texts is not kept")
 }

@@ -197,6 +197,14 @@ func (e *Encoded) SameMembers(other *Encoded) bool {
 		e.body == other.body && e.changing[e.status:] == other.changing[other.status:]
 }
 
+// MembersLen returns the length of the members that SameMembers compares, in bytes.
+func (e *Encoded) MembersLen() int {
+	if !e.cut {
+		return 0
+	}
+	return len(e.body) + len(e.changing) - int(e.status)
+}
+
 // Size returns the length of the texts that the object does not share with other objects, in
 // bytes.
 func (e *Encoded) Size() int {
