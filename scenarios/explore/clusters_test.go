@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,12 @@ func TestPartition(t *testing.T) {
 	assert.Equal(t, "configmaps default/a in west", found.Subject)
 	assert.Regexp(t, `^partition at the \w+ patch of configmaps default/a in west by mirror$`, found.Plan.String())
 	assert.Equal(t, found.Tried, found.Repeated)
+	require.Len(t, found.OtherStories, 1)
+	assert.Equal(t, strings.TrimSuffix(found.Story, ".html")+"-west.html", found.OtherStories[0])
+	assert.Contains(t, found.String(), "story: "+found.Story+", "+found.OtherStories[0])
+	west, err := os.ReadFile(found.OtherStories[0])
+	require.NoError(t, err)
+	assert.Contains(t, string(west), "explore: partition", "the story marks the decision")
 	again := explore.Find(t, s)
 	require.Len(t, again.Findings, 1)
 	assert.True(t, again.Findings[0].Saved)

@@ -63,7 +63,7 @@ func (s *search) judgeCourses() (ok bool, err error) {
 			return false, err
 		}
 		if v != nil {
-			return false, s.found(&Finding{Violation: *v, course: c, page: o.page}, nil)
+			return false, s.found(&Finding{Violation: *v, course: c, pages: o.pages}, nil)
 		}
 	}
 	return true, nil

@@ -144,16 +144,25 @@ func (p *planFiles) save(f *Finding) error {
 	return p.saveStory(f)
 }
 
-// saveStory writes the story of a finding.
+// saveStory writes the stories of a finding.
 func (p *planFiles) saveStory(f *Finding) error {
-	if p.stories == "" || f.page == nil {
+	if p.stories == "" || len(f.pages) == 0 {
 		return nil
 	}
 	if err := os.MkdirAll(p.stories, 0o777); err != nil {
 		return err
 	}
-	f.Story = filepath.Join(p.stories, nameFor(f.Oracle, f.Plan)+".html")
-	return outputfile.WriteText(f.Story, f.page, 0o666)
+	name := filepath.Join(p.stories, nameFor(f.Oracle, f.Plan))
+	f.Story, f.OtherStories = name+".html", nil
+	for _, of := range f.pages[1:] {
+		f.OtherStories = append(f.OtherStories, name+"-"+of.cluster+".html")
+	}
+	for i, file := range append([]string{f.Story}, f.OtherStories...) {
+		if err := outputfile.WriteText(file, f.pages[i].html, 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pending writes a plan that is about to run, and returns a function that removes it

@@ -40,7 +40,7 @@ type outcome struct {
 	generated bool           // the workload is one of Changes
 	versions  []string       // see trial
 	restarted int64          // the newest revision when the system was restarted; 0 if it was not
-	page      []byte         // the story
+	pages     []page         // the stories
 	starts    int            // of the system
 	leaked    string         // goroutines that have not ended
 	remain    map[string]int // their numbers, by the functions that have started them

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -288,7 +287,7 @@ func (x *proxied) refuses(do Action) string {
 
 func (x *proxied) compact(string, int64) error { return errors.ErrUnsupported }
 
-func (x *proxied) story(io.Writer) error { return nil }
+func (x *proxied) story() ([]page, error) { return nil, nil }
 
 // close removes what the trial has created.
 func (x *proxied) close() error {

@@ -165,6 +165,8 @@ type Finding struct {
 	Tried, Repeated int
 	// File is the file of the plan, Story that of the story of its run; "" without.
 	File, Story string
+	// OtherStories are the files of the stories of the other clusters, if there are several.
+	OtherStories []string
 	// Saved reports that the plan is one of a file, which still fails.
 	Saved bool
 	// Server is the real server against which the plan fails; "" without System.Real.
@@ -175,7 +177,7 @@ type Finding struct {
 	course course // of the workload; the zero value for that of the reference run
 
 	first int // the number of the first plan, among all plans of the search
-	page  []byte
+	pages []page
 	ref   *outcome // with which the run was compared; nil if it is the reference run
 }
 
@@ -209,7 +211,7 @@ func (f *Finding) String() string {
 		lines = append(lines, "plan: "+f.File)
 	}
 	if f.Story != "" {
-		lines = append(lines, "story: "+f.Story)
+		lines = append(lines, "story: "+strings.Join(append([]string{f.Story}, f.OtherStories...), ", "))
 	}
 	if f.Command != "" {
 		lines = append(lines, "again: "+f.Command)

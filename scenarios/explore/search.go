@@ -180,7 +180,7 @@ func (s *search) saved(files []*planFile) (failed bool, err error) {
 		}
 		if len(v) > 0 {
 			failed = true
-			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, page: o.page, ref: ref}
+			finding := &Finding{Violation: v[0], Plan: f.Plan, Pause: f.Pause, File: f.name, Saved: true, pages: o.pages, ref: ref}
 			if s.real != nil {
 				finding.Server = s.report.Server
 			}
@@ -672,7 +672,7 @@ func (s *search) fails(plan Plan, f *Finding) (bool, error) {
 		if err != nil || v == nil || !v.same(f.Violation) {
 			return false, err
 		}
-		f.Violation, f.page = *v, o.page
+		f.Violation, f.pages = *v, o.pages
 		return true, nil
 	}
 	o, err := s.tryUntil(f.Pause, plan, true)
@@ -685,7 +685,7 @@ func (s *search) fails(plan Plan, f *Finding) (bool, error) {
 	}
 	for _, v := range violations {
 		if v.same(f.Violation) {
-			f.Violation, f.page = v, o.page
+			f.Violation, f.pages = v, o.pages
 			return true, nil
 		}
 	}

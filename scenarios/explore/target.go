@@ -1,9 +1,9 @@
 package explore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"net/http"
 	"slices"
 	"sort"
@@ -48,8 +48,8 @@ type target interface {
 	// have done what they have to do now.
 	settle(ctx context.Context)
 	runControllers(ctx context.Context)
-	// story writes the page with what has happened, if the target knows.
-	story(w io.Writer) error
+	// story returns the page with what has happened in each cluster, nil if the target does not know.
+	story() ([]page, error)
 	// close ends the target, and removes what the trial has left behind elsewhere.
 	close() error
 }
@@ -62,6 +62,12 @@ type write struct {
 	journal.Write
 	in  string // the cluster, if there are several
 	own int64  // its revision in that cluster, if there are several
+}
+
+// A page is the story of a cluster as HTML.
+type page struct {
+	cluster string // "" if it is the only one
+	html    []byte
 }
 
 // A view is an older state of a target that stays until thaw is called.
@@ -255,7 +261,16 @@ func (f *fork) runControllers(ctx context.Context) {
 	}
 }
 
-func (f *fork) story(w io.Writer) error { return f.WriteStory(w) }
+func (f *fork) story() (pages []page, err error) {
+	for _, m := range f.members {
+		var html bytes.Buffer
+		if err := m.srv.WriteStory(&html); err != nil {
+			return nil, err
+		}
+		pages = append(pages, page{m.name, html.Bytes()})
+	}
+	return pages, nil
+}
 
 func (f *fork) close() error {
 	f.Server.Close()

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -124,11 +123,10 @@ func (t *trial) runOn(on target, page bool) (*outcome, error) {
 		t.read(o)
 	}
 	if page {
-		var b bytes.Buffer
-		if err := on.story(&b); err != nil {
+		var err error
+		if o.pages, err = on.story(); err != nil {
 			return nil, err
 		}
-		o.page = b.Bytes()
 	}
 	cancel()
 	<-t.life.done
