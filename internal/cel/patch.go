@@ -70,8 +70,7 @@ func (p patchProvider) FindStructFieldNames(name string) ([]string, bool) {
 func (p patchProvider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	switch {
 	case name == jsonPatchName:
-		typ, ok := jsonPatchFields[field]
-		return &types.FieldType{Type: typ}, ok
+		return &types.FieldType{Type: jsonPatchFields[field]}, true // other fields have no type, as in kube-apiserver
 	case isPatchType(name):
 		return &types.FieldType{Type: types.DynType}, true
 	}

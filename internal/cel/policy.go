@@ -114,6 +114,9 @@ func (p *Policy) Check(text string, vars OptionalVariables, results ...*types.Ty
 	return err
 }
 
+// ErrUntyped is the error of an expression a part of which has no type.
+var ErrUntyped = errors.New("unexpected compilation error: missing type conversion to proto: ")
+
 // Compile compiles an expression whose result must have one of the given types.
 func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.Type) (*Program, error) {
 	env, err := p.env(vars)
@@ -126,6 +129,11 @@ func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.
 	}
 	if err := checkResultType(ast.OutputType(), results); err != nil {
 		return nil, err
+	}
+	for _, typ := range ast.NativeRep().TypeMap() {
+		if typ == nil { // of a field that a JSON patch does not have
+			return nil, ErrUntyped
+		}
 	}
 	program, err := newProgram(env, ast)
 	if err != nil {

@@ -85,6 +85,17 @@ func TestPolicyBudget(t *testing.T) {
 	require.Negative(t, e.Remaining())
 }
 
+// kube-apiserver has all fields in the type of a JSON patch, the unknown ones without a type.
+func TestUnknownFieldsOfJSONPatches(t *testing.T) {
+	for expression, want := range map[string]string{
+		`[JSONPatch{foo: "x"}]`: "compilation failed: ERROR: <input>:1:15: expected type of field 'foo' is '' but provided type is 'string'\n | [JSONPatch{foo: \"x\"}]\n | ..............^",
+		`[JSONPatch{op: "add", path: "/a", value: JSONPatch{}.foo}]`: "unexpected compilation error: missing type conversion to proto: ",
+	} {
+		err := NewPolicy(NewExpressions(36), false).Check(expression, OptionalVariables{PatchTypes: true}, JSONPatches)
+		require.EqualError(t, err, want)
+	}
+}
+
 func TestPatches(t *testing.T) {
 	vars := OptionalVariables{PatchTypes: true}
 	object := map[string]any{"metadata": map[string]any{"name": "a/b", "annotations": map[string]any{"a": nil}}}
