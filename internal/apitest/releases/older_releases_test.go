@@ -39,6 +39,8 @@ func TestOlderReleases(t *testing.T) {
 	)
 	const (
 		pods        = "/api/v1/namespaces/default/pods"
+		slice       = `{"metadata":{"name":"a"},"spec":{"driver":"d.example.com","nodeName":"n","pool":{"generation":1,"name":"a","resourceSliceCount":1}}}`
+		constraint  = `{"metadata":{"name":"a"},"spec":{"devices":{"constraints":[{"distinctAttribute":"a.b/c"}]}}}`
 		autoscalers = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers"
 		autoscaler  = `{"metadata":{"name":"a","annotations":{"autoscaling.alpha.kubernetes.io/behavior":"{\"ScaleUp\":{\"SelectPolicy\":\"Max\",\"Policies\":[{\"Type\":\"Percent\",\"Value\":100,\"PeriodSeconds\":15}]}}"}},` +
 			`"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"Deployment","name":"d"}}}`
@@ -329,6 +331,10 @@ func TestOlderReleases(t *testing.T) {
 		{"quantity that is null", "1.33", "POST", "/api/v1/namespaces/default/limitranges", "", "application/json",
 			`{"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"l"},"spec":{"limits":[{"max":{"cpu":null},"default":{"cpu":"1"},"type":"Container"}]}}`, 422,
 			`default[cpu]: Invalid value: ` + strings.Replace(quantity("0, scale:0", "0"), "DecimalSI", "", 1) + "default value 1 is greater"},
+		{"slice without devices", "1.34", "POST", "/apis/resource.k8s.io/v1/resourceslices?dryRun=All", "", "application/json", slice, 201, `"devices":null`},
+		{"slice without devices", "1.35", "POST", "/apis/resource.k8s.io/v1/resourceslices?dryRun=All", "", "application/json", slice, 201, `"resourceSliceCount":1},"nodeName":"n"}}`},
+		{"attribute of a constraint", "1.34", "POST", claims + "?dryRun=All", "", "application/json", constraint, 201, `"distinctAttribute":"a.b/c"`},
+		{"attribute of a constraint", "1.35", "POST", claims + "?dryRun=All", "", "application/json", constraint, 422, `constraints[0].matchAttribute`},
 		{"behavior of an autoscaler in version v1", "1.32", "POST", autoscalers, "", "application/json", autoscaler, 201, `\"PeriodSeconds\":15}]},\"ScaleDown\":`},
 		{"behavior of an autoscaler in version v1", "1.33", "POST", autoscalers, "", "application/json", autoscaler, 201, `\"PeriodSeconds\":15}],\"Tolerance\":null},\"ScaleDown\":`},
 		{"quantity of another list", "1.33", "POST", pods + "?dryRun=All", "", "application/json",

@@ -182,7 +182,7 @@ var gatedFields = map[resource.Kind][]gatedField{
 func gatedClaimFields(spec string) []gatedField {
 	return []gatedField{
 		{gate: "DRAAdminAccess", path: spec + "devices.requests[].exactly.adminAccess"},
-		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute"},
+		{gate: "DRAConsumableCapacity", path: spec + "devices.constraints[].distinctAttribute", since: 35},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].exactly.capacity"},
 		{gate: "DRAConsumableCapacity", path: spec + "devices.requests[].firstAvailable[].capacity"},
 		{gate: "DRADerivedAttributes", path: spec + "devices.requests[].exactly.derivedAttributes", since: 37},
