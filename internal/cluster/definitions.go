@@ -210,6 +210,10 @@ func (c *Cluster) deleteInstances(d *serving.Definition) (left bool, err error) 
 		stored = append(stored, item.Value)
 	}
 	if _, err := storage.In(c.Context(), t, stored); err != nil {
+		if unreadable := storage.Unreadable(t, view, d.Prefix, mvcc.PrefixEnd(d.Prefix)); unreadable != nil && c.Surface().Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
+			unreadable.Cached = true
+			err = unreadable
+		}
 		return true, fmt.Errorf("could not list instances: %w", err)
 	}
 	var problems []error

@@ -23,15 +23,33 @@ func (r *request) conversionFailed(err *storage.ConversionError) *status.Status 
 	if err.Stored == nil || !r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
 		return status.Unclassified(err.Error())
 	}
-	undecodable := fmt.Sprintf("object not decodable revision=%d: %v", err.Stored.Revision, err)
 	switch r.Verb {
 	case "get", "delete":
 		key := r.typ.EtcdKey(err.Stored.Namespace, err.Stored.Name, true)
-		return status.Internal("StorageError: corrupt object, Code: 7, Key: " + key + ", ResourceVersion: 0, AdditionalErrorMsg: " + undecodable)
+		return status.Internal(storage.CorruptText(key, err.Stored, err))
 	case "patch", "update":
-		return status.Unclassified(undecodable)
+		return status.Unclassified(storage.UndecodableText(err.Stored, err))
 	}
 	return status.Unclassified(err.Error())
+}
+
+// readFailed returns the Status of a list of objects that cannot be read.
+func (r *request) readFailed(err *storage.UnreadableError) *status.Status {
+	switch {
+	case !r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion"):
+		return status.Unclassified(err.Err.Error())
+	case err.Cached:
+		return status.TooManyRequests(err.Error(), 1)
+	}
+	details := &status.Details{Group: err.Type.Group, Kind: err.Type.Name, Name: "list"}
+	for i := range err.Objects {
+		key, text := err.Cause(i)
+		details.Causes = append(details.Causes, status.Cause{Reason: "UnexpectedServerResponse", Field: key, Message: text})
+	}
+	if err.Truncated() {
+		details.Causes = append(details.Causes, status.Cause{Reason: "FieldValueTooMany", Message: "too many errors, the list is truncated"})
+	}
+	return status.Failure(http.StatusInternalServerError, "StorageReadError", err.Error(), details)
 }
 
 // asStatus returns the Status of an error. Only this function turns the errors of
@@ -47,6 +65,7 @@ func (r *request) asStatus(err error) *status.Status {
 		version  *storage.VersionError
 		token    *storage.ContinueError
 		convert  *storage.ConversionError
+		corrupt  *storage.UnreadableError
 	)
 	switch {
 	case errors.As(err, &st):
@@ -70,6 +89,8 @@ func (r *request) asStatus(err error) *status.Status {
 			return status.Unclassified(version.Error())
 		}
 		return status.BadRequest("invalid resource version: " + version.Error())
+	case errors.As(err, &corrupt):
+		return r.readFailed(corrupt)
 	case errors.As(err, &convert):
 		return r.conversionFailed(convert)
 	case errors.As(err, &token):

@@ -64,6 +64,10 @@ func (r *request) watch() error {
 	}
 	st.queue, _ = r.w.ResponseWriter.(fault.Queue)
 	defer st.noteEnd()
+	var unreadable *storage.UnreadableError
+	if errors.As(err, &unreadable) && r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
+		return err // the watch cache does not start
+	}
 	setContentType(r.w.Header(), r.out.ContentType())
 	r.w.WriteHeader(http.StatusOK)
 	if flushErr := r.w.flush(); flushErr != nil {

@@ -192,17 +192,48 @@ func convert(ctx context.Context, t *resource.Type, objs []map[string]any) ([]ma
 	return converted, nil
 }
 
+// unknownVersion returns an error if the object is a custom resource that is stored in a version that
+// t's definition does not have.
+func (o *Object) unknownVersion(t *resource.Type) error {
+	apiVersion := o.typ.GroupVersion.String()
+	if t.UnknownVersion == nil || t.In(apiVersion) != nil {
+		return nil
+	}
+	return fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)
+}
+
+// maxUnreadable is the number of objects in an [UnreadableError], as in kube-apiserver.
+const maxUnreadable = 100
+
+// Unreadable returns an error for the objects between two keys of a view that are custom resources in a
+// version that t's definition does not have, nil if there are none.
+func Unreadable(t *resource.Type, view View, from, to string) *UnreadableError {
+	var out *UnreadableError
+	for item := range view.Range(from, to) {
+		err := item.Value.unknownVersion(t)
+		switch {
+		case err == nil:
+			continue
+		case out == nil:
+			out = &UnreadableError{Type: t, Err: err}
+		case len(out.Objects) == maxUnreadable:
+			return out
+		}
+		out.Objects = append(out.Objects, item.Value)
+	}
+	return out
+}
+
 // read decodes the object with t's current definition of the version in which it is
 // stored. That of a built-in version that t's release does not serve is the release's that
 // stored it.
 func (o *Object) read(t *resource.Type) (map[string]any, error) {
-	apiVersion := o.typ.GroupVersion.String()
-	from := t.In(apiVersion)
-	switch {
-	case from == nil && t.UnknownVersion == nil:
+	if err := o.unknownVersion(t); err != nil {
+		return nil, &ConversionError{Err: err}
+	}
+	from := t.In(o.typ.GroupVersion.String())
+	if from == nil {
 		from = o.typ
-	case from == nil:
-		return nil, &ConversionError{Err: fmt.Errorf("request to convert CR from an invalid group/version: %s", apiVersion)}
 	}
 	obj, err := from.Codec.DecodeStored(o.storedForm(), int64(o.Revision), nil, nil)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/mvcc"
 )
 
@@ -58,6 +59,61 @@ type ConversionError struct {
 func (e *ConversionError) Error() string { return e.Err.Error() }
 
 func (e *ConversionError) Unwrap() error { return e.Err }
+
+// An UnreadableError reports the stored custom resources of a list that are in a version that their
+// definition does not have.
+//
+// Differs from kube-apiserver: lists beside custom resources that cannot be read: while one is stored in a
+// version that the definition does not have, kube-apiserver answers 429 to every list and watch of the
+// resource without a limit. Here only those fail that the object belongs to. Request: GET of a list in
+// another namespace than that of the object.
+type UnreadableError struct {
+	Type    *resource.Type
+	Objects []*Object // the first ones by key; never empty
+	// Cached is whether the watch cache serves the list. It does not start with such objects.
+	Cached bool
+	Err    error // of the first object
+}
+
+func (e *UnreadableError) Error() string {
+	if e.Cached {
+		return "storage is (re)initializing: failed to list <unspecified>: " + e.Message()
+	}
+	return e.Message()
+}
+
+func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// Message names the first object.
+func (e *UnreadableError) Message() string {
+	_, text := e.Cause(0)
+	text = fmt.Sprintf("failed to read one or more %s.%s from the storage: %s", e.Type.Name, e.Type.Group, text)
+	if more := len(e.Objects) - 1; more > 0 {
+		text = fmt.Sprintf("%s (and %d more)", text, more)
+	}
+	return text
+}
+
+// Cause returns the key in etcd of the i-th object, and the error of reading it.
+func (e *UnreadableError) Cause(i int) (key, text string) {
+	o := e.Objects[i]
+	key = e.Type.EtcdKey(o.Namespace, o.Name, false)
+	return key, CorruptText(key, o, o.unknownVersion(e.Type))
+}
+
+// Truncated reports whether there may be more objects.
+func (e *UnreadableError) Truncated() bool { return len(e.Objects) == maxUnreadable }
+
+// CorruptText is the error that kube-apiserver returns for an object that cannot be read. key is the
+// object's in etcd.
+func CorruptText(key string, o *Object, err error) string {
+	return fmt.Sprintf("StorageError: corrupt object, Code: 7, Key: %s, ResourceVersion: 0, AdditionalErrorMsg: %s", key, UndecodableText(o, err))
+}
+
+// UndecodableText is the part of [CorruptText] that an update returns.
+func UndecodableText(o *Object, err error) string {
+	return fmt.Sprintf("object not decodable revision=%d: %v", o.Revision, err)
+}
 
 // A VersionError reports a resourceVersion that is not a number.
 type VersionError struct {

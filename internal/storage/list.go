@@ -93,13 +93,31 @@ func (p *Page) Empty() bool {
 // List runs a query.
 //
 // Errors: *VersionError, *TooLargeError, *ExpiredError, *ContinueError,
-// *ConversionError, and the context's.
+// *ConversionError, *UnreadableError, and the context's.
 func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, error) {
 	prefix, exact := q.prefix(t)
 	from, view, err := s.begin(ctx, t, q, prefix, exact)
 	if err != nil {
 		return nil, err
 	}
+	page, err := s.page(ctx, t, q, view, from, prefix, exact)
+	var failed *ConversionError
+	if !errors.As(err, &failed) {
+		return page, err
+	}
+	to, cached := mvcc.PrefixEnd(prefix), q.Limit <= 0 && q.Continue == "" && q.Match != MatchExact
+	if cached {
+		from, to = t.Prefix, mvcc.PrefixEnd(t.Prefix)
+	}
+	if unreadable := Unreadable(t, view, from, to); unreadable != nil {
+		unreadable.Cached = cached
+		return nil, unreadable
+	}
+	return nil, err
+}
+
+// page returns the page of a query in a view, from a key on.
+func (s *Store) page(ctx context.Context, t *resource.Type, q Query, view View, from, prefix string, exact bool) (_ *Page, err error) {
 	page := &Page{Revision: view.Revision(), Remaining: -1, Shards: q.Shards}
 	if exact {
 		page.Items, err = q.walk(ctx, t, func(yield func(*mvcc.Item[*Object]) bool) {

@@ -1,9 +1,11 @@
 package objects_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/internal/apitest"
@@ -43,4 +45,61 @@ func TestUnsafeDeletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A custom resource that is stored in a version that its definition has lost cannot be read: the watch
+// cache does not start. Recorded from kube-apiserver v1.37.2.
+func TestUnreadableCustomResources(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	definition := func(versions string) string {
+		return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced",
+			"names":{"plural":"widgets","kind":"Widget"},"versions":[` + versions + `]}}`
+	}
+	version := func(name string, stored bool) string {
+		return fmt.Sprintf(`{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object"}}}`, name, stored)
+	}
+	const (
+		path    = apitest.DefinitionsPath + "/widgets.example.com"
+		widgets = "/apis/example.com/v2/namespaces/default/widgets"
+		corrupt = "StorageError: corrupt object, Code: 7, Key: /registry/example.com/widgets/default/a, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision="
+		failed  = "failed to read one or more widgets.example.com from the storage: " + corrupt
+		cached  = "storage is (re)initializing: failed to list <unspecified>: " + failed
+	)
+	require.Equal(t, 201, apitest.Code(t, srv, "POST", apitest.DefinitionsPath, definition(version("v1", true)+","+version("v2", false))))
+	for _, name := range []string{"a", "b"} {
+		require.Equal(t, 201, apitest.Code(t, srv, "POST", "/apis/example.com/v1/namespaces/default/widgets", `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"`+name+`"}}`))
+	}
+	for _, step := range []struct{ path, body string }{
+		{path, definition(version("v1", false) + "," + version("v2", true))},
+		{path + "/status", `{"status":{"storedVersions":["v2"]}}`},
+		{path, definition(version("v2", true))},
+	} {
+		require.Equal(t, 200, apitest.Code(t, srv, "PATCH", step.path, step.body))
+	}
+	for _, tt := range []struct {
+		method, query string
+		code          int
+		reason        any
+		message       string
+		causes        int
+	}{
+		{"GET", "", 429, "TooManyRequests", cached, 0},
+		{"GET", "?resourceVersion=0", 429, "TooManyRequests", cached, 0},
+		{"GET", "?watch=true", 429, "TooManyRequests", cached, 0},
+		{"GET", "?limit=1", 500, "StorageReadError", failed, 2},
+		{"DELETE", "", 500, "StorageReadError", failed, 2},
+	} {
+		t.Run(tt.method+" "+tt.query, func(t *testing.T) {
+			code, body := apitest.Do(t, srv, tt.method, widgets+tt.query, "")
+			assert.Equal(t, tt.code, code)
+			assert.Equal(t, tt.reason, body["reason"])
+			assert.Contains(t, body["message"], tt.message)
+			assert.Contains(t, body["message"], ": request to convert CR from an invalid group/version: example.com/v1 (and 1 more)")
+			causes, _ := body["details"].(map[string]any)["causes"].([]any)
+			assert.Len(t, causes, tt.causes)
+		})
+	}
+	require.Equal(t, 200, apitest.Code(t, srv, "DELETE", path, ""))
+	_, obj := apitest.Do(t, srv, "GET", path, "")
+	assert.Contains(t, fmt.Sprint(obj["status"]), "could not list instances: "+cached)
 }
