@@ -46,6 +46,17 @@ func TestValidateNodes(t *testing.T) {
 			`[metadata.taints[0].value: Invalid value: "-": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?'), ` +
 				`metadata.taints[0].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute", metadata.taints[1].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute", ` +
 				`metadata.taints[1]: Duplicate value: {"Key":"a","Value":"","Effect":"No","TimeAdded":null}: taints must be unique by key and effect pair]`},
+		{"annotation of taints", "", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/taints":"[{\"key\":\"a\",\"effect\":\"No\"}]"}}}`,
+			`metadata.annotations.scheduler.alpha.kubernetes.io/taints[0].effect: Unsupported value: "No": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`},
+		{"annotation of taints of another type", "", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/taints":"[{\"effect\":1}]"}}}`,
+			`metadata.annotations: Invalid value: "scheduler.alpha.kubernetes.io/taints": json: cannot unmarshal number into Go struct field Taint.Effect of type core.TaintEffect`},
+		{"annotation of a taint with a number as time", "", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/taints":"[{\"timeAdded\":1}]"}}}`,
+			`metadata.annotations: Invalid value: "scheduler.alpha.kubernetes.io/taints": json: cannot unmarshal number into Go struct field Taint.TimeAdded of type string`},
+		{"annotation of avoided pods", "", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/preferAvoidPods":"{\"preferAvoidPods\":[{},{\"podSignature\":{\"podController\":{\"controller\":false}}}]}"}}}`,
+			`[metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[0].PodSignature: Required value, ` +
+				`metadata.annotations.scheduler.alpha.kubernetes.io/preferAvoidPods[1].PodSignature.PodController.Controller: Invalid value: false: must point to a controller]`},
+		{"annotation of avoided pods of another type", "", `{"metadata":{"annotations":{"scheduler.alpha.kubernetes.io/preferAvoidPods":"[]"}}}`,
+			`metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.kubernetes.io/preferAvoidPods": json: cannot unmarshal array into Go value of type v1.AvoidPods`},
 		{"fractional pods in capacity", "", `{"status":{"capacity":{"pods":"100m"}}}`, `[status.capacity.pods: Invalid value: "100m": must be an integer, status.allocatable.pods: Invalid value: "100m": must be an integer]`},
 		{"two podCIDRs of one IP family", "", `{"spec":{"podCIDRs":["10.0.0.0/24","10.0.1.0/24"]}}`, `spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family`},
 		{"podCIDRs of which one is none", "", `{"spec":{"podCIDRs":["10.0.0.1/24","x"]}}`, `[spec.podCIDRs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length, spec.podCIDRs[1]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64), ` +

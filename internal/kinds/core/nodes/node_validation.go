@@ -25,6 +25,7 @@ func validateNodeStatus(obj, old map[string]any) validation.List {
 }
 
 func checkNode(p validation.View) {
+	checkNodeAnnotations(p)
 	checkNodeTaints(p)
 	checkNodeResources(p)
 	status := p.Field("status")
@@ -38,9 +39,13 @@ func checkNode(p validation.View) {
 // checkNodeTaints validates spec.taints. kube-apiserver reports the errors at
 // metadata.taints.
 func checkNodeTaints(p validation.View) {
-	path := p.At("metadata").Child("taints")
+	checkTaints(p.Field("spec"), p.At("metadata").Child("taints"))
+}
+
+// checkTaints validates the taints of p and reports errors at a path.
+func checkTaints(p validation.View, path *validation.Path) {
 	seen := validation.Seen{}
-	for i, taint := range p.Field("spec").Each("taints") {
+	for i, taint := range p.Each("taints") {
 		taint.Path = path.Index(i)
 		key, value, effect := taint.String("key"), taint.String("value"), taint.String("effect")
 		taint.AddList(validation.LabelKey(key, taint.At("key")))
@@ -120,6 +125,7 @@ func checkPodCIDRs(p validation.View) {
 // nodeUpdateRule returns the rule for an update of a Node or of its status.
 func nodeUpdateRule(old map[string]any) func(validation.View) {
 	return func(p validation.View) {
+		checkNodeAnnotations(p)
 		checkNodeResources(p)
 		status, spec := p.Field("status"), p.Field("spec")
 		checkDeclaredFeatures(status)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -46,6 +47,7 @@ func CheckPodAnnotations(p, spec validation.View) {
 	if p.Has(MirrorAnnotation) && spec.String("nodeName") == "" {
 		p.Add(validation.Invalid(p.Path.Key(MirrorAnnotation), p.String(MirrorAnnotation), "must set spec.nodeName if mirror pod annotation is set"))
 	}
+	nodes.CheckTolerationsAnnotation(p)
 	if cost, ok := p.Obj[deletionCostAnnotation].(string); ok && !isDeletionCost(cost) {
 		p.Add(validation.Invalid(p.Path.Key(deletionCostAnnotation), cost, "must be a 32bit integer"))
 	}
