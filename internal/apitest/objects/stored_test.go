@@ -30,6 +30,24 @@ func TestFirstUpdateOfClaim(t *testing.T) {
 	assert.Equal(t, versions[1], versions[2])
 }
 
+// The capacity of a Node is allocatable when it is read, if no resources are. The write after a
+// status without them stores that.
+func TestUpdateAfterEmptyAllocatable(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	apitest.Do(t, srv, "POST", "/api/v1/nodes", `{"metadata":{"name":"a"}}`)
+	versions := []any{}
+	write := func(path, body string) {
+		_, obj := apitest.Do(t, srv, "PATCH", "/api/v1/nodes/"+path, body)
+		require.Equal(t, map[string]any{"cpu": "1"}, member(obj, "status", "allocatable"), obj)
+		versions = append(versions, member(obj, "metadata", "resourceVersion"))
+	}
+	write("a/status", `{"status":{"capacity":{"cpu":"1"},"allocatable":{}}}`)
+	write("a", `{}`)
+	write("a", `{}`)
+	assert.NotEqual(t, versions[0], versions[1])
+	assert.Equal(t, versions[1], versions[2])
+}
+
 // A dry run returns the resourceVersion of the request.
 func TestResourceVersionOfDryRun(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

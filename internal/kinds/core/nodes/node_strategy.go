@@ -20,7 +20,6 @@ func prepareNode(obj, old map[string]any) {
 func prepareNodeStatus(obj, old map[string]any) {
 	kind.StatusMetadataAll.Prepare(obj, old)
 	kind.DropDisabledField(object.EnsureMap(obj, "status"), object.Map(old, "status"), "config")
-	defaultEmptyAllocatable(obj)
 }
 
 var nodeStrategy = kind.Strategy{

@@ -30,12 +30,11 @@ func TestPrepareNode(t *testing.T) {
 func TestNodeStatus(t *testing.T) {
 	typ := kindtest.TypeOf(t, "nodes")
 	old := kindtest.Create(t, typ, `{"spec":{"providerID":"p"}}`)
-	obj := kindtest.Decode(t, typ, `{"spec":{"providerID":"q"},"status":{"phase":"Running","config":{"error":"e"},"capacity":{"cpu":"1"},"allocatable":{}}}`)
+	obj := kindtest.Decode(t, typ, `{"spec":{"providerID":"q"},"status":{"phase":"Running","config":{"error":"e"}}}`)
 	typ.SubresourceStrategies["status"].Prepare(obj, old)
 	assert.Equal(t, "p", kindtest.At(obj, "spec.providerID"))
 	assert.Equal(t, "Running", kindtest.At(obj, "status.phase"))
 	assert.Nil(t, kindtest.At(obj, "status.config"))
-	assert.Equal(t, map[string]any{"cpu": "1"}, kindtest.At(obj, "status.allocatable"))
 }
 
 func TestValidateNodes(t *testing.T) {
