@@ -423,6 +423,9 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 		errs = t.ValidateAll(op.ctx, obj, nil, errs)
 	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
+	if op.target == targetStatus && t.SubresourceStrategies[op.Subresource].MetadataOnce {
+		update = 0
+	}
 	for range update {
 		errs = append(errs, changed...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)

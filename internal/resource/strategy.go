@@ -259,6 +259,9 @@ type SubresourceStrategy struct {
 	WarningsOnWrite func(obj, old map[string]any) []string
 	ResetFields     []string
 	ResetIn         []string
+
+	// MetadataOnce is set if a write has no other validation of metadata than that of every write.
+	MetadataOnce bool
 }
 
 // BesideTemplate are functions of a [Strategy] that leave a pod template alone. They are nil if an

@@ -33,6 +33,7 @@ var cronJobStrategy = kind.Strategy{
 			s.Default = func(obj map[string]any) { defaultCronJobWith(obj, defaultJobTemplate) }
 		}
 	},
+	Status:           kind.Status{MetadataOnce: true},
 	GenerationFields: []string{"spec"},
 	Cells:            cronJobCells,
 }

@@ -117,7 +117,7 @@ func (b limitItem) checkQuantities(resource string) {
 	b.checkRatio(resource)
 	limit, request := b.quantity("default", resource), b.quantity("defaultRequest", resource)
 	if !resources.IsOvercommitAllowed(resource) && limit != "" && request != "" && quantity.Compare(limit, request) != 0 {
-		b.Add(validation.Invalid(b.At("defaultRequest").Key(resource), request,
+		b.Add(validation.Invalid(b.At("defaultRequest").Key(resource), validation.AsGoType("q", request),
 			fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", limit, request, resource)))
 	}
 }

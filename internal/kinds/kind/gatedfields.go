@@ -30,6 +30,8 @@ type gatedField struct {
 	// since is the minor number of the first release that drops the field. Older ones keep it
 	// or, which spares them the search, do not have it.
 	since int
+	// statusKeeps is set for a field of the status that only writes to the object drop.
+	statusKeeps bool
 	// until is the minor number of the first release that keeps the field, whose gate is gone,
 	// or that does not have it.
 	until int
@@ -93,7 +95,7 @@ var gatedFields = map[resource.Kind][]gatedField{
 	storedKind("", "Node"): {
 		{gate: "InPlacePodVerticalScalingSchedulerPreemption", path: "spec.podPreemptionPolicy", since: 37},
 		{gate: "NodeDeclaredFeatures", path: "status.declaredFeatures", since: 35},
-		{gate: "SupplementalGroupsPolicy", path: "status.features"},
+		{gate: "SupplementalGroupsPolicy", path: "status.features", statusKeeps: true},
 	},
 	storedKind("", "Pod"): { // v1.32 keeps the fields of its status
 		{gate: "CSIVolumeHealth", path: "status.volumeHealth"},
@@ -262,7 +264,7 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
 	var fields []gatedField
 	for _, f := range gatedFields[storedKind(t.Group, t.Kind)] {
-		if strings.HasPrefix(f.path, "status.") {
+		if strings.HasPrefix(f.path, "status.") && !f.statusKeeps {
 			fields = append(fields, f)
 		}
 	}

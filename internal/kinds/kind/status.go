@@ -22,6 +22,9 @@ type Status struct {
 	Validate        func(obj, old map[string]any) validation.List
 	WarningsOnWrite func(obj, old map[string]any) []string
 
+	// MetadataOnce is resource.SubresourceStrategy.MetadataOnce.
+	MetadataOnce bool
+
 	// ResetFields are reset in addition to spec and what Metadata implies.
 	ResetFields []string
 
@@ -70,6 +73,7 @@ func (s *Status) build(r *release.Release) resource.SubresourceStrategy {
 		Prepare:         prepare,
 		Validate:        s.Validate,
 		WarningsOnWrite: s.WarningsOnWrite,
+		MetadataOnce:    s.MetadataOnce,
 		ResetFields:     reset,
 	}
 }
