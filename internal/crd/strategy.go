@@ -95,10 +95,11 @@ func changedOutsideMetadata(obj, old map[string]any) bool {
 func prepareUpdate(obj, old map[string]any) { object.Keep(obj, old, "status") }
 
 // prepareStatusUpdate resets all fields of obj except status, managed fields and
-// resourceVersion. A null status is removed if the status is not nullable and was not set.
+// resourceVersion. A null status is removed if the status is not nullable and was not set; where
+// writes may not keep invalid values, it is an error.
 func (v *version) prepareStatusUpdate(obj, old map[string]any) {
 	status, given := obj["status"]
-	if s := v.statusSchema(); status == nil && old["status"] == nil && s != nil && !s.Nullable {
+	if s := v.statusSchema(); status == nil && old["status"] == nil && s != nil && !s.Nullable && v.ratchetsStatuses() {
 		given = false
 	}
 	meta := object.Meta(obj)
@@ -117,6 +118,9 @@ func (v *version) prepareStatusUpdate(obj, old map[string]any) {
 		obj["status"] = status
 	}
 }
+
+// ratchetsStatuses reports whether a write of the status may keep invalid values.
+func (v *version) ratchetsStatuses() bool { return behavior.RatchetsStatuses.In(v.release.minor) }
 
 // statusSchema returns the schema of the status, nil if there is none.
 func (v *version) statusSchema() *schema.Schema {
@@ -253,7 +257,9 @@ func blocksRules(e *validation.Error) bool {
 func (v *version) validateStatus(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
-		errs = v.values().Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
+		options := v.values()
+		options.WithoutRatcheting = options.WithoutRatcheting || !v.ratchetsStatuses()
+		errs = options.Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)

@@ -69,6 +69,8 @@ const (
 	// RatchetsEndpointSlices: an update that does not change the endpoints of an EndpointSlice
 	// does not validate them.
 	RatchetsEndpointSlices
+	// RatchetsStatuses: an update of the status of a custom resource may keep invalid values.
+	RatchetsStatuses
 	// ScaleReadErrors: a Scale that cannot be read fails with the error of its object, whatever its
 	// type, not as one that does not exist.
 	ScaleReadErrors
