@@ -84,7 +84,7 @@ func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	o.encoded = t.Codec.EncodeStored(obj, live, &old.encoded)
 	if o.UID != old.UID { // old is another object
 		o.encoded.LeaveTo(&old.encoded)
-		o.sharesLabels = o.sharesLabels || reflect.ValueOf(o.Labels).Pointer() == reflect.ValueOf(old.Labels).Pointer()
+		o.sharesLabels = o.sharesLabels || o.hasLabelsOf(old)
 	}
 	return o
 }
@@ -194,10 +194,15 @@ func (o *Object) SharedWith(next *Object) int64 {
 	if unsafe.StringData(o.Name) == unsafe.StringData(next.Name) {
 		shared += o.textBytes()
 	}
-	if reflect.ValueOf(o.Labels).Pointer() == reflect.ValueOf(next.Labels).Pointer() {
+	if o.hasLabelsOf(next) {
 		shared += o.labelBytes()
 	}
 	return int64(shared)
+}
+
+// hasLabelsOf reports whether two objects have their labels in the same memory.
+func (o *Object) hasLabelsOf(other *Object) bool {
+	return reflect.ValueOf(o.Labels).Pointer() == reflect.ValueOf(other.Labels).Pointer()
 }
 
 // textBytes returns what setTexts has set occupies.

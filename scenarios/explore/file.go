@@ -157,7 +157,7 @@ func (p *planFiles) saveStory(f *Finding) error {
 	for _, of := range f.pages[1:] {
 		f.OtherStories = append(f.OtherStories, name+"-"+of.cluster+".html")
 	}
-	for i, file := range append([]string{f.Story}, f.OtherStories...) {
+	for i, file := range f.stories() {
 		if err := outputfile.WriteText(file, f.pages[i].html, 0o666); err != nil {
 			return err
 		}

@@ -181,6 +181,9 @@ type Finding struct {
 	ref   *outcome // with which the run was compared; nil if it is the reference run
 }
 
+// stories returns the files of the stories of all clusters.
+func (f *Finding) stories() []string { return append([]string{f.Story}, f.OtherStories...) }
+
 // String returns the finding in several lines.
 func (f *Finding) String() string {
 	lines := []string{f.Violation.String()}
@@ -211,7 +214,7 @@ func (f *Finding) String() string {
 		lines = append(lines, "plan: "+f.File)
 	}
 	if f.Story != "" {
-		lines = append(lines, "story: "+strings.Join(append([]string{f.Story}, f.OtherStories...), ", "))
+		lines = append(lines, "story: "+strings.Join(f.stories(), ", "))
 	}
 	if f.Command != "" {
 		lines = append(lines, "again: "+f.Command)
