@@ -306,12 +306,12 @@ func mustHaveDefaults(obj map[string]any, setDefaults func(obj map[string]any)) 
 }
 
 // SharesMembers reports whether the members of two objects are equal scalars or the same in
-// memory, except those of some names.
+// memory, except those of some names, which either may lack.
 func SharesMembers(a, b map[string]any, except ...string) bool {
 	if object.Same(a, b) {
 		return true
 	}
-	if len(a) != len(b) {
+	if membersBeside(a, except) != membersBeside(b, except) {
 		return false
 	}
 	for name, v := range a {
@@ -320,6 +320,17 @@ func SharesMembers(a, b map[string]any, except ...string) bool {
 		}
 	}
 	return true
+}
+
+// membersBeside returns the number of members of an object, without those of some names.
+func membersBeside(obj map[string]any, except []string) int {
+	n := len(obj)
+	for _, name := range except {
+		if _, ok := obj[name]; ok {
+			n--
+		}
+	}
+	return n
 }
 
 // ValidateAll appends to errs, the errors that were found before, those of Validate or

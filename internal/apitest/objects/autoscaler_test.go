@@ -27,16 +27,18 @@ func TestAutoscalerWrittenInV1(t *testing.T) {
 	)
 	for _, r := range []struct {
 		name, path, format, patch string
+		unowned                   bool  // whether the managed fields are removed before
 		metrics                   []any // the names of those in the spec
 		value                     any   // averageValue of the one in the status
 		generation                any
 	}{
-		{"status", path + "/status", merge, `{"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0", 1.0},
-		{"metadata", path, merge, `{"metadata":{"labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil, 2.0},
-		{"nothing", path, merge, `{}`, []any{"memory", "cpu"}, nil, 2.0},
-		{"nothing applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a"}}`, []any{"cpu", "memory"}, nil, 1.0},
-		{"metadata applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a","labels":{"a":"b"}}}`, []any{"memory", "cpu"}, nil, 2.0},
-		{"status applied", path + "/status?fieldManager=n&force=true", apply, `{` + head + `,"metadata":{"name":"a"},"status":{"currentReplicas":3}}`, []any{"cpu", "memory"}, "0", 1.0},
+		{"status", path + "/status", merge, `{"status":{"currentReplicas":3}}`, false, []any{"cpu", "memory"}, "0", 1.0},
+		{"metadata", path, merge, `{"metadata":{"labels":{"a":"b"}}}`, false, []any{"memory", "cpu"}, nil, 2.0},
+		{"nothing", path, merge, `{}`, false, []any{"memory", "cpu"}, nil, 2.0},
+		{"nothing applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a"}}`, false, []any{"cpu", "memory"}, nil, 1.0},
+		{"nothing applied to what nobody owns", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a"}}`, true, []any{"cpu", "memory"}, nil, 1.0},
+		{"metadata applied", path + "?fieldManager=n", apply, `{` + head + `,"metadata":{"name":"a","labels":{"a":"b"}}}`, false, []any{"memory", "cpu"}, nil, 2.0},
+		{"status applied", path + "/status?fieldManager=n&force=true", apply, `{` + head + `,"metadata":{"name":"a"},"status":{"currentReplicas":3}}`, false, []any{"cpu", "memory"}, "0", 1.0},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			srv := fakeapi.Start(t)
@@ -45,6 +47,10 @@ func TestAutoscalerWrittenInV1(t *testing.T) {
 			code, answer = apitest.DoWithHeaders(t, srv, "PATCH", v2+"/a/status?fieldManager=m", measured, "Content-Type", merge)
 			require.Equal(t, 200, code, answer)
 
+			if r.unowned {
+				code, answer = apitest.DoWithHeaders(t, srv, "PATCH", v2+"/a", `{"metadata":{"managedFields":[{}]}}`, "Content-Type", merge)
+				require.Equal(t, 200, code, answer)
+			}
 			code, answer = apitest.DoWithHeaders(t, srv, "PATCH", r.path, r.patch, "Content-Type", r.format)
 			require.Less(t, code, 300, answer)
 			_, answer = apitest.Do(t, srv, "GET", v2+"/a", "")
