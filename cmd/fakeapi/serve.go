@@ -20,8 +20,8 @@ import (
 	"github.com/kubefake/kubefake/fakeapi/usage"
 	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/outputfile"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/release"
-	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/kubefake/kubefake/scenarios"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
@@ -343,7 +343,7 @@ func (c *serveCommand) setService(value string) error {
 }
 
 func (c *serveCommand) setHistoryBytes(value string) error {
-	n, err := wire.ParseQuantity(value)
+	n, err := quantity.Parse(value)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/patch"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -126,11 +127,11 @@ func (r *rewriting) respells(s *resolvedType, name string, v any, inMap bool) bo
 		if !s.quantity {
 			return false
 		}
-		if !inMap && !wire.FormOf(v).KeepsText {
+		if !inMap && !quantity.FormOf(v).KeepsText {
 			return true
 		}
 		text, ok := r.sentTexts()[sentText{name, v}]
-		return ok && !wire.EqualQuantities(text, v)
+		return ok && !quantity.DeepEqual(text, v)
 	case []any:
 		for _, v := range v {
 			if s.list != nil && r.respells(s.list.element, name, v, false) {
@@ -170,7 +171,7 @@ func (r *rewriting) addText(name string, scalar any) {
 		sent = scalar
 	}
 	text := strings.TrimSpace(sent)
-	if canonical, err := wire.CanonicalQuantity(text); err == nil && canonical != text {
+	if canonical, err := quantity.Canonical(text); err == nil && canonical != text {
 		r.texts[sentText{name, canonical}] = text
 	}
 	if stored, hasFraction := wire.TruncateTime(sent); hasFraction {

@@ -4,17 +4,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
-func TestRoundUp(t *testing.T) {
+func TestToThousandths(t *testing.T) {
 	for q, want := range map[string]string{
 		"1": "1", "1500m": "1500m", "1.50": "1.50", "1Gi": "1Gi", "1e3": "1e3", "": "",
 		"1n": "1m", "-1n": "-1m", "100u": "1m", "1000001u": "1001m", "1.000500": "1001m", "1000u": "1000u",
 		"1e-6": "1e-3", "102400001n": "103m",
 	} {
-		assert.Equal(t, want, roundUp(q), q)
+		assert.Equal(t, want, toThousandths(q), q)
 	}
 }
 
@@ -27,6 +25,7 @@ func TestSum(t *testing.T) {
 		{"zero has none", "0", "64Mi", "64Mi"},
 		{"exponent", "1e3", "500", "1500"},
 		{"small and binary", "100", "1Ki", "1124"},
+		{"binary, no multiple of 1Ki", "1Ki", "3976", "5000"},
 		{"a fraction and binary", "1Ki", "500m", "1024500m"},
 		{"negative", "-1", "1", "0"},
 	} {
@@ -52,26 +51,25 @@ func TestPositive(t *testing.T) {
 	}
 }
 
-// FuzzRoundUp checks that a rounded quantity is canonical and at most a thousandth
+// FuzzToThousandths checks that a rounded quantity is canonical and at most a thousandth
 // greater than the original.
-func FuzzRoundUp(f *testing.F) {
+func FuzzToThousandths(f *testing.F) {
 	for _, q := range []string{"1", "1n", "-100u", "1.000500", "1e-6", "0.1Ki", "12345678901234567890", "9E"} {
 		f.Add(q)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		q, err := wire.CanonicalQuantity(s)
+		q, err := Canonical(s)
 		if err != nil || len(s) > 100 {
 			return
 		}
-		rounded := roundUp(q)
-		again, err := wire.CanonicalQuantity(rounded)
+		rounded := toThousandths(q)
+		again, err := Canonical(rounded)
 		assert.NoError(t, err)
 		assert.Equal(t, again, rounded)
-		before, _ := Nanos(q)
-		after, _ := Nanos(rounded)
+		before, after := Nanos(q), Nanos(rounded)
 		assert.GreaterOrEqual(t, after.CmpAbs(before), 0)
 		assert.Negative(t, after.Sub(after, before).CmpAbs(million))
-		assert.Equal(t, rounded, roundUp(rounded))
+		assert.Equal(t, rounded, toThousandths(rounded))
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/codec"
-	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // A Body is the object in a request to write: encoded, or in generic form.
@@ -84,18 +84,18 @@ func (op *operation) sentQuantity(field, quantity string) string {
 
 // sentAt returns the text of the value at a path, if it stands for a canonical quantity. The
 // text of null, which stands for 0, is empty.
-func sentAt(v any, path, quantity string) (text string, ok bool) {
+func sentAt(v any, path, canonical string) (text string, ok bool) {
 	value, ok := valueAt(v, path)
 	switch v := value.(type) {
 	case nil:
-		return "", ok && quantity == "0"
+		return "", ok && canonical == "0"
 	case string:
 		text = strings.TrimSpace(v)
 	case json.Number:
 		text = v.String()
 	}
-	canonical, err := wire.CanonicalQuantity(text)
-	return text, err == nil && canonical == quantity
+	same, err := quantity.Canonical(text)
+	return text, err == nil && same == canonical
 }
 
 // valueAt returns the value at the path of an error, such as spec.limits[0].max[cpu], and

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // IsCanonical reports whether an object is in canonical form, so that [Type.Normalize] and
@@ -101,7 +102,7 @@ func (n *node) isCanonical(v, before any) bool {
 		return ok && isPlainFieldSet(string(fields))
 	case kindQuantity:
 		s, ok := v.(string)
-		canonical, err := CanonicalQuantity(s)
+		canonical, err := quantity.Canonical(s)
 		return ok && err == nil && canonical == s
 	case kindStruct:
 		obj, ok := v.(map[string]any)

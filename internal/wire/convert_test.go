@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 func TestConvert(t *testing.T) {
@@ -58,7 +60,7 @@ func TestConvertError(t *testing.T) {
 		{"number as string", `{"spec":{"nodeName":5}}`, "cannot convert int64 to string"},
 		{"number as named string", `{"spec":{"restartPolicy":5}}`, "cannot convert int64 to v1.RestartPolicy"},
 		{"time", `{"metadata":{"creationTimestamp":"x"}}`, `parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`},
-		{"quantity", `{"spec":{"overhead":{"cpu":"x"}}}`, ErrQuantityFormat.Error()},
+		{"quantity", `{"spec":{"overhead":{"cpu":"x"}}}`, quantity.ErrFormat.Error()},
 		{"the first field's", `{"status":5,"spec":5,"metadata":{"name":5}}`, "cannot convert int64 to string"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

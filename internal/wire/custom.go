@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // microFormat is the layout of a MicroTime. Unlike RFC 3339, parsing requires a
@@ -146,7 +148,7 @@ func (d *decoder) quantity(n *node) (any, bool) {
 	if text[0] == '"' {
 		text = text[1 : len(text)-1] // no quantity contains escapes
 	}
-	s, err := CanonicalQuantity(text)
+	s, err := quantity.Canonical(text)
 	if err != nil {
 		return d.fail(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // mustKind is ForKind for kinds that exist.
@@ -131,9 +132,9 @@ func TestDecodeErrors(t *testing.T) {
 			`parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`},
 		{"microtime without a fraction", "coordination.k8s.io", "Lease", `{"spec":{"renewTime":"2024-05-06T07:08:09Z"}}`,
 			`parsing time "2024-05-06T07:08:09Z" as "2006-01-02T15:04:05.000000Z07:00": cannot parse "Z" as ".000000"`},
-		{"quantity", "", "ResourceQuota", `{"spec":{"hard":{"cpu":"x"}}}`, ErrQuantityFormat.Error()},
+		{"quantity", "", "ResourceQuota", `{"spec":{"hard":{"cpu":"x"}}}`, quantity.ErrFormat.Error()},
 		{"a codec's error beats an earlier type error", "", "ResourceQuota", `{"metadata":5,"spec":{"hard":{"cpu":"5Q"}}}`,
-			ErrQuantityFormat.Error()},
+			quantity.ErrFormat.Error()},
 		{"port", "", "Service", `{"spec":{"ports":[{"targetPort":true}]}}`,
 			"json: cannot unmarshal bool into Go struct field ServicePort.spec.ports.targetPort of type int32"},
 		{"base64", "", "Secret", `{"data":{"a":"=="}}`, "illegal base64 data at input byte 0"},

@@ -48,12 +48,6 @@ func ExampleIdentify() {
 	// Output: apps/v1 Deployment <nil>
 }
 
-func ExampleCanonicalQuantity() {
-	s, err := wire.CanonicalQuantity("1024Mi")
-	fmt.Println(s, err)
-	// Output: 1Gi <nil>
-}
-
 func ExampleType_Convert() {
 	pod, _ := wire.ForKind("", "v1", "Pod")
 	obj, fieldErrors, err := pod.Convert(map[string]any{

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -43,7 +44,7 @@ func TestProtoErrors(t *testing.T) {
 		"unknown group, cut":      {"Pod", "\x7b\x08", "unexpected EOF"},
 		"nested":                  {"Pod", "\x12\x02\x0a\x05", "unexpected EOF"},
 		"time":                    {"Pod", "\x0a\x04\x42\x02\x0a\x00", "proto: wrong wireType = 2 for field Seconds"},
-		"quantity":                {"LimitRange", "\x12\x0f\x0a\x0d\x12\x0b\x0a\x03cpu\x12\x04\x0a\x02xx", wire.ErrQuantityFormat.Error()},
+		"quantity":                {"LimitRange", "\x12\x0f\x0a\x0d\x12\x0b\x0a\x03cpu\x12\x04\x0a\x02xx", quantity.ErrFormat.Error()},
 		"untyped data":            {"ControllerRevision", "\x12\x03\x0a\x01{", "unexpected end of JSON input"},
 		"error after untyped one": {"ControllerRevision", "\x12\x03\x0a\x01{\x0c", "proto: ControllerRevision: wiretype end group for non-group"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // appendCustomProto appends the fields of a value of a type with its own codec,
@@ -73,22 +74,22 @@ var plainBool = &node{kind: kindBool, goType: "bool"}
 
 // quantity reads a message with the text of a quantity.
 func (d *protoDecoder) quantity(data string, old any) (any, error) {
-	quantity, ok := old.(string)
+	canonical, ok := old.(string)
 	if !ok {
-		quantity = "0"
+		canonical = "0"
 	}
 	err := quantityMessage.each(data, func(_ int32, data string) (rest string, err error) {
 		text, rest, err := chunk(data)
 		switch {
 		case err != nil:
 		case strings.TrimSpace(text) != text: // allowed in JSON only
-			err = ErrQuantityFormat
+			err = quantity.ErrFormat
 		default:
-			quantity, err = CanonicalQuantity(text)
+			canonical, err = quantity.Canonical(text)
 		}
 		return rest, err
 	})
-	return quantity, err
+	return canonical, err
 }
 
 // intOrString reads a message with a type, an integer and a string.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
-	"github.com/kubefake/kubefake/internal/wire"
+	"github.com/kubefake/kubefake/internal/quantity"
 )
 
 // QuantityType is the type of resource quantities.
@@ -16,13 +16,13 @@ var QuantityType = types.NewObjectType("kubernetes.Quantity")
 
 // quantityVal is the CEL value of a resource quantity.
 type quantityVal struct {
-	Val[wire.Number]
+	Val[quantity.Number]
 	// computed is whether the quantity is a sum or a difference. Such a quantity has
 	// another Go type in kube-apiserver and cannot be the right operand of ==.
 	computed bool
 }
 
-func newQuantity(n wire.Number, computed bool) ref.Val {
+func newQuantity(n quantity.Number, computed bool) ref.Val {
 	return quantityVal{NewVal(QuantityType, n), computed}
 }
 
@@ -41,27 +41,27 @@ func quantityFunctions() []function {
 		return method(name, overload, argTypes(QuantityType, QuantityType), typ,
 			binary(func(a, b quantityVal) ref.Val { return result(a.Native.Compare(b.Native)) }))
 	}
-	arithmetic := func(name string, do func(a, b wire.Number) wire.Number) function {
+	arithmetic := func(name string, do func(a, b quantity.Number) quantity.Number) function {
 		return function{name, []cel.FunctionOpt{
 			cel.MemberOverload("quantity_"+name, argTypes(QuantityType, QuantityType), QuantityType,
 				binary(func(a, b quantityVal) ref.Val { return newQuantity(do(a.Native, b.Native), true) })),
 			cel.MemberOverload("quantity_"+name+"_int", argTypes(QuantityType, types.IntType), QuantityType,
 				binary(func(a quantityVal, b types.Int) ref.Val {
-					return newQuantity(do(a.Native, wire.Number{Unscaled: big.NewInt(int64(b)), Small: true}), true)
+					return newQuantity(do(a.Native, quantity.Number{Unscaled: big.NewInt(int64(b)), Small: true}), true)
 				})),
 		}}
 	}
 	is := func(order int) func(int) ref.Val { return func(o int) ref.Val { return types.Bool(o == order) } }
 	return []function{
 		global("quantity", "string_to_quantity", argTypes(types.StringType), QuantityType, unary(func(s types.String) ref.Val {
-			n, err := wire.ParseQuantity(string(s))
+			n, err := quantity.Parse(string(s))
 			if err != nil {
 				return types.WrapErr(err)
 			}
 			return newQuantity(n, false)
 		})),
 		global("isQuantity", "is_quantity_string", argTypes(types.StringType), types.BoolType, unary(func(s types.String) ref.Val {
-			_, err := wire.ParseQuantity(string(s))
+			_, err := quantity.Parse(string(s))
 			return types.Bool(err == nil)
 		})),
 		global("sign", "quantity_sign", argTypes(QuantityType), types.IntType,
@@ -84,7 +84,7 @@ func quantityFunctions() []function {
 			_, ok := q.Native.Int64()
 			return types.Bool(ok)
 		})),
-		arithmetic("add", wire.Number.Add),
-		arithmetic("sub", func(a, b wire.Number) wire.Number { return a.Add(b.Neg()) }),
+		arithmetic("add", quantity.Number.Add),
+		arithmetic("sub", func(a, b quantity.Number) quantity.Number { return a.Add(b.Neg()) }),
 	}
 }

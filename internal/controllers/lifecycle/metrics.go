@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/selector"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A Measurement is the value of a metric of some Pods.
@@ -34,7 +33,7 @@ type measured struct {
 
 // Milli returns a quantity in thousandths, rounded up.
 func Milli(q string) int64 {
-	n, _ := quantity.Nanos(q)
+	n := quantity.Nanos(q)
 	n, rest := n.QuoRem(n, million, new(big.Int))
 	return n.Int64() + int64(rest.Sign())
 }
@@ -42,7 +41,7 @@ func Milli(q string) int64 {
 var million = big.NewInt(1e6)
 
 func parse(name, value string) (int64, error) {
-	if _, err := wire.CanonicalQuantity(value); err != nil {
+	if _, err := quantity.Canonical(value); err != nil {
 		return 0, fmt.Errorf("metric %s: %w", name, err)
 	}
 	return Milli(value), nil

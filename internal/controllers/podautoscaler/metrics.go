@@ -10,9 +10,9 @@ import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/selector"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A proposal is the number of replicas that one metric asks for.
@@ -91,7 +91,7 @@ func quantityOf(milli int64, resource string) string {
 	} else if resource == "memory" && milli%1000 == 0 {
 		return fmt.Sprint(milli / 1000)
 	}
-	text, err := wire.CanonicalQuantity(text)
+	text, err := quantity.Canonical(text)
 	if err != nil {
 		panic("podautoscaler: " + err.Error()) // unreachable: a whole number with a suffix is a quantity
 	}

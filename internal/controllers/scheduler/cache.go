@@ -208,7 +208,7 @@ func (c *cache) list(list map[string]any) amounts {
 func (c *cache) amount(name, q string) int64 {
 	exact := c.amounts[q]
 	if exact == nil {
-		nanos, _ := quantity.Nanos(q)
+		nanos := quantity.Nanos(q)
 		exact = new(big.Rat).SetFrac(nanos, quantity.Billion)
 		if len(c.amounts) >= maxAmounts {
 			clear(c.amounts)

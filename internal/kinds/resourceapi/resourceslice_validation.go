@@ -413,7 +413,7 @@ func onStep(amount, from, step string) bool {
 
 // units returns a quantity as a whole number, rounded up.
 func units(q string) int64 {
-	n, _ := quantity.Nanos(quantity.RoundToUnits(q))
+	n := quantity.Nanos(quantity.RoundToUnits(q))
 	return new(big.Int).Quo(n, quantity.Billion).Int64()
 }
 

@@ -96,7 +96,7 @@ func amount(list map[string]any, name string) string {
 
 // units returns a quantity in units of so many billionths, rounded up.
 func units(q string, unit int64) *big.Int {
-	n, _ := quantity.Nanos(q)
+	n := quantity.Nanos(q)
 	n, rest := n.QuoRem(n, big.NewInt(unit), new(big.Int))
 	return n.Add(n, big.NewInt(int64(rest.Sign())))
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/validation"
-	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // ValidateQuantity validates the quantity of the named resource.
@@ -37,9 +36,9 @@ func ValidatePositiveQuantity(amount string, path *validation.Path) validation.L
 // ValidateHugePages checks that the quantity is a multiple of the page size in the
 // name.
 func ValidateHugePages(name, amount string, path *validation.Path) validation.List {
-	if size, err := wire.CanonicalQuantity(strings.TrimPrefix(name, "hugepages-")); err == nil {
-		page, _ := quantity.Nanos(size)
-		all, _ := quantity.Nanos(quantity.RoundToUnits(amount))
+	if size, err := quantity.Canonical(strings.TrimPrefix(name, "hugepages-")); err == nil {
+		page := quantity.Nanos(size)
+		all := quantity.Nanos(quantity.RoundToUnits(amount))
 		if page.Sign() > 0 && quantity.IsInteger(size) && new(big.Int).Rem(all, page).Sign() == 0 {
 			return nil
 		}

@@ -94,7 +94,7 @@ func checkVolumeCapacity(p validation.View) {
 // quantity as a number.
 func checkBasicResource(p validation.View, amount string, at *validation.Path) {
 	if units := quantity.RoundToUnits(amount); quantity.Compare(units, "0") < 0 {
-		n, _ := quantity.Nanos(units)
+		n := quantity.Nanos(units)
 		p.Add(validation.Invalid(at, n.Div(n, quantity.Billion).Int64(), "must be a valid resource quantity"))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/release/gen/scheme"
 	"github.com/kubefake/kubefake/internal/wire"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -320,7 +321,7 @@ func FuzzQuantity(f *testing.F) {
 
 func compareQuantity(t *testing.T, s string) {
 	t.Helper()
-	got, err := wire.CanonicalQuantity(s)
+	got, err := quantity.Canonical(s)
 	q, wantErr := resource.ParseQuantity(strings.TrimSpace(s))
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 		t.Fatalf("%q: error %v, want %v", s, err, wantErr)

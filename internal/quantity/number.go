@@ -1,4 +1,4 @@
-package wire
+package quantity
 
 import (
 	"math/big"
@@ -17,28 +17,23 @@ type Number struct {
 // maxScale is the maximum power of ten in calculations.
 const maxScale = 4096
 
-// ParseQuantity returns the value of a quantity. Its errors are those of
-// CanonicalQuantity. Digits below 1n are rounded up in magnitude, and a number
-// with a binary suffix is capped at 2^63-1.
-func ParseQuantity(s string) (Number, error) {
-	if _, err := CanonicalQuantity(s); err != nil {
-		return Number{}, err
-	}
-	q, err := splitQuantity(strings.TrimSpace(s))
+// Parse returns the value of a quantity. Its errors are those of Canonical. Digits below 1n are
+// rounded up in magnitude, and a number with a binary suffix is capped at 2^63-1.
+func Parse(s string) (Number, error) {
+	q, err := parse(strings.TrimSpace(s))
 	if err != nil {
 		return Number{}, err
 	}
-	sfx, err := parseSuffix(q.suffix)
-	if err != nil {
-		return Number{}, err
-	}
-	if v, scale, ok := q.small(sfx); ok {
+	if v, scale, ok := q.small(); ok {
 		return Number{big.NewInt(v), min(scale, maxScale), true}, nil
 	}
-	if sfx.notation == binarySI {
-		return Number{Unscaled: q.nanos(sfx.exponent), Scale: finest}, nil
+	if !q.hasDigits {
+		return Number{}, ErrNumeric
 	}
-	digits, exponent := roundUp(strings.TrimLeft(q.whole+q.fraction, "0"), int64(sfx.exponent)-int64(len(q.fraction)))
+	if q.notation == binarySI {
+		return Number{Unscaled: q.nanos(), Scale: finest}, nil
+	}
+	digits, exponent := q.rounded()
 	n := Number{Unscaled: new(big.Int), Scale: int32(min(exponent, maxScale))}
 	n.Unscaled.SetString(digits, 10)
 	if q.negative {

@@ -1,4 +1,4 @@
-package wire
+package quantity
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCanonicalQuantity(t *testing.T) {
+func TestCanonical(t *testing.T) {
 	for _, tt := range []struct {
 		name, in, want string
 		err            error
@@ -34,18 +34,18 @@ func TestCanonicalQuantity(t *testing.T) {
 		{name: "kept: a sign", in: "+5", want: "+5"},
 		{name: "kept: a zero at the end", in: "1.500", want: "1.500"},
 		{name: "lost: too great for a suffix", in: "1000E", want: "1"},
-		{name: "empty", in: "", err: ErrQuantityFormat},
-		{name: "no number", in: "Mi5x", err: ErrQuantityFormat},
-		{name: "no such suffix", in: "5K", err: ErrQuantitySuffix},
-		{name: "exponent without digits", in: "5e", err: ErrQuantitySuffix},
-		{name: "point alone", in: ".e-10", err: ErrQuantityNumeric},
+		{name: "empty", in: "", err: ErrFormat},
+		{name: "no number", in: "Mi5x", err: ErrFormat},
+		{name: "no such suffix", in: "5K", err: ErrSuffix},
+		{name: "exponent without digits", in: "5e", err: ErrSuffix},
+		{name: "point alone", in: ".e-10", err: ErrNumeric},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := CanonicalQuantity(tt.in)
+			got, err := Canonical(tt.in)
 			assert.Equal(t, tt.err, err)
 			assert.Equal(t, tt.want, got)
 			if err == nil {
-				again, err := CanonicalQuantity(got)
+				again, err := Canonical(got)
 				assert.NoError(t, err)
 				assert.Equal(t, got, again)
 			}
@@ -53,39 +53,37 @@ func TestCanonicalQuantity(t *testing.T) {
 	}
 }
 
-// FuzzCanonicalQuantity checks that the canonical text has the value of the quantity, and
+// FuzzCanonical checks that the canonical text has the value of the quantity, and
 // that it is its own canonical text, with the exceptions of huge numbers.
-func FuzzCanonicalQuantity(f *testing.F) {
+func FuzzCanonical(f *testing.F) {
 	for _, s := range []string{"1.5Gi", "+5", ".", "1e-10", "1000E", "-1.5Ki", "1234567890123456789e1999999999", "1000e2147483647"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := CanonicalQuantity(s)
+		got, err := Canonical(s)
 		if err != nil {
 			return
 		}
-		q, err := splitQuantity(strings.TrimSpace(s))
+		q, err := parse(strings.TrimSpace(s))
 		require.NoError(t, err, "%q", s)
-		sfx, err := parseSuffix(q.suffix)
-		require.NoError(t, err, "%q", s)
-		least, most := int64(sfx.exponent)-int64(len(s)), int64(sfx.exponent)+int64(len(s))
+		least, most := int64(q.exponent)-int64(len(s)), int64(q.exponent)+int64(len(s))
 		if least < math.MinInt32 || most > math.MaxInt32 {
 			return // the exponent overflows, as in kube-apiserver
 		}
-		again, err := CanonicalQuantity(got)
+		again, err := Canonical(got)
 		require.NoError(t, err, "%q: %q", s, got)
 		require.Equal(t, got, again, "%q", s)
-		before, err := ParseQuantity(s)
+		before, err := Parse(s)
 		require.NoError(t, err, "%q", s)
-		after, err := ParseQuantity(got)
+		after, err := Parse(got)
 		require.NoError(t, err, "%q: %q", s, got)
-		tooGreat := sfx.notation == decimalSI && before.Unscaled.CmpAbs(Number{Unscaled: big.NewInt(1000), Scale: 18}.at(before.Scale)) >= 0
-		capped := sfx.notation == decimalExponent && most > maxScale
+		tooGreat := q.notation == decimalSI && before.Unscaled.CmpAbs(Number{Unscaled: big.NewInt(1000), Scale: 18}.at(before.Scale)) >= 0
+		capped := q.notation == decimalExponent && most > maxScale
 		if !tooGreat && !capped {
 			require.Zero(t, before.Compare(after), "%q: %q", s, got)
 			return
 		}
-		// A number too great for any suffix loses its zeros, and ParseQuantity caps exponents.
+		// A number too great for any suffix loses its zeros, and Parse caps exponents.
 		digits := func(n Number) string { return strings.TrimRight(n.at(finest).String(), "0") }
 		require.Equal(t, digits(before), digits(after), "%q: %q", s, got)
 	})
