@@ -3,7 +3,6 @@ package quantity
 import (
 	"errors"
 	"math/big"
-	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -38,7 +37,7 @@ func Canonical(s string) (string, error) {
 		case q.keepsText(v, scale):
 			return s, nil
 		case q.notation == binarySI:
-			return formatBinary(v), nil
+			return formatBinary(big.NewInt(v)), nil
 		}
 		return formatDecimal(strconv.FormatInt(v, 10), scale, q.notation), nil
 	}
@@ -204,8 +203,8 @@ func (q *parsed) nanos() *big.Int {
 		power = 0
 	}
 	n = scale(n, power-finest-len(q.fraction))
-	if q.notation == binarySI {
-		n = capped(n)
+	if q.notation == binarySI && n.Cmp(maxBinary) > 0 {
+		n.Set(maxBinary)
 	}
 	if q.negative {
 		n.Neg(n)
@@ -243,17 +242,9 @@ var (
 	// Billion is the number of billionths in a unit. It must not be changed.
 	Billion   = big.NewInt(1e9)
 	million   = big.NewInt(1e6)
+	kibi      = big.NewInt(1 << 10)
 	maxBinary = new(big.Int).Mul(big.NewInt(1<<63-1), Billion)
 )
-
-// capped returns n billionths, or the limit of quantities with a binary suffix if that is less in
-// magnitude.
-func capped(n *big.Int) *big.Int {
-	if n.CmpAbs(maxBinary) <= 0 {
-		return n
-	}
-	return new(big.Int).Mul(maxBinary, big.NewInt(int64(n.Sign())))
-}
 
 // scale returns n times ten to the power, rounded away from zero.
 func scale(n *big.Int, power int) *big.Int {
@@ -268,8 +259,8 @@ func scale(n *big.Int, power int) *big.Int {
 // format returns the canonical quantity of n billionths.
 func format(n *big.Int, in notation) string {
 	if in == binarySI {
-		if units, rest := new(big.Int).QuoRem(capped(n), Billion, new(big.Int)); rest.Sign() == 0 {
-			return formatBinary(units.Int64())
+		if units, rest := new(big.Int).QuoRem(n, Billion, new(big.Int)); rest.Sign() == 0 {
+			return formatBinary(units)
 		}
 		in = decimalSI
 	}
@@ -278,12 +269,12 @@ func format(n *big.Int, in notation) string {
 
 // formatBinary formats a whole number with a binary suffix, unless the number
 // is less than the first suffix.
-func formatBinary(v int64) string {
-	if -1024 < v && v < 1024 {
-		return formatDecimal(strconv.FormatInt(v, 10), 0, decimalSI)
+func formatBinary(n *big.Int) string {
+	if n.CmpAbs(kibi) < 0 {
+		return formatDecimal(n.String(), 0, decimalSI)
 	}
-	exponent := bits.TrailingZeros64(uint64(v)) / 10 * 10
-	return strconv.FormatInt(v>>exponent, 10) + suffix{binarySI, int32(exponent)}.String()
+	exponent := n.TrailingZeroBits() / 10 * 10
+	return new(big.Int).Rsh(n, exponent).String() + suffix{binarySI, int32(exponent)}.String()
 }
 
 // formatDecimal formats digits, which may have a sign, times 10^exponent.

@@ -60,19 +60,18 @@ func maybeBelowThousandths(q string) bool {
 }
 
 // Add returns a + b in the notation of a, or of b if a is zero.
-func Add(a, b string) string {
+func Add(a, b string) string { return combined(a, b, (*big.Int).Add) }
+
+// Sub returns a - b in the notation of a, or of b if a is zero.
+func Sub(a, b string) string { return combined(a, b, (*big.Int).Sub) }
+
+func combined(a, b string, combine func(to, x, y *big.Int) *big.Int) string {
 	x, in := inNanos(a)
 	y, other := inNanos(b)
 	if x.Sign() == 0 {
 		in = other
 	}
-	return format(x.Add(x, y), in)
-}
-
-// Sub returns a - b in the notation of a.
-func Sub(a, b string) string {
-	x, in := inNanos(a)
-	return format(x.Sub(x, Nanos(b)), in)
+	return format(combine(x, x, y), in)
 }
 
 // Compare returns a negative number, 0 or a positive number if a is less than,

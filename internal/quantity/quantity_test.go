@@ -26,10 +26,22 @@ func TestSum(t *testing.T) {
 		{"exponent", "1e3", "500", "1500"},
 		{"small and binary", "100", "1Ki", "1124"},
 		{"binary, no multiple of 1Ki", "1Ki", "3976", "5000"},
+		{"binary, greater than 2^63", "8191Pi", "8191Pi", "16382Pi"},
 		{"a fraction and binary", "1Ki", "500m", "1024500m"},
 		{"negative", "-1", "1", "0"},
 	} {
 		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, Add(row.a, row.b)) })
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for _, row := range []struct{ name, a, b, want string }{
+		{"decimal", "2", "250m", "1750m"},
+		{"binary", "1Gi", "512Mi", "512Mi"},
+		{"zero has no notation", "0", "64Mi", "-64Mi"},
+		{"nothing is left", "1Gi", "1024Mi", "0"},
+	} {
+		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, Sub(row.a, row.b)) })
 	}
 }
 

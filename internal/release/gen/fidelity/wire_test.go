@@ -291,6 +291,7 @@ func plain(raw *[]byte) bool {
 func TestQuantity(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 0))
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
+	before := ""
 	for range 200_000 {
 		var b strings.Builder
 		b.WriteString(pick("", "", "", "-", "+"))
@@ -304,6 +305,8 @@ func TestQuantity(t *testing.T) {
 		b.WriteString(pick("", "", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei",
 			"e3", "e1", "E2", "e-3", "e-10", "e+2", "e", "e40", "K", "i", "x", "ki", "e3e", "m5", " "))
 		compareQuantity(t, b.String())
+		compareSums(t, before, b.String())
+		before = b.String()
 	}
 }
 
@@ -328,5 +331,32 @@ func compareQuantity(t *testing.T, s string) {
 	}
 	if err == nil && got != q.String() {
 		t.Fatalf("%q: %q, want %q", s, got, q.String())
+	}
+}
+
+// compareSums compares the sum and the difference of two quantities in their canonical texts, and
+// their order.
+func compareSums(t *testing.T, s, other string) {
+	t.Helper()
+	s, err := quantity.Canonical(s)
+	if err != nil {
+		return
+	}
+	other, err = quantity.Canonical(other)
+	if err != nil {
+		return
+	}
+	a, b := resource.MustParse(s), resource.MustParse(other)
+	sum, difference := a.DeepCopy(), a.DeepCopy()
+	sum.Add(b)
+	difference.Sub(b)
+	if got, want := quantity.Add(s, other), sum.String(); got != want {
+		t.Fatalf("%q + %q: %q, want %q", s, other, got, want)
+	}
+	if got, want := quantity.Sub(s, other), difference.String(); got != want {
+		t.Fatalf("%q - %q: %q, want %q", s, other, got, want)
+	}
+	if got, want := quantity.Compare(s, other), a.Cmp(b); got != want {
+		t.Fatalf("%q and %q: %d, want %d", s, other, got, want)
 	}
 }
