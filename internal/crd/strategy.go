@@ -80,15 +80,7 @@ var metadataPath = validation.NewPath("metadata")
 
 // changedOutsideMetadata reports whether a field other than metadata changed.
 func changedOutsideMetadata(obj, old map[string]any) bool {
-	if len(obj) != len(old) {
-		return true
-	}
-	for name, v := range obj {
-		if was, ok := old[name]; name != "metadata" && (!ok || !object.Equal(v, was)) {
-			return true
-		}
-	}
-	return false
+	return !object.EqualExcept(obj, old, "metadata")
 }
 
 // prepareUpdate resets the status, which only the status subresource changes.

@@ -352,6 +352,20 @@ func Equal(a, b any) bool {
 	return a == b
 }
 
+// EqualExcept reports whether the members of two objects are deeply equal, except those of a name, which
+// both must have or both lack.
+func EqualExcept(a, b map[string]any, except string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, v := range a {
+		if was, ok := b[name]; !ok || name != except && !Equal(v, was) {
+			return false
+		}
+	}
+	return true
+}
+
 // ShareMembers sets each map and list within obj that is equal to what old has at the same place
 // to that, and reports whether obj is equal to old. Elements of lists are compared by their index.
 func ShareMembers(obj, old map[string]any) (equal bool) {

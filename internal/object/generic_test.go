@@ -192,6 +192,27 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+func TestEqualExcept(t *testing.T) {
+	obj := map[string]any{"metadata": "a", "spec": []any{int64(1)}}
+	for _, row := range []struct {
+		name  string
+		other map[string]any
+		want  bool
+	}{
+		{"equal", map[string]any{"metadata": "a", "spec": []any{int64(1)}}, true},
+		{"another metadata", map[string]any{"metadata": "b", "spec": []any{int64(1)}}, true},
+		{"another spec", map[string]any{"metadata": "a", "spec": []any{int64(2)}}, false},
+		{"no spec", map[string]any{"metadata": "a"}, false},
+		{"no metadata", map[string]any{"spec": []any{int64(1)}}, false},
+		{"another member", map[string]any{"spec": []any{int64(1)}, "status": "x"}, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, object.EqualExcept(obj, row.other, "metadata"))
+			assert.Equal(t, row.want, object.EqualExcept(row.other, obj, "metadata"))
+		})
+	}
+}
+
 func TestShareMembers(t *testing.T) {
 	decode := func(text string) (obj map[string]any) {
 		require.NoError(t, json.Unmarshal([]byte(text), &obj))

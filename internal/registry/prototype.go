@@ -93,19 +93,6 @@ func (p *prototypes) with(body *wire.Prototype) *prototype {
 	return nil
 }
 
-// equalButMetadata reports whether two objects differ only in their metadata.
-func equalButMetadata(a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range a {
-		if was, ok := b[name]; name != "metadata" && !(ok && object.Equal(v, was)) {
-			return false
-		}
-	}
-	return true
-}
-
 // A prototypeMatch is what is known of the prototypes that a new object is compared with.
 type prototypeMatch struct {
 	prototypes *prototypes
@@ -159,7 +146,7 @@ func (op *operation) prepareNew(c *candidate) {
 	t, obj, m := op.Type, c.object, &c.match
 	complete := m.body != nil && m.body.IsComplete()
 	if complete && t.PrepareIgnoresMetadata != nil && t.PrepareIgnoresMetadata(obj) {
-		if m.equal = m.like != nil && m.like.admitted != nil && equalButMetadata(obj, m.like.admitted); m.equal {
+		if m.equal = m.like != nil && m.like.admitted != nil && object.EqualExcept(obj, m.like.admitted, "metadata"); m.equal {
 			meta := obj["metadata"]
 			if object.Checked {
 				prepared := &candidate{object: object.Copy(obj)}
@@ -175,7 +162,7 @@ func (op *operation) prepareNew(c *candidate) {
 		object.CopyMembers(m.admitted, obj)
 	}
 	op.prepareAll(c)
-	m.equal = m.like != nil && equalButMetadata(obj, m.like.decoded.Map())
+	m.equal = m.like != nil && object.EqualExcept(obj, m.like.decoded.Map(), "metadata")
 }
 
 // prepareAll calls the Prepare of the type for a new object.
