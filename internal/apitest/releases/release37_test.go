@@ -106,3 +106,19 @@ func assertResources(t *testing.T, pod map[string]any, limits, requests string) 
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"limits":`+limits+`,"requests":`+requests+`}`, string(text))
 }
+
+// A gate of v1.37 that is off by default allows HTTP/2 in probes and handlers.
+func TestProtocolsAreDropped(t *testing.T) {
+	const get = `{"httpGet":{"port":1,"host":"a.example.com","protocol":"HTTP2"}}`
+	for _, member := range []string{`"livenessProbe":` + get, `"lifecycle":{"postStart":` + get + `}`, `"lifecycle":{"preStop":` + get + `}`} {
+		t.Run(member, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory())
+			code, answer := apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i",`+member+`}]}}`)
+			require.Equal(t, 201, code, answer)
+			text, err := json.Marshal(answer)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "a.example.com")
+			assert.NotContains(t, string(text), "HTTP2")
+		})
+	}
+}

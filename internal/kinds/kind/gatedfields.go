@@ -77,6 +77,8 @@ var gatedPodFields = []gatedField{
 	{gate: "GRPCContainerProbeTLS", path: "*.livenessProbe.grpc.mode", since: 37},
 	{gate: "GRPCContainerProbeTLS", path: "*.readinessProbe.grpc.mode", since: 37},
 	{gate: "GRPCContainerProbeTLS", path: "*.startupProbe.grpc.mode", since: 37},
+	{gate: "H2CContainerProbe", path: "*.lifecycle.postStart.httpGet.protocol", since: 37},
+	{gate: "H2CContainerProbe", path: "*.lifecycle.preStop.httpGet.protocol", since: 37},
 	{gate: "H2CContainerProbe", path: "*.livenessProbe.httpGet.protocol", since: 37},
 	{gate: "H2CContainerProbe", path: "*.readinessProbe.httpGet.protocol", since: 37},
 	{gate: "H2CContainerProbe", path: "*.startupProbe.httpGet.protocol", since: 37},
