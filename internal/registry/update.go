@@ -170,6 +170,9 @@ func (op *operation) changeOnce(ch change, newest *storage.Object, current *stor
 		if _, err := op.remove(newest, op.dryRun()); err != nil {
 			return result, err
 		}
+		if op.Type.Storage() == op.Type {
+			draft = storage.NewUnstored(op.Type, c.object)
+		}
 		result.Object = draft.At(newest.Revision)
 		return result, nil
 	}

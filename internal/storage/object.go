@@ -65,6 +65,16 @@ func (o *Object) copy() *Object {
 // that an old version occupies little more than what was changed.
 func New(t *resource.Type, obj map[string]any, old *Object) *Object { return encode(t, obj, nil, old) }
 
+// NewUnstored is New for an object that is answered and never stored. An empty list of obj is one in
+// the answer, where a stored one may be null.
+func NewUnstored(t *resource.Type, obj map[string]any) *Object {
+	o := New(t, obj, nil)
+	if typ := t.Codec.Wire(); typ != nil {
+		o.encoded = typ.EncodeUnstored(obj)
+	}
+	return o
+}
+
 // encode is New for an object that shares values with live. That is nil or old, an object of t,
 // decoded.
 func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {

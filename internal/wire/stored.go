@@ -39,6 +39,14 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 	return p.encoded(old)
 }
 
+// EncodeUnstored is Encode for an object that is answered without being stored: with its empty lists
+// and maps, which protobuf would turn into null.
+func (t *Type) EncodeUnstored(obj map[string]any) Encoded {
+	unstored := *t
+	unstored.protobuf = false
+	return unstored.Encode(obj, nil, new(Encoded))
+}
+
 // Decode returns the object in the canonical form of a type, as [Type.Decode] does, with a
 // resourceVersion unless version is 0.
 //

@@ -136,3 +136,30 @@ func TestDeleteMarksOnly(t *testing.T) {
 		})
 	}
 }
+
+// The answer to the write that completes a deletion is what was to be stored: an empty list is not null.
+func TestAnswerOfTheLastWrite(t *testing.T) {
+	const path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
+	for _, r := range []struct {
+		name, method, body, format string
+		rules                      any
+	}{
+		{"put without rules", "PUT", `{"metadata":{"name":"a"}}`, "application/json", nil},
+		{"put with an empty list", "PUT", `{"metadata":{"name":"a"},"rules":[]}`, "application/json", []any{}},
+		{"merge patch", "PATCH", `{"metadata":{"finalizers":null},"rules":[]}`, "application/merge-patch+json", []any{}},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory())
+			code, answer := apitest.Do(t, srv, "POST", path, `{"metadata":{"name":"a","finalizers":["example.com/a"]},"rules":[]}`)
+			require.Equal(t, 201, code, answer)
+			assert.Nil(t, answer["rules"], "stored")
+			code, answer = apitest.Do(t, srv, "DELETE", path+"/a", "")
+			require.Equal(t, 200, code, answer)
+			code, answer = apitest.DoWithHeaders(t, srv, r.method, path+"/a", r.body, "Content-Type", r.format)
+			require.Equal(t, 200, code, answer)
+			assert.Equal(t, r.rules, answer["rules"])
+			code, _ = apitest.Do(t, srv, "GET", path+"/a", "")
+			assert.Equal(t, 404, code)
+		})
+	}
+}
