@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -25,12 +24,7 @@ func validateSlice(obj, old map[string]any, checkEndpoints bool) validation.List
 		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
 	}
 	if old != nil {
-		for _, e := range validation.ImmutableField(validation.NamedString(object.String(obj, "addressType")),
-			validation.NamedString(object.String(old, "addressType")), validation.NewPath("addressType")) {
-			value := e.BadValue
-			e.BadValue = nil
-			errs = append(errs, e.Before(behavior.DeclarativeErrors, validation.Value(value)).Declarative())
-		}
+		errs = append(errs, validation.Collect(obj, nil, func(p validation.View) { p.ImmutableDeclared("addressType", "s", old) })...)
 	}
 	return errs
 }
