@@ -80,10 +80,9 @@ func (c *Cluster) registerGroupVersion(gv resource.GroupVersion) {
 	case !served:
 		_, err = c.Delete(c.Context(), request, &registry.DeleteOptions{UID: &stored.UID})
 	case !stored.Decoded(t).Object().At("spec").EqualTo(spec):
-		err = c.Change(c.Context(), request, registry.OwnChange{UID: stored.UID, Update: func(old *storage.Decoded) (map[string]any, error) {
-			edit := old.Object().Edit()
+		err = c.Change(c.Context(), request, registry.OwnChange{UID: stored.UID, Update: func(edit *object.Edit) error {
 			edit.Set(spec, "spec")
-			return edit.Map(), nil
+			return nil
 		}})
 	}
 	if err != nil {
@@ -101,13 +100,12 @@ func (c *Cluster) SetAPIServiceAvailability(ctx context.Context, o *storage.Obje
 	}
 	r := registry.Request{Type: t, Name: o.Name, Subresource: "status", User: registry.Server, UserAgent: registry.ServerAgent}
 	was := o.Decoded(t).Object()
-	return c.Change(ctx, r, registry.OwnChange{UID: o.UID, Update: func(old *storage.Decoded) (map[string]any, error) {
-		if !old.Object().At("spec").Equal(was.At("spec")) {
-			return nil, errors.New("the APIService has changed")
+	return c.Change(ctx, r, registry.OwnChange{UID: o.UID, Update: func(edit *object.Edit) error {
+		if !edit.View().At("spec").Equal(was.At("spec")) {
+			return errors.New("the APIService has changed")
 		}
-		edit := old.Object().Edit()
 		a.set(edit, c.now())
-		return edit.Map(), nil
+		return nil
 	}})
 }
 

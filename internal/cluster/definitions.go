@@ -152,12 +152,16 @@ func (c *Cluster) definitionOptions(item *mvcc.Item[*storage.Object]) crd.Option
 	return crd.Options{Webhooks: c.config.Webhooks, UID: c.IDs().UID, Since: int64(item.Created), Coverage: c.config.Coverage}
 }
 
-// writeDefinitionStatus stores a definition with another status. It fails with
+// writeDefinitionStatus stores a definition with the metadata and the status of next. It fails with
 // registry.ErrConflict if it is not the newest any more.
 func (c *Cluster) writeDefinitionStatus(t *resource.Type, d *serving.Definition, next map[string]any) error {
 	return c.Change(c.Context(), followingRequest(registry.Request{Type: t, Name: d.Stored.Name, Subresource: "status"}), registry.OwnChange{
-		Of:     d.Stored,
-		Update: func(*storage.Decoded) (map[string]any, error) { return next, nil },
+		Of: d.Stored,
+		Update: func(edit *object.Edit) error {
+			edit.Set(next["metadata"], "metadata")
+			edit.Set(next["status"], "status")
+			return nil
+		},
 	})
 }
 

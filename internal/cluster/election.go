@@ -317,17 +317,13 @@ func (c *Cluster) updateLease(t *resource.Type, lease *electedLease, strategy, h
 
 // changeOwn changes an object of an election, unless it has changed or nothing of it changes.
 func (c *Cluster) changeOwn(t *resource.Type, stored *storage.Object, change func(*object.Edit)) {
-	current := stored.Decoded(t).Object()
-	edit := current.Edit()
-	change(edit)
-	next := edit.Map()
-	if object.Equal(next, current.Map()) {
-		return
-	}
 	r := followingRequest(registry.Request{Type: t, Namespace: stored.Namespace, Name: stored.Name})
 	_ = c.Change(c.Context(), r, registry.OwnChange{ // fails with ErrConflict
-		Of:     stored,
-		Update: func(*storage.Decoded) (map[string]any, error) { return next, nil },
+		Of: stored,
+		Update: func(edit *object.Edit) error {
+			change(edit)
+			return nil
+		},
 	})
 }
 

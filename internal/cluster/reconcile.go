@@ -83,7 +83,7 @@ func (c *Cluster) split(t *resource.Type, draft *storage.Object) *storage.Object
 
 // reconcileSeed changes an object of the server that exists as the release expects it.
 func (c *Cluster) reconcileSeed(served *serving.Surface, t *resource.Type, have, expected *storage.Object) error {
-	var update func(obj, expected map[string]any) bool
+	var update func(edit *object.Edit, expected map[string]any) bool
 	switch t.Group {
 	case "rbac.authorization.k8s.io":
 		update = updateRole
@@ -100,88 +100,97 @@ func (c *Cluster) reconcileSeed(served *serving.Surface, t *resource.Type, have,
 	if err != nil {
 		return err
 	}
-	if !update(present.Decode(t), want) {
+	if !update(present.Decoded(t).Object().Edit(), want) {
 		return nil
 	}
 	r := registry.Request{
 		Type: t, Surface: served, Namespace: have.Namespace, Name: have.Name, User: registry.Server, UserAgent: registry.ServerAgent, SkipWebhooks: true,
 	}
-	return c.Change(c.Context(), r, registry.OwnChange{Update: func(old *storage.Decoded) (map[string]any, error) {
-		next, _ := old.Object().Copy().(map[string]any)
-		update(next, want)
-		return next, nil
+	return c.Change(c.Context(), r, registry.OwnChange{Update: func(edit *object.Edit) error {
+		update(edit, want)
+		return nil
 	}})
 }
 
 // updateRole adds to a role what it does not permit, and its missing labels and annotations.
 // It reports whether the role changes.
-func updateRole(obj, expected map[string]any) bool {
-	if object.String(obj, "metadata", "annotations", autoUpdateRBAC) != "true" {
+func updateRole(edit *object.Edit, expected map[string]any) bool {
+	if edit.View().String("metadata", "annotations", autoUpdateRBAC) != "true" {
 		return false
 	}
-	changed := addMissing(obj, expected, "labels")
-	changed = addMissing(obj, expected, "annotations") || changed
+	changed := addMissing(edit, expected, "labels")
+	changed = addMissing(edit, expected, "annotations") || changed
 	if expected["aggregationRule"] != nil {
-		return appendMissing(object.EnsureMap(obj, "aggregationRule"), object.Map(expected, "aggregationRule"), "clusterRoleSelectors") || changed
+		return appendMissing(edit, expected, "aggregationRule", "clusterRoleSelectors") || changed
 	}
-	if obj["aggregationRule"] != nil {
-		delete(obj, "aggregationRule")
+	if !edit.View().At("aggregationRule").IsNil() {
+		edit.Delete("aggregationRule")
 		changed = true
 	}
-	missing := authz.MissingRules(object.List(obj, "rules"), object.List(expected, "rules"))
-	if len(missing) == 0 {
-		return changed
+	rules, _ := edit.View().At("rules").Copy().([]any)
+	for _, missing := range authz.MissingRules(rules, object.List(expected, "rules")) {
+		edit.Append(missing, "rules")
+		changed = true
 	}
-	obj["rules"] = append(slices.Clone(object.List(obj, "rules")), missing...)
-	return true
+	return changed
 }
 
 // updateBinding adds to a binding its missing subjects, labels and annotations. It reports
 // whether the binding changes.
-func updateBinding(obj, expected map[string]any) bool {
-	if object.String(obj, "metadata", "annotations", autoUpdateRBAC) != "true" {
+func updateBinding(edit *object.Edit, expected map[string]any) bool {
+	if edit.View().String("metadata", "annotations", autoUpdateRBAC) != "true" {
 		return false
 	}
-	changed := addMissing(obj, expected, "labels")
-	changed = addMissing(obj, expected, "annotations") || changed
-	return appendMissing(obj, expected, "subjects") || changed
+	changed := addMissing(edit, expected, "labels")
+	changed = addMissing(edit, expected, "annotations") || changed
+	return appendMissing(edit, expected, "subjects") || changed
 }
 
 // updateFlow sets the spec of a FlowSchema or a PriorityLevelConfiguration. It reports whether
 // the object changes.
-func updateFlow(obj, expected map[string]any) bool {
-	name := object.String(obj, "metadata", "name")
+func updateFlow(edit *object.Edit, expected map[string]any) bool {
+	obj := edit.View()
+	name := obj.String("metadata", "name")
 	mandatory := name == "exempt" || name == "catch-all"
-	if !mandatory && object.String(obj, "metadata", "annotations", autoUpdateFlow) != "true" || object.Equal(obj["spec"], expected["spec"]) {
+	if !mandatory && obj.String("metadata", "annotations", autoUpdateFlow) != "true" || obj.At("spec").EqualTo(expected["spec"]) {
 		return false
 	}
-	obj["spec"] = object.Copy(object.Map(expected, "spec"))
+	edit.Set(object.Copy(expected["spec"]), "spec")
 	return true
 }
 
 // addMissing adds the expected labels or annotations that an object does not have.
-func addMissing(obj, expected map[string]any, name string) bool {
+func addMissing(edit *object.Edit, expected map[string]any, name string) bool {
 	changed := false
 	for key, value := range object.Map(expected, "metadata", name) {
-		if have := object.EnsureMap(object.Meta(obj), name); have[key] == nil {
-			have[key] = value
+		if edit.View().At("metadata", name, key).IsNil() {
+			edit.Set(value, "metadata", name, key)
 			changed = true
 		}
 	}
 	return changed
 }
 
-// appendMissing appends the expected elements that a list does not have.
-func appendMissing(obj, expected map[string]any, list string) bool {
-	have := slices.Clone(object.List(obj, list))
-	n := len(have)
-	for _, e := range object.List(expected, list) {
-		if !slices.ContainsFunc(have, func(h any) bool { return object.Equal(h, e) }) {
-			have = append(have, e)
+// appendMissing appends the expected elements that the list at a path does not have.
+func appendMissing(edit *object.Edit, expected map[string]any, path ...string) bool {
+	changed := false
+	for _, e := range object.List(expected, path...) {
+		if !hasItem(edit.View().At(path...), e) {
+			edit.Append(object.Copy(e), path...)
+			changed = true
 		}
 	}
-	obj[list] = have
-	return len(have) > n
+	return changed
+}
+
+// hasItem reports whether a list has an item that is equal to v.
+func hasItem(list object.View, v any) bool {
+	for _, item := range list.Items() {
+		if item.EqualTo(v) {
+			return true
+		}
+	}
+	return false
 }
 
 // removeUnexpected removes what another release has made as it started and the release does

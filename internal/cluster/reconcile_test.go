@@ -46,7 +46,7 @@ func TestUpdateOwnObjects(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name                 string
-		update               func(obj, expected map[string]any) bool
+		update               func(edit *object.Edit, expected map[string]any) bool
 		have, expected, want fields
 		changes              bool
 	}{
@@ -67,9 +67,9 @@ func TestUpdateOwnObjects(t *testing.T) {
 		{"mandatory flow", updateFlow, flow("exempt", "false", 1), flow("exempt", "true", 2), flow("exempt", "false", 2), true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := object.Copy(tt.have)
-			assert.Equal(t, tt.changes, tt.update(got, tt.expected))
-			assert.Equal(t, tt.want, got)
+			edit := object.FromMap(tt.have).Edit()
+			assert.Equal(t, tt.changes, tt.update(edit, tt.expected))
+			assert.Equal(t, tt.want, edit.Map())
 		})
 	}
 }

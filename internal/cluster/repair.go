@@ -9,6 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/flowcontrol"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/mvcc"
@@ -121,10 +122,9 @@ func (c *Cluster) upgradeServiceCIDR() {
 		return
 	}
 	r := registry.Request{Type: t, Name: "kubernetes", User: authn.Administrator(), UserAgent: registry.ServerAgent, SkipWebhooks: true}
-	err := c.Change(c.Context(), r, registry.OwnChange{Update: func(old *storage.Decoded) (map[string]any, error) {
-		edit := old.Object().Edit()
+	err := c.Change(c.Context(), r, registry.OwnChange{Update: func(edit *object.Edit) error {
 		edit.Set([]any{ranges[0].String(), ranges[1].String()}, "spec", "cidrs")
-		return edit.Map(), nil
+		return nil
 	}})
 	if err != nil {
 		c.Journal().RecordNote(journal.Note{Kind: journal.State, Text: "the ServiceCIDR kubernetes is not upgraded: " + err.Error(), Resource: "servicecidrs.networking.k8s.io"})

@@ -29,9 +29,9 @@ type OwnChange struct {
 	// UID, unless "", is the UID of the only object that may be changed.
 	UID string
 
-	// Update returns what takes the place of the object, or of what the subresource shows of it. It
-	// is called again after a conflict.
-	Update func(current *storage.Decoded) (map[string]any, error)
+	// Update changes the object, or what the subresource shows of it. It is called again after a
+	// conflict.
+	Update func(edit *object.Edit) error
 }
 
 // Change changes an object. It fails if there is none.
@@ -41,11 +41,11 @@ func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
 		if current == nil {
 			return nil, NotFound(r.Type.Name + " " + r.Name)
 		}
-		next, err := c.Update(current)
-		if err != nil {
+		edit := current.Object().Edit()
+		if err := c.Update(edit); err != nil {
 			return nil, err
 		}
-		return &candidate{object: op.withManagedFields(next, current)}, nil
+		return &candidate{object: op.withManagedFields(edit.Map(), current)}, nil
 	}}
 	var err error
 	if c.Of != nil {
