@@ -247,3 +247,25 @@ func TestShareMembers(t *testing.T) {
 	assert.True(t, object.Same(element(obj, 0), element(old, 0)), "an element of a list")
 	assert.False(t, object.Same(element(obj, 1), element(old, 1)))
 }
+
+func TestAlike(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		a, b any
+		want bool
+	}{
+		{"equal", map[string]any{"a": "x"}, map[string]any{"a": "x"}, true},
+		{"absent and empty", map[string]any{"a": "x"}, map[string]any{"a": "x", "b": "", "c": int64(0), "d": false, "e": []any{}, "f": map[string]any{"g": nil}}, true},
+		{"absent and zero quantity", map[string]any{}, map[string]any{"a": "0"}, true},
+		{"absent and set", map[string]any{}, map[string]any{"a": "x"}, false},
+		{"nothing and empty", nil, map[string]any{"a": map[string]any{}}, true},
+		{"in elements", []any{map[string]any{"a": ""}}, []any{map[string]any{}}, true},
+		{"another number of elements", []any{""}, []any{}, false},
+		{"another sort of value", "0", int64(0), false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, object.Alike(row.a, row.b))
+			assert.Equal(t, row.want, object.Alike(row.b, row.a))
+		})
+	}
+}

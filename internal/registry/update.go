@@ -158,7 +158,7 @@ func (op *operation) changeOnce(ch change, newest *storage.Object, current *stor
 	if err := op.prepareForUpdate(c, newest, current); err != nil {
 		return Result{}, err
 	}
-	result := Result{StatusIgnored: op.target == targetObject && madeFromOld && !alike(sent, c.object["status"])}
+	result := Result{StatusIgnored: op.target == targetObject && madeFromOld && !object.Alike(sent, c.object["status"])}
 	if !c.rawMetadata && !c.hasFractions {
 		c.object = op.managersOfType().Objects.IgnoreTimestamps(old, c.object)
 	}

@@ -1,16 +1,14 @@
-package registry
+package object
 
-import "github.com/kubefake/kubefake/internal/object"
-
-// alike reports whether two values are equal apart from members that are absent in one and empty or
+// Alike reports whether two values are equal apart from members that are absent in one and empty or
 // zero in the other, as clients with typed objects send them.
-func alike(a, b any) bool {
-	if object.Equal(a, b) {
+func Alike(a, b any) bool {
+	if Equal(a, b) {
 		return true
 	}
 	switch x := a.(type) {
 	case nil:
-		return b != nil && alike(b, nil)
+		return b != nil && Alike(b, nil)
 	case map[string]any:
 		y, ok := b.(map[string]any)
 		return (ok || b == nil) && alikeMembers(x, y) && alikeMembers(y, x)
@@ -32,7 +30,7 @@ func alike(a, b any) bool {
 // alikeMembers reports whether each member of x is alike that of y.
 func alikeMembers(x, y map[string]any) bool {
 	for name, v := range x {
-		if !alike(v, y[name]) {
+		if !Alike(v, y[name]) {
 			return false
 		}
 	}
@@ -44,7 +42,7 @@ func alikeElements(x, y []any) bool {
 		return false
 	}
 	for i := range x {
-		if !alike(x[i], y[i]) {
+		if !Alike(x[i], y[i]) {
 			return false
 		}
 	}
