@@ -306,6 +306,9 @@ const (
 // The behaviors since 1.37.
 const (
 	_ Behavior = 37*byRelease + iota
+	// AllocatableMappings: the status of a Pod has the resources of a claim that its node has as
+	// allocatable as mappings and overheads, and such a Pod can be resized.
+	AllocatableMappings
 	// AppliedYAMLForAudit: the YAML of an apply is converted for the audit log before it is
 	// decoded.
 	AppliedYAMLForAudit

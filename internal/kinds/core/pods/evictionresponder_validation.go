@@ -1,7 +1,6 @@
 package pods
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/validation"
@@ -28,23 +27,24 @@ func checkEvictionResponders(p validation.View) {
 		p.Add(validation.TooMany(p.At(name), n, maxEvictionResponders))
 		return
 	}
-	seen := validation.Seen{}
-	for _, responder := range p.Each(name) {
-		key := responder.String("name")
-		if seen[key] {
-			p.Add(validation.Duplicate(responder.Path, quotedResponder(responder.Obj)))
-		}
-		seen[key] = true
-	}
+	checkUnique(p, "name", "spec", name)
 	for _, responder := range p.Each(name) {
 		checkResponderName(responder)
 		checkResponderPriority(responder)
 	}
 }
 
-// quotedResponder returns a responder as errors quote it.
-func quotedResponder(responder map[string]any) json.RawMessage {
-	return wire.QuotedElement("", "v1", "Pod", []string{"spec", "evictionResponders"}, responder)
+// checkUnique checks that the elements of the list at a path of a Pod have different keys. p has the
+// last list of the path.
+func checkUnique(p validation.View, key string, path ...string) {
+	seen := validation.Seen{}
+	for _, element := range p.Each(path[len(path)-1]) {
+		value := element.String(key)
+		if seen[value] {
+			p.Add(validation.Duplicate(element.Path, wire.QuotedElement("", "v1", "Pod", path, element.Obj)))
+		}
+		seen[value] = true
+	}
 }
 
 func checkResponderName(p validation.View) {

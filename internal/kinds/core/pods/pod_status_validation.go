@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/kinds/core/resources"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -50,9 +48,7 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 	}
 	checkClaimStatuses(p, spec)
 	p.IfPresent("extendedResourceClaimStatus", func(claim validation.View) { checkExtendedClaim(claim, spec) })
-	for _, claim := range p.Each("nodeAllocatableResourceClaimStatuses") {
-		checkAllocatableClaim(claim, p, spec)
-	}
+	checkAllocatableClaims(p, spec)
 	checkAddresses(p, "podIPs", "core.PodIP", was)
 	if p.Len("podIPs") > 0 && p.String("podIP") == "" { // the first of them is empty
 		p.Add(validation.Invalid(p.At("podIPs"), validation.AsGoType("[]core.PodIP", p.Obj["podIPs"]), "podIP and podIPs must either both be set or both be unset").Since(behavior.PodIPPairs))
@@ -204,39 +200,6 @@ func checkExtendedClaim(p, spec validation.View) {
 		seen[key] = true
 	}
 	p.RequireFormat("resourceClaimName", validation.Subdomain)
-}
-
-// checkAllocatableClaim validates an item of nodeAllocatableResourceClaimStatuses.
-func checkAllocatableClaim(p, status, spec validation.View) {
-	name := p.String("resourceClaimName")
-	if name == "" {
-		p.Required("resourceClaimName", "must not be empty")
-	}
-	names := func(list any) bool {
-		for claim := range object.Each(list) {
-			if claim["resourceClaimName"] == name {
-				return true
-			}
-		}
-		return false
-	}
-	if !names(spec.Obj["resourceClaims"]) && !names(status.Obj["resourceClaimStatuses"]) {
-		p.Add(validation.Invalid(p.At("resourceClaimName"), name, "no mapping found in pod reference"))
-	}
-	for _, list := range []string{"containers", "resources"} {
-		if p.Len(list) == 0 {
-			p.Required(list, "must not be empty")
-		}
-	}
-	for resource, v := range p.Entries("resources") {
-		path := p.At("resources").Key(resource)
-		if !resources.IsNative(resource) {
-			p.Add(validation.Invalid(path, validation.NamedString(resource), "must be a node allocatable resource name"))
-		}
-		if amount, _ := v.(string); quantity.Compare(amount, "0") < 0 {
-			p.Add(validation.Invalid(path, amount, "must be non-negative"))
-		}
-	}
 }
 
 // checkAddresses validates a list of IP addresses. Addresses of the old list are

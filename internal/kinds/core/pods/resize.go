@@ -128,8 +128,8 @@ func (z resize) check(p validation.View, old map[string]any) {
 		}
 		checkPodLevelResize(spec, was, masked)
 	}
-	if len(object.List(old, "status", "nodeAllocatableResourceClaimStatuses")) > 0 {
-		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized"))
+	if len(object.List(old, "status", allocatableClaims)) > 0 {
+		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized").Until(behavior.AllocatableMappings))
 	}
 	if !checkSameContainers(spec, was) {
 		return
