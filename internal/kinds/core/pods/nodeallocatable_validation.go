@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
@@ -18,6 +19,9 @@ const notAllocatable, negativeAmount = "must be a node allocatable resource name
 
 // checkAllocatableClaims validates the list allocatableClaims.
 func checkAllocatableClaims(status, spec validation.View) {
+	if status.Len(allocatableClaims) == 0 {
+		return
+	}
 	for _, claim := range status.Each(allocatableClaims) {
 		name := claim.String("resourceClaimName")
 		required := func(field string) {
@@ -123,4 +127,81 @@ func checkDeclaredClaims(status validation.View) {
 			overhead.Require("name")
 		}
 	}
+}
+
+// checkClaimsCovered checks that the pod-level resources of a Pod that is resized cover those of its
+// containers together with its claims for allocatable resources.
+func checkClaimsCovered(p validation.View) {
+	spec := p.Field("spec")
+	if detail := uncovered(p.Obj, spec.Field("resources")); detail != "" {
+		spec.Add(validation.Invalid(spec.At("resources"), validation.AsGoType("core.ResourceRequirements", spec.Obj["resources"]), detail).
+			Since(behavior.AllocatableMappings).WithGate("DRANodeAllocatableResources", nil))
+	}
+}
+
+// uncovered returns what the pod-level resources of a Pod do not cover, "" if there is nothing.
+func uncovered(pod map[string]any, podLevel validation.View) string {
+	if len(object.List(pod, "status", allocatableClaims)) == 0 {
+		return ""
+	}
+	exceeds := func(needed map[string]any, name string, limit any) bool {
+		q, ok := needed[name].(string)
+		covered, _ := limit.(string)
+		return ok && quantity.Compare(q, covered) > 0
+	}
+	spec := object.Map(pod, "spec")
+	requests, limits, claimed := EffectiveResources(spec, "requests"), EffectiveResources(spec, "limits"), claimedResources(pod, "")
+	resources.Add(requests, claimed)
+	resources.Add(limits, claimed)
+	for name, v := range podLevel.Entries("requests") {
+		if isPodLevel(name) && exceeds(requests, name, v) {
+			return fmt.Sprintf("pod level request for %s is insufficient to cover the aggregated container and node-allocatable DRA requests", name)
+		}
+	}
+	for name, v := range podLevel.Entries("limits") {
+		if resources.IsHugePages(name) && exceeds(limits, name, v) {
+			return fmt.Sprintf("pod level limit for %s is insufficient to cover the aggregated container and node-allocatable DRA limits", name)
+		}
+	}
+	for c := range object.Each(spec["containers"]) {
+		container := object.String(c, "name")
+		own, needed := object.Map(c, "resources", "limits"), claimedResources(pod, container)
+		resources.Add(needed, own)
+		for name, v := range podLevel.Entries("limits") {
+			if own[name] != nil && !resources.IsHugePages(name) && exceeds(needed, name, v) {
+				return fmt.Sprintf("pod level limit for %s is insufficient to cover the limit and DRA overhead for container %s", name, container)
+			}
+		}
+	}
+	return ""
+}
+
+// claimedResources returns the allocatable resources that the claims of a Pod give to a container or,
+// if it has no name, to the Pod.
+func claimedResources(pod map[string]any, container string) map[string]any {
+	total := map[string]any{}
+	add := func(item map[string]any, amount string) {
+		if q, ok := item[amount].(string); ok {
+			resources.AddQuantity(total, object.String(item, "name"), q)
+		}
+	}
+	for claim := range object.Each(object.List(pod, "status", allocatableClaims)) {
+		users := object.Strings(claim, "containers")
+		if container != "" {
+			if !slices.Contains(users, container) {
+				continue
+			}
+			users = []string{container}
+		}
+		for mapping := range object.Each(claim["mapping"]) {
+			add(mapping, "quantity")
+		}
+		for overhead := range object.Each(claim["overhead"]) {
+			add(overhead, "perPod")
+			for range users {
+				add(overhead, "perContainer")
+			}
+		}
+	}
+	return total
 }

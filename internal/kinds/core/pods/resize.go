@@ -127,6 +127,7 @@ func (z resize) check(p validation.View, old map[string]any) {
 			return
 		}
 		checkPodLevelResize(spec, was, masked)
+		checkClaimsCovered(p)
 	}
 	if len(object.List(old, "status", allocatableClaims)) > 0 {
 		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized").Until(behavior.AllocatableMappings))

@@ -1,6 +1,7 @@
 package pods_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -115,5 +116,78 @@ func TestResizeOfVolumes(t *testing.T) {
 			assert.Equal(t, tt.errors, errs)
 			assert.Equal(t, tt.limit, object.String(object.List(obj, "spec", "volumes")[0].(map[string]any), "emptyDir", "sizeLimit"))
 		})
+	}
+}
+
+// TestResizeCoversClaims has the errors of kube-apiserver v1.37.2 about Pods with claims for resources
+// that their node has as allocatable.
+func TestResizeCoversClaims(t *testing.T) {
+	const (
+		claim   = `"resourceClaimName":"claim"`
+		podCPU  = `{"requests":{"cpu":"10"}}`
+		limited = `{"requests":{"cpu":"1"},"limits":{"cpu":"10"}}`
+		one     = `{"name":"a","image":"i","resources":{"requests":{"cpu":"2"}}}`
+		two     = one + `,{"name":"b","image":"i"}`
+		onLimit = `{"name":"a","image":"i","resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}}},{"name":"b","image":"i"}`
+		mapping = claim + `,"containers":["a"],"mapping":[{"name":"cpu","quantity":"4"}]`
+		both    = claim + `,"containers":["a","b"],"overhead":[{"name":"cpu","perPod":"1","perContainer":"1"}]`
+		ofOne   = claim + `,"containers":["a"],"overhead":[{"name":"cpu","perContainer":"4"}]`
+		uncover = `pod level request for cpu is insufficient to cover the aggregated container and node-allocatable DRA requests`
+	)
+	request := func(cpu string) string { return `{"requests":{"cpu":"` + cpu + `"}}` }
+	bad := func(resources, detail string) string {
+		return `spec.resources: Invalid value: ` + resources + `: ` + detail
+	}
+	alpha := map[string]bool{"DRANodeAllocatableResources": true}
+	for _, r := range []struct {
+		name, podLevel, containers, claim, to string
+		gates                                 map[string]bool
+		want                                  string
+	}{
+		{"mapping covered", podCPU, one, mapping, request("6"), alpha, ""},
+		{"mapping", podCPU, one, mapping, request("5"), alpha, bad(`{"Limits":null,"Requests":{"cpu":"5"},"Claims":null}`, uncover)},
+		{"mapping with the gate off", podCPU, one, mapping, request("5"), nil, ""},
+		{"mapping without a request", podCPU, `{"name":"a","image":"i"}`, mapping, request("3"), alpha, bad(`{"Limits":null,"Requests":{"cpu":"3"},"Claims":null}`, uncover)},
+		{"overhead covered", podCPU, two, both, request("5"), alpha, ""},
+		{"overhead", podCPU, two, both, request("4"), alpha, bad(`{"Limits":null,"Requests":{"cpu":"4"},"Claims":null}`, uncover)},
+		{"limit of a container covered", limited, onLimit, ofOne, `{"requests":{"cpu":"5"},"limits":{"cpu":"6"}}`, alpha, ""},
+		{"limit of a container", limited, onLimit, ofOne, `{"requests":{"cpu":"5"},"limits":{"cpu":"5"}}`, alpha,
+			bad(`{"Limits":{"cpu":"5"},"Requests":{"cpu":"5"},"Claims":null}`, "pod level limit for cpu is insufficient to cover the limit and DRA overhead for container a")},
+		{"limit of another container", limited, onLimit, claim + `,"containers":["b"],"mapping":[{"name":"cpu","quantity":"4"}]`, `{"requests":{"cpu":"5"},"limits":{"cpu":"5"}}`, alpha, ""},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			typ := kindtest.TypeWith(t, "pods", r.gates)
+			old := kindtest.Create(t, typ, `{"metadata":{"name":"p","namespace":"n"},"spec":{"resources":`+r.podLevel+`,"containers":[`+r.containers+`]}}`)
+			claims := kindtest.Decode(t, typ, `{"status":{"nodeAllocatableResourceClaimStatuses":[{`+r.claim+`}]}}`)
+			object.Set(old, kindtest.At(claims, "status.nodeAllocatableResourceClaimStatuses"), "status", "nodeAllocatableResourceClaimStatuses")
+			obj := object.Copy(old)
+			object.Set(obj, kindtest.At(kindtest.Decode(t, typ, `{"spec":{"resources":`+r.to+`}}`), "spec.resources"), "spec", "resources")
+			resize := typ.SubresourceStrategies["resize"]
+			resize.Prepare(obj, old)
+			var errs []string
+			for _, e := range resize.ValidateAll(context.Background(), obj, old, nil) {
+				errs = append(errs, e.Error())
+			}
+			assert.Equal(t, r.want, kindtest.Errors(errs...))
+		})
+	}
+}
+
+// TestResizeBesideClaims checks in which releases a Pod with claims for resources that its node has as
+// allocatable can be resized.
+func TestResizeBesideClaims(t *testing.T) {
+	for release, want := range map[string]string{"v1.36": "spec: Forbidden: pods with node allocatable resource claims cannot be resized", "v1.37": ""} {
+		typ := kindtest.TypeIn(t, release, "pods")
+		old := kindtest.Create(t, typ, `{"metadata":{"name":"p","namespace":"n"},"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}`)
+		object.Set(old, []any{map[string]any{"resourceClaimName": "claim"}}, "status", "nodeAllocatableResourceClaimStatuses")
+		obj := object.Copy(old)
+		obj["spec"] = kindtest.Decode(t, typ, `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1500m"}}}]}}`)["spec"]
+		resize := typ.SubresourceStrategies["resize"]
+		resize.Prepare(obj, old)
+		var errs []string
+		for _, e := range resize.ValidateAll(context.Background(), obj, old, nil) {
+			errs = append(errs, e.Error())
+		}
+		assert.Equal(t, want, kindtest.Errors(errs...), release)
 	}
 }
