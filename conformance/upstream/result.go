@@ -78,10 +78,12 @@ type reason struct {
 	// http is whether the test needs nothing but HTTP: neither etcd nor a server in its own
 	// process.
 	http bool
+	// atTimes is whether the test also passes.
+	atTimes bool
 }
 
 // readReasons reads the tests that fail, with the reason of each: lines "test: reason" below a
-// line [http] or [process].
+// line [http], [timing] or [process].
 func readReasons(file string) (map[string]reason, error) {
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,15 +99,15 @@ func readReasons(file string) (map[string]reason, error) {
 		switch line = strings.TrimSpace(line); {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
-		case line == "[http]" || line == "[process]":
+		case line == "[http]" || line == "[timing]" || line == "[process]":
 			section = line
 			continue
 		}
 		name, text, ok := strings.Cut(line, ": ")
 		if _, again := reasons[name]; !ok || again || section == "" {
-			return nil, fmt.Errorf("%s:%d: not a new test and its reason, below [http] or [process]", file, n)
+			return nil, fmt.Errorf("%s:%d: not a new test and its reason, below [http], [timing] or [process]", file, n)
 		}
-		reasons[name] = reason{text, section == "[http]"}
+		reasons[name] = reason{text, section != "[process]", section == "[timing]"}
 	}
 	return reasons, nil
 }
@@ -208,8 +210,8 @@ go -C conformance run ./upstream -specs '\[sig-api-machinery\].*\[Conformance\]'
 
 ` + "`go run ./upstream`" + ` in ` + "`conformance`" + ` runs these tests of Kubernetes v1.{{.Version}} unchanged. Only the functions that start a
 kube-apiserver in the process of a test are replaced: they start this server. Packages that are not
-in the table were not run. Of {{total .Total}} tests {{passed .Total}} pass, {{failed .Total}} fail and {{skipped .Total}} are
-skipped.
+in the table were not run, nor were the benchmarks of scheduler_perf. Of {{total .Total}} tests {{passed .Total}} pass,
+{{failed .Total}} fail and {{skipped .Total}} are skipped.
 
 {{len .Process}} of those that fail need more than HTTP: etcd, or a server in their own process. Of the {{total .HTTP}} others that are not
 skipped, {{passed .HTTP}} pass: {{percent .HTTP}}.

@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 
 func TestReadReasons(t *testing.T) {
 	for _, row := range []struct{ name, text, err string }{
-		{"sections", "# Comment\n[http]\na.TestA: one: two\n\n[process]\na.TestB: three\n", ""},
+		{"sections", "# Comment\n[http]\na.TestA: one: two\n\n[process]\na.TestB: three\n[timing]\na.TestC: four\n", ""},
 		{"no section", "a.TestA: one\n", "reasons.txt:1: "},
 		{"twice", "[http]\na.TestA: one\n[process]\na.TestA: two\n", "reasons.txt:4: "},
 		{"no reason", "[http]\na.TestA\n", "reasons.txt:2: "},
@@ -54,7 +54,9 @@ func TestReadReasons(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, map[string]reason{"a.TestA": {"one: two", true}, "a.TestB": {"three", false}}, reasons)
+			assert.Equal(t, map[string]reason{
+				"a.TestA": {text: "one: two", http: true}, "a.TestB": {text: "three"}, "a.TestC": {text: "four", http: true, atTimes: true},
+			}, reasons)
 		})
 	}
 }
