@@ -24,7 +24,9 @@ const (
 // encoded again. It is immutable.
 type prototype struct {
 	body *wire.Prototype // with defaults if it is complete: if two bodies had it
-	// decoded is the object after its creation, nil if the body is not complete.
+	// made is the object after its creation, and decoded is what is stored of it, which has no empty
+	// lists and maps. They are nil if the body is not complete.
+	made     *object.Object
 	decoded  *storage.Decoded
 	admitted map[string]any // object before its Prepare; nil if that may depend on the metadata
 	warned   bool           // the creation had warnings about the object
@@ -154,7 +156,7 @@ func (op *operation) prepareNew(c *candidate) {
 				defer mustBeSkipped("Prepare", prepared.object, obj)
 			}
 			clear(obj)
-			maps.Copy(obj, m.like.decoded.Map())
+			maps.Copy(obj, m.like.made.Map())
 			obj["metadata"] = meta
 			return
 		}
@@ -162,7 +164,7 @@ func (op *operation) prepareNew(c *candidate) {
 		object.CopyMembers(m.admitted, obj)
 	}
 	op.prepareAll(c)
-	m.equal = m.like != nil && object.EqualExcept(obj, m.like.decoded.Map(), "metadata")
+	m.equal = m.like != nil && object.EqualExcept(obj, m.like.made.Map(), "metadata")
 }
 
 // prepareAll calls the Prepare of the type for a new object.
@@ -178,7 +180,8 @@ func (op *operation) addPrototype(stored *storage.Object, c *candidate) {
 	}
 	added := &prototype{body: m.body, warned: m.warned}
 	if m.body.IsComplete() {
-		added.decoded = stored.DecodedAs(op.Type, c.object)
+		added.made, added.decoded = object.FromMap(c.object), stored.Decoded(op.Type)
+		added.decoded.SetValid()
 		if !stored.Completed {
 			added.admitted = m.admitted
 		}

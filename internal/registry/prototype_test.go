@@ -55,13 +55,16 @@ func (tw *twin) create(t *testing.T, resource, metadata, members string) {
 	})
 }
 
+// patch patches an object with a merge patch, and then with a strategic one.
 func (tw *twin) patch(t *testing.T, resource, name, subresource, body string) {
 	t.Helper()
-	tw.run(t, func(c *client) (Result, error) {
-		r := c.request(t, resource, name)
-		r.Subresource = subresource
-		return c.Patch(context.Background(), r, Patch{Type: patch.MergeType, Data: []byte(body)}, &WriteOptions{})
-	})
+	for _, typ := range []string{patch.MergeType, patch.StrategicType} {
+		tw.run(t, func(c *client) (Result, error) {
+			r := c.request(t, resource, name)
+			r.Subresource = subresource
+			return c.Patch(context.Background(), r, Patch{Type: typ, Data: []byte(body)}, &WriteOptions{})
+		})
+	}
 }
 
 const template = `"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i","ports":[{"containerPort":80}]}]}}`
@@ -75,6 +78,7 @@ func TestPrototypes(t *testing.T) {
 		prepares                bool // each object anew
 	}{
 		{"a pod", "pods", podSpec + `"resources":{"limits":{"memory":"1Gi"}}},"status":{}`, false},
+		{"a pod with empty maps", "pods", `"spec":{"nodeSelector":{},"containers":[{"name":"c","image":"i","resources":{"limits":{}}}]}`, false},
 		{"a pod whose labels change its spec", "pods", podSpec + `"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
 			{"topologyKey":"k","labelSelector":{},"matchLabelKeys":["app"]}]}}},"status":{}`, true},
 		{"a pod whose condition has a time", "pods", podSpec + `"schedulingGates":[{"name":"g"}]}`, true},
@@ -115,6 +119,7 @@ func TestPrototypes(t *testing.T) {
 				`{"metadata":{"annotations":{"kubernetes.io/config.mirror":"m"}}}`,
 				`{"spec":{"containers":[{"name":"c","image":"j"}],"replicas":2,"unschedulable":true}}`,
 				`{"metadata":{"labels":{"c":"d"}},"spec":{"hostNetwork":true}}`,
+				`{"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{}}}]}}`,
 			} {
 				tw.patch(t, resource, "a0", "", body)
 				tw.patch(t, resource, fmt.Sprintf("a%d", i%3), "status", `{"status":{"phase":"Running","replicas":1}}`)

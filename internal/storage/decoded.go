@@ -60,15 +60,6 @@ func (d *Decoded) keep() *Decoded {
 	return keepDerived(d.Stored, func(other *Decoded) bool { return other.typ == d.typ }, &d.derived)
 }
 
-// DecodedAs returns the object of which obj is the generic form, with an unknown resourceVersion. obj
-// belongs to it, and is valid.
-func (o *Object) DecodedAs(t *resource.Type, obj map[string]any) *Decoded {
-	d := &Decoded{Stored: o, typ: t}
-	d.once.Do(func() { d.object = object.FromMap(obj) })
-	d.valid.Store(true)
-	return d
-}
-
 // KeepDraft keeps what a write knows of the object, which it has stored in place of before, or as a
 // new one if that is nil. draft, unless it is nil, is what Draft has encoded, with before as live: it
 // belongs to the Decoded of the object, which need not be decoded then. valid is what Valid returns of
