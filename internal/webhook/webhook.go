@@ -72,6 +72,11 @@ func (e *StatusError) Error() string {
 		return "the server has asked for the client to provide credentials"
 	case http.StatusForbidden, http.StatusUnsupportedMediaType:
 		return e.Body
+	case http.StatusNotAcceptable:
+		if e.Body == "" || e.Body == "unknown" {
+			return "the server was unable to respond with a content type that the client supports"
+		}
+		return e.Body
 	case http.StatusNotFound:
 		return "the server could not find the requested resource"
 	case http.StatusMethodNotAllowed:

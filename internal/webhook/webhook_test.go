@@ -203,6 +203,7 @@ func TestStatusError(t *testing.T) {
 		401: "the server has asked for the client to provide credentials",
 		403: "no",
 		404: "the server could not find the requested resource",
+		406: "no",
 		405: "the server does not allow this method on the requested resource",
 		409: "the server reported a conflict",
 		418: "the server responded with the status code 418 but did not return more information",
