@@ -169,10 +169,24 @@ func (v *version) scale() *resource.Scale {
 			}
 			return object.String(obj, fieldPath(path).names()...)
 		},
-		CustomPath: string(replicas),
-		Codec:      resource.VersionedCodecIn(v.release.minor, scaleKind),
-		Layout:     scaleLayout,
+		CustomPath:  string(replicas),
+		CheckFields: v.checkScaleFields,
+		Codec:       resource.VersionedCodecIn(v.release.minor, scaleKind),
+		Layout:      scaleLayout,
 	}
+}
+
+// checkScaleFields implements CheckFields of [resource.Scale].
+func (v *version) checkScaleFields(obj map[string]any) error {
+	for _, field := range []string{"specReplicasPath", "statusReplicasPath"} {
+		if _, err := v.scaleReplicas(obj, field); err != "" {
+			return errors.New(err)
+		}
+	}
+	if err := v.scaleSelectorError(obj); err != "" {
+		return errors.New(err)
+	}
+	return nil
 }
 
 // validate validates an object with its schema.
@@ -273,12 +287,8 @@ func (v *version) validateScale(obj map[string]any, field string) validation.Lis
 	if spec == nil {
 		return nil
 	}
-	at := fieldPath(object.String(spec, field))
-	value, found, err := nestedValue(obj, at.names())
-	n, isInt := value.(int64)
+	n, err := v.scaleReplicas(obj, field)
 	switch {
-	case found && !isInt:
-		err = accessorError(at.names(), value, "int64")
 	case n < 0:
 		err = "should be a non-negative integer"
 	case n > math.MaxInt32:
@@ -287,24 +297,43 @@ func (v *version) validateScale(obj map[string]any, field string) validation.Lis
 	if err == "" {
 		return nil
 	}
-	return validation.List{validation.Invalid(at.path(), n, err)}
+	return validation.List{validation.Invalid(fieldPath(object.String(spec, field)).path(), n, err)}
+}
+
+// scaleReplicas returns a number of replicas, 0 if there is none. err is not "" if the value is not
+// a number.
+func (v *version) scaleReplicas(obj map[string]any, field string) (n int64, err string) {
+	at := fieldPath(object.String(v.spec, "subresources", "scale", field))
+	value, found, err := nestedValue(obj, at.names())
+	n, isInt := value.(int64)
+	if found && !isInt {
+		err = accessorError(at.names(), value, "int64")
+	}
+	return n, err
 }
 
 // validateScaleSelector validates the selector of the scale subresource.
 func (v *version) validateScaleSelector(obj map[string]any) validation.List {
+	err := v.scaleSelectorError(obj)
+	if err == "" {
+		return nil
+	}
+	path := fieldPath(object.String(v.spec, "subresources", "scale", "labelSelectorPath"))
+	return validation.List{validation.Invalid(path.path(), "", err)}
+}
+
+// scaleSelectorError returns "" unless the selector of the scale subresource is not a string.
+func (v *version) scaleSelectorError(obj map[string]any) string {
 	path := object.String(v.spec, "subresources", "scale", "labelSelectorPath")
 	if path == "" {
-		return nil
+		return ""
 	}
 	at := fieldPath(path)
 	value, found, err := nestedValue(obj, at.names())
 	if _, isText := value.(string); found && !isText {
 		err = accessorError(at.names(), value, "string")
 	}
-	if err == "" {
-		return nil
-	}
-	return validation.List{validation.Invalid(at.path(), "", err)}
+	return err
 }
 
 // nestedValue returns the value at a path, which may be null, and whether there is one. A

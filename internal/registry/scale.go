@@ -71,6 +71,11 @@ func (op *operation) mergeView(c *candidate, current *storage.Decoded) error {
 	if version := object.String(scale, "metadata", "resourceVersion"); version != "" {
 		edit.Set(version, "metadata", "resourceVersion")
 	}
+	for i, name := range op.Type.Scale.Spec[:len(op.Type.Scale.Spec)-1] { // what is not null is an object
+		if value, ok := object.Map(current.Map(), op.Type.Scale.Spec[:i]...)[name]; ok && value == nil {
+			return status.Unclassified(fmt.Sprintf("value cannot be set because .%s is not a map[string]interface{}", strings.Join(op.Type.Scale.Spec[:i+1], ".")))
+		}
+	}
 	edit.Set(replicas, op.Type.Scale.Spec...)
 	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(object.List(current.Map(), "metadata", "managedFields"), object.List(scale, "metadata", "managedFields"))
 	if err != nil {
@@ -132,15 +137,36 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, current *st
 	return nil
 }
 
-// Scale returns the Scale of an object of type t. It fails for an object
+// Scale returns the Scale of an object of type t that is read. It fails for an object
 // without the number of replicas where t requires one.
 func Scale(t *resource.Type, obj map[string]any) (map[string]any, error) {
+	if err := checkScaleFields(t, obj); err != nil {
+		return nil, err
+	}
 	if path := t.Scale.CustomPath; path != "" {
 		if _, ok := object.Int(obj, t.Scale.Spec...); !ok {
 			return nil, status.Internal(fmt.Sprintf("the spec replicas field %q does not exist", path))
 		}
 	}
 	return newScale(t, t.Subresource("scale"), obj), nil
+}
+
+// WrittenScale returns the Scale of an object of type t that was written.
+func WrittenScale(t *resource.Type, obj map[string]any) (map[string]any, error) {
+	if err := checkScaleFields(t, obj); err != nil {
+		return nil, status.BadRequest(err.Error())
+	}
+	return newScale(t, t.Subresource("scale"), obj), nil
+}
+
+func checkScaleFields(t *resource.Type, obj map[string]any) error {
+	if t.Scale.CheckFields == nil {
+		return nil
+	}
+	if err := t.Scale.CheckFields(obj); err != nil {
+		return status.Unclassified(err.Error())
+	}
+	return nil
 }
 
 // newScale returns the Scale of an object.
@@ -154,10 +180,10 @@ func newScale(t *resource.Type, sub *resource.Subresource, obj map[string]any) m
 		"spec": map[string]any{}, "status": map[string]any{},
 	}
 	if n, ok := object.Int(obj, t.Scale.Spec...); ok {
-		object.Set(scale, n, "spec", "replicas")
+		object.Set(scale, int64(int32(n)), "spec", "replicas") // the fields of a Scale have 32 bits
 	}
 	if n, ok := object.Int(obj, t.Scale.Status...); ok {
-		object.Set(scale, n, "status", "replicas")
+		object.Set(scale, int64(int32(n)), "status", "replicas")
 	}
 	if text := t.Scale.Selector(obj); text != "" {
 		object.Set(scale, text, "status", "selector")

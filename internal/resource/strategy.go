@@ -465,6 +465,9 @@ type Scale struct {
 	// built-in type has 0 replicas. The Scale of a custom resource is validated only
 	// as part of the object, and cannot be applied.
 	CustomPath string
+	// CheckFields fails for an object that has values of other types where its Scale is read from. It
+	// is nil for built-in types.
+	CheckFields func(obj map[string]any) error
 	// Selector returns the label selector of the replicas as text.
 	Selector func(obj map[string]any) string
 	// Codec decodes and encodes the Scale.

@@ -94,7 +94,11 @@ func (r *request) answer(code int, o *storage.Object) error {
 
 // answerScale writes the Scale of a stored object.
 func (r *request) answerScale(code int, o *storage.Object) error {
-	scale, err := registry.Scale(r.typ, o.Decode(r.typ))
+	scaleOf := registry.WrittenScale
+	if r.Verb == "get" {
+		scaleOf = registry.Scale
+	}
+	scale, err := scaleOf(r.typ, o.Decode(r.typ))
 	if err != nil {
 		return err
 	}

@@ -127,3 +127,40 @@ func TestEmptyContinue(t *testing.T) {
 		})
 	}
 }
+
+// The Scale of a custom resource whose fields were valid before its definition got the subresource.
+// Recorded from kube-apiserver v1.37.2.
+func TestScaleOfOtherTypes(t *testing.T) {
+	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"foos.ex.io"},"spec":{"group":"ex.io","scope":"Namespaced","names":{"plural":"foos","kind":"Foo"},
+		"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
+	for _, tt := range []struct {
+		name, fields, method string
+		code                 int
+		want                 string
+	}{
+		{"replicas that are a string", `"spec":{"replicas":"x"}`, "GET", 500, ".spec.replicas accessor error: x is of the type string, expected int64"},
+		{"its update", `"spec":{"replicas":"x"}`, "PATCH", 500, ".spec.replicas accessor error: x is of the type string, expected int64"},
+		{"spec that is a list", `"spec":["a"]`, "GET", 500, ".spec.replicas accessor error: [a] is of the type []interface {}, expected map[string]interface{}"},
+		{"status that is a string", `"spec":{"replicas":1},"status":"x"`, "GET", 500, ".status.replicas accessor error: x is of the type string, expected map[string]interface{}"},
+		{"selector that is a number", `"spec":{"replicas":1},"status":{"selector":5}`, "GET", 500, ".status.selector accessor error: 5 is of the type int64, expected string"},
+		{"no replicas", `"spec":{}`, "GET", 500, `Internal error occurred: the spec replicas field ".spec.replicas" does not exist`},
+		{"update of a spec that is null", `"spec":null`, "PATCH", 500, "value cannot be set because .spec is not a map[string]interface{}"},
+		{"replicas of more than 32 bits", `"spec":{"replicas":4294967297},"status":{"replicas":4294967298}`, "GET", 200, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(definition,
+				`{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"a","namespace":"default"},`+tt.fields+`}`))
+			scale := `[{"op":"add","path":"/spec/versions/0/subresources","value":{"scale":{"specReplicasPath":".spec.replicas","statusReplicasPath":".status.replicas","labelSelectorPath":".status.selector"}}}]`
+			code, _ := apitest.DoWithHeaders(t, srv, "PATCH", apitest.DefinitionsPath+"/foos.ex.io", scale, "Content-Type", "application/json-patch+json")
+			require.Equal(t, 200, code)
+			code, obj := apitest.Do(t, srv, tt.method, "/apis/ex.io/v1/namespaces/default/foos/a/scale", map[string]string{"PATCH": `{"spec":{"replicas":3}}`}[tt.method])
+			assert.Equal(t, tt.code, code)
+			if tt.want != "" {
+				assert.Equal(t, tt.want, obj["message"])
+				return
+			}
+			assert.Equal(t, map[string]any{"replicas": 1.0}, obj["spec"])
+			assert.Equal(t, map[string]any{"replicas": 2.0}, obj["status"])
+		})
+	}
+}
