@@ -60,7 +60,7 @@ func hasOnlyKind(obj map[string]any) bool {
 // review sends objects to the webhook and returns the converted objects.
 func (v *version) review(ctx context.Context, o Options, sent []map[string]any) ([]map[string]any, error) {
 	of := describe(sent[0])
-	failed := func(err error) error { return fmt.Errorf("conversion webhook for %s failed: %w", of, err) }
+	failed := func(err error) error { return errors.New("conversion webhook for " + of + " failed: " + err.Error()) }
 	hook := object.Map(v.Definition.spec, "conversion", "webhook")
 	uid := o.UID()
 	want, request, err := v.request(hook, uid, sent)
@@ -159,7 +159,10 @@ func decodeConverted(text []byte) (map[string]any, error) {
 		text = nil
 	}
 	obj, _, err := wire.DecodeUntyped(text, wire.DecodeOptions{})
-	if err == nil && object.String(obj, "kind") == "" {
+	if err != nil {
+		return nil, err
+	}
+	if _, bad := resource.ParseGroupVersion(object.String(obj, "apiVersion")); bad != nil || object.String(obj, "kind") == "" {
 		err = missingKind(text)
 	}
 	return obj, err

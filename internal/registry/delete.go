@@ -238,12 +238,17 @@ func (op *operation) deleteOnce(old *storage.Object, o *DeleteOptions) (out *sto
 	if err := op.api().Plugins.CheckDelete(op.groupResource(), old.Name); err != nil {
 		return nil, false, err
 	}
-	if err := op.checkPreconditions(old, o); err != nil {
-		return nil, false, err
-	}
 	shown, err := old.ConvertAnew(op.ctx, t)
 	if err != nil {
 		return nil, false, err
+	}
+	if err := op.checkPreconditions(old, o); err != nil {
+		return nil, false, err
+	}
+	if !o.dryRun() { // kube-apiserver encodes the object of its watch cache
+		if err := shown.CheckEncodes(op.ctx, t); err != nil {
+			return nil, false, err
+		}
 	}
 	present := op.decoded(shown)
 	obj := present.Object().Edit().Map()

@@ -108,16 +108,48 @@ func (op *operation) change(ch change) (Result, error) {
 		if ch.uid != "" && ch.uid != newest.UID {
 			return Result{}, op.anotherUID(ch, newest.UID)
 		}
-		shown, err := newest.In(op.ctx, op.Type)
-		if err != nil {
-			return Result{}, err
-		}
-		result, err := op.changeOnce(ch, newest, op.decoded(shown))
+		result, err := op.tryChange(ch, newest)
 		if !errors.Is(err, ErrConflict) {
 			result.Revision = op.revision
 			return result, err
 		}
 	}
+}
+
+// tryChange is changeOnce with the calls of a conversion webhook that kube-apiserver makes. A dry run
+// reads etcd. Another change is made to the object of the watch cache: kube-apiserver encodes this
+// first, and reads etcd if the change fails or changes nothing.
+func (op *operation) tryChange(ch change, newest *storage.Object) (Result, error) {
+	read := newest.In
+	if op.dryRun() {
+		read = newest.ConvertAnew
+	}
+	shown, err := read(op.ctx, op.Type)
+	if err == nil && !op.dryRun() {
+		err = shown.CheckEncodes(op.ctx, op.Type)
+	}
+	if err != nil {
+		return Result{}, op.readFailed(err)
+	}
+	result, err := op.changeOnce(ch, newest, op.decoded(shown))
+	if !op.Type.HasConversionWebhook || op.dryRun() || errors.Is(err, ErrConflict) || err == nil && result.Object != newest {
+		return result, err
+	}
+	again, unreadable := newest.ConvertAnew(op.ctx, op.Type)
+	if unreadable != nil {
+		return Result{}, unreadable
+	}
+	result.Object = again
+	return result, err
+}
+
+// readFailed returns the error of reading the object of a change. A dry run reads it as a get does.
+func (op *operation) readFailed(err error) error {
+	var failed *storage.ConversionError
+	if errors.As(err, &failed) {
+		failed.Get = op.dryRun()
+	}
+	return err
 }
 
 // decoded returns a stored object, which has the version of the request, in generic form.
@@ -130,6 +162,11 @@ func (op *operation) decoded(o *storage.Object) *storage.Decoded {
 // The Result has no Revision.
 func (op *operation) changeOnce(ch change, newest *storage.Object, current *storage.Decoded) (Result, error) {
 	old := current.Map()
+	if op.isScale() {
+		if err := checkScaleFields(op.Type, old); err != nil {
+			return Result{}, err
+		}
+	}
 	c, err := ch.update(current)
 	if err != nil {
 		return Result{}, err

@@ -23,11 +23,11 @@ func (r *request) conversionFailed(err *storage.ConversionError) *status.Status 
 	if err.Stored == nil || !r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
 		return status.Unclassified(err.Error())
 	}
-	switch r.Verb {
-	case "get", "delete":
+	switch verb := r.Verb; {
+	case err.Get, verb == "get", verb == "delete", verb == "deletecollection":
 		key := r.typ.EtcdKey(err.Stored.Namespace, err.Stored.Name, true)
 		return status.Internal(storage.CorruptText(key, err.Stored, err))
-	case "patch", "update":
+	case verb == "create", verb == "patch", verb == "update":
 		return status.Unclassified(storage.UndecodableText(err.Stored, err))
 	}
 	return status.Unclassified(err.Error())

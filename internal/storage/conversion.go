@@ -82,10 +82,11 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 	return all[0], nil
 }
 
-// conversionError returns an error of a conversion. A *ConversionError has o as what is stored.
+// conversionError returns an error of a conversion. A *ConversionError has o as what is stored, unless
+// that is a dry run's.
 func (o *Object) conversionError(err error) error {
 	var failed *ConversionError
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && o.Revision != 0 {
 		return &ConversionError{Err: failed.Err, Stored: o}
 	}
 	return err
@@ -156,6 +157,17 @@ func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, er
 	made := o.as(t, converted[0])
 	keepDerived(made, anyConversions, &derived{value: &conversions{from: o.Unconverted()}})
 	return made, nil
+}
+
+// CheckEncodes fails if a conversion webhook does not convert the object, which is in t's version, to the
+// storage version. It fails with a *ConversionError.
+func (o *Object) CheckEncodes(ctx context.Context, t *resource.Type) error {
+	to := t.Storage()
+	if !to.HasConversionWebhook || o.IsOf(to) {
+		return nil
+	}
+	_, err := convert(ctx, to, []map[string]any{o.Decode(t)})
+	return err
 }
 
 // as returns obj, which is o converted to t's version.

@@ -54,6 +54,8 @@ type ConversionError struct {
 	Err error
 	// Stored is the object if it is one that was read from the store, or nil.
 	Stored *Object
+	// Get is whether the object was read as by a get, although the request is an update.
+	Get bool
 }
 
 func (e *ConversionError) Error() string { return e.Err.Error() }

@@ -5,6 +5,7 @@ package custom_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -65,7 +66,9 @@ func TestConversionReviews(t *testing.T) {
 		{"no kind", `{"response":{` + response + `}}`, failed + "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind="},
 		{"another kind", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","a":{` + response + `}}`, failed + "converting (v1.CustomResourceDefinition) to (v1.ConversionReview): unknown conversion"},
 		{"a field of a wrong type", `{` + review + `,"response":{"uid":3,"a":{` + response + `}}}`, failed + "json: cannot unmarshal number into Go struct field ConversionResponse.response.uid of type types.UID"},
+		{"an invalid media type", "a/b/c", failed + "Internal error occurred: mime: unexpected content after media subtype"},
 		{"null for an object", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[null]}}`, "unexpected end of JSON input"},
+		{"an object with an invalid apiVersion", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[{"apiVersion":"a/b/c","kind":"Toy"}]}}`, `Object 'Kind' is missing in '{"apiVersion":"a/b/c","kind":"Toy"}'`},
 		{"an object without kind", `{` + review + `,"response":{"a":{` + response + `},"uid":"{uid}","result":{"status":"Success"},"convertedObjects":[{}]}}`, "Object 'Kind' is missing in '{}'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,6 +86,9 @@ func TestConversionReviews(t *testing.T) {
 				asked.Request.Objects[0]["apiVersion"] = "example.com/v2"
 				object, err := json.Marshal(asked.Request.Objects[0])
 				assert.NoError(t, err)
+				if !strings.Contains(tt.answer, "%") {
+					w.Header().Set("Content-Type", tt.answer)
+				}
 				_, _ = fmt.Fprintf(w, strings.ReplaceAll(tt.answer, "{uid}", uid), uid, object)
 			})})
 			require.NoError(t, err)
@@ -153,6 +159,66 @@ func TestConversionOfNullTexts(t *testing.T) {
 				return
 			}
 			assert.Equal(t, tt.want, obj["metadata"].(map[string]any)["labels"])
+		})
+	}
+}
+
+// Writes over versions call the webhook where kube-apiserver does: it encodes the object of the watch
+// cache before a change, and reads etcd if the change fails or changes nothing. A dry run reads etcd.
+// Recorded from kube-apiserver v1.37.2.
+func TestConversionsOfWrites(t *testing.T) {
+	const (
+		undecodable = `^object not decodable revision=\d+: conversion webhook for example.com/v1, Kind=Toy failed: an error on the server \("down"\) has prevented the request from succeeding$`
+		corrupt     = `^Internal error occurred: StorageError: corrupt object, Code: 7, Key: /example.com/toys/default/x, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision=\d+: conversion webhook for example.com/v1, Kind=Toy failed: `
+		encoding    = `^conversion webhook for example.com/v2, Kind=Toy failed: an error on the server \("down"\) has prevented the request from succeeding$`
+		toy         = `{"apiVersion":"example.com/v2","kind":"Toy","metadata":{"name":"x"}}`
+	)
+	for _, tt := range []struct {
+		name, fails, method, path, body, want string
+	}{
+		{"create that cannot be read back", "v2", "POST", "", strings.Replace(toy, `"x"`, `"y"`, 1), undecodable},
+		{"dry run of it", "v2", "POST", "?dryRun=All", strings.Replace(toy, `"x"`, `"y"`, 1), strings.Replace(encoding, "v2", "v1", 1)},
+		{"change that cannot be read back", "v2", "PATCH", "/x", `{"a":"b"}`, undecodable},
+		{"change that cannot be stored", "v1", "PATCH", "/x", `{"a":"b"}`, encoding},
+		{"dry run of a change", "v2", "PATCH", "/x?dryRun=All", `{"a":"b"}`, corrupt},
+		{"change of nothing", "v2", "PATCH", "/x", `{}`, undecodable},
+		{"invalid change", "v2", "PATCH", "/x", `{"metadata":{"uid":"a"}}`, undecodable},
+		{"invalid change of what cannot be stored", "v1", "PATCH", "/x", `{"metadata":{"uid":"a"}}`, encoding},
+		{"update without a version", "v2", "PUT", "/x", toy, undecodable},
+		{"dry run of an update without a version", "v2", "PUT", "/x?dryRun=All", toy, corrupt},
+		{"delete", "v2", "DELETE", "/x", "", corrupt},
+		{"delete with a precondition that does not hold", "v2", "DELETE", "/x", `{"preconditions":{"uid":"a"}}`, corrupt},
+		{"delete of what cannot be stored", "v1", "DELETE", "/x", "", encoding},
+		{"dry run of it", "v1", "DELETE", "/x?dryRun=All", "", ""},
+		{"deletecollection", "v2", "DELETE", "", "", corrupt},
+		{"deletecollection of what cannot be stored", "v1", "DELETE", "", "", encoding},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked())
+			var fails atomic.Pointer[string]
+			_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				assert.NoError(t, err)
+				if version := fails.Load(); version != nil && strings.Contains(string(body), `"desiredAPIVersion":"example.com/`+*version+`"`) {
+					http.Error(w, "down", http.StatusInternalServerError)
+					return
+				}
+				r.Body = io.NopCloser(strings.NewReader(string(body)))
+				apitest.Admit(w, r)
+			})})
+			require.NoError(t, err)
+			const v1, v2 = "/apis/example.com/v1/namespaces/default/toys", "/apis/example.com/v2/namespaces/default/toys"
+			require.Equal(t, 201, apitest.Code(t, srv, "POST", v1, `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"x"}}`))
+			require.Equal(t, 200, apitest.Code(t, srv, "GET", v2, "")) // the watch cache has it
+			fails.Store(&tt.fails)
+			code, obj := apitest.Do(t, srv, tt.method, v2+tt.path, tt.body)
+			if tt.want == "" {
+				assert.Equal(t, 200, code, obj)
+				return
+			}
+			assert.Equal(t, 500, code)
+			assert.Regexp(t, tt.want, obj["message"])
+			assert.Equal(t, 200, apitest.Code(t, srv, "GET", v1+"/x", ""))
 		})
 	}
 }
