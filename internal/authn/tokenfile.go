@@ -37,7 +37,7 @@ func ReadTokenFile(f io.Reader) ([]TokenUser, error) {
 			return nil, fmt.Errorf("line %d: the token is empty", line)
 		}
 		user := User{Name: record[1], UID: record[2]}
-		if len(record) > 3 && record[3] != "" {
+		if len(record) > 3 { // an empty column is a group without a name
 			user.Groups = strings.Split(record[3], ",")
 		}
 		users = append(users, TokenUser{Token: record[0], User: user})

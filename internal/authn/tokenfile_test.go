@@ -13,7 +13,7 @@ func TestReadTokenFile(t *testing.T) {
 	assert.Equal(t, []TokenUser{
 		{"t1", User{Name: "alice", UID: "1", Groups: []string{"devs", "admins"}}},
 		{"t2", User{Name: "bob", UID: "2"}},
-		{"t3", User{Name: "eve", UID: "3"}},
+		{"t3", User{Name: "eve", UID: "3", Groups: []string{""}}},
 	}, users)
 
 	for _, tt := range []struct{ name, file, err string }{
