@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -109,5 +110,9 @@ func TestReviewToken(t *testing.T) {
 			assert.Equal(t, tt.status, review["status"])
 		})
 	}
+	review := map[string]any{"spec": map[string]any{"token": "secret"}, "status": map[string]any{"authenticated": false, "error": "e"}}
+	assert.NoError(t, a.ReviewToken(context.Background(), review))
+	assert.Equal(t, "e", object.String(review, "status", "error"), "what is not set stays as it was sent")
+	assert.Equal(t, "alice", object.String(review, "status", "user", "username"))
 	assert.EqualError(t, a.ReviewToken(context.Background(), map[string]any{}), "token is required for TokenReview in authentication")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 )
 
-// ReviewToken sets the status of a TokenReview. It fails with 400 if the review
-// has no token.
+// ReviewToken sets the status of a TokenReview. What it does not set stays as the client sent it.
+// It fails with 400 if the review has no token.
 func (a *Authenticator) ReviewToken(ctx context.Context, review map[string]any) error {
 	token := object.String(review, "spec", "token")
 	if token == "" {
@@ -26,11 +26,12 @@ func (a *Authenticator) ReviewToken(ctx context.Context, review map[string]any) 
 		if errors.As(err, &more) {
 			errs = append(errs, more...)
 		}
-		// The rest of the status stays as the client sent it.
 		delete(object.Map(review, "status"), "authenticated")
 		object.Set(review, status.Aggregate(errs), "status", "error")
 		return nil
 	}
-	review["status"] = map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.FromStrings(common)}
+	for name, v := range map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.FromStrings(common)} {
+		object.Set(review, v, "status", name)
+	}
 	return nil
 }
