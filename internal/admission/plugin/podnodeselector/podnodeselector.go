@@ -12,8 +12,8 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
-	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // A Plugin implements [admission.Mutator] and [admission.Validator]. The zero value has no
@@ -126,8 +126,12 @@ func parse(text string) (map[string]string, error) {
 			return nil, fmt.Errorf("invalid selector: %v", parts)
 		}
 		name, value := strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1])
-		if _, err := selector.ParseLabels(name + "=" + value); err != nil {
-			return nil, err
+		var root *validation.Path
+		if problems := validation.QualifiedName(name); len(problems) > 0 {
+			return nil, validation.Invalid(root, name, strings.Join(problems, "; "))
+		}
+		if problems := validation.LabelValue(value); len(problems) > 0 {
+			return nil, validation.Invalid(root.Key(name), value, strings.Join(problems, "; "))
 		}
 		labels[name] = value
 	}

@@ -21,6 +21,8 @@ func TestPlugin(t *testing.T) {
 		{Name: "same", Resource: "pods", Objects: namespace("a=1"), Object: pod(`"a":"1"`), Path: "spec.nodeSelector", Want: `{"a":"1"}`},
 		{Name: "conflict", Resource: "pods", Objects: namespace("a=1"), Object: pod(`"a":"2"`), Error: "pod node label selector conflicts with its namespace node label selector"},
 		{Name: "invalid selector", Resource: "pods", Objects: namespace("a==1"), Object: pod(""), Error: "invalid selector: [a  1]"},
+		{Name: "invalid label", Resource: "pods", Objects: namespace("a b=1"), Object: pod(""), Error: `<nil>: Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`},
+		{Name: "invalid value", Resource: "pods", Objects: namespace("a=1 2"), Object: pod(""), Error: `[a]: Invalid value: "1 2": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`},
 		{Name: "update", Resource: "pods", Objects: namespace("a=1"), Object: pod(`"a":"2"`), Old: pod(""), Path: "spec.nodeSelector", Want: `{"a":"2"}`},
 	})
 }
