@@ -106,10 +106,15 @@ func isDNS1035Label(s string) bool {
 
 // DNS1123Label checks one label of a host name: at most 63 lower case letters,
 // digits and inner dashes. Names of namespaces and Services are such labels.
-func DNS1123Label(s string) []string {
+func DNS1123Label(s string) []string { return dns1123Label(s, MaxLengthMessage) }
+
+// ShortName is DNS1123Label for schemas, format k8s-short-name. The message about length differs.
+func ShortName(s string) []string { return dns1123Label(s, maxBytesMessage) }
+
+func dns1123Label(s string, tooLong func(int) string) []string {
 	var msgs []string
 	if len(s) > DNS1123LabelMaxLength {
-		msgs = append(msgs, MaxLengthMessage(DNS1123LabelMaxLength))
+		msgs = append(msgs, tooLong(DNS1123LabelMaxLength))
 	}
 	if isDNS1123Label(s) {
 		return msgs

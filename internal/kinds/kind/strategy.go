@@ -164,7 +164,11 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 		if validate == nil {
 			return nil
 		}
-		return func(obj, old map[string]any) validation.List { return validate(obj, old).In(rules, t.Group, t.Kind) }
+		list := validation.List.In
+		if s.RepeatsErrors {
+			list = validation.List.Repeated
+		}
+		return func(obj, old map[string]any) validation.List { return list(validate(obj, old), rules, t.Group, t.Kind) }
 	}
 	s.Validate, s.ValidateMetadata, s.BesideTemplate.Validate = in(s.Validate), in(s.ValidateMetadata), in(s.BesideTemplate.Validate)
 	subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))

@@ -24,7 +24,7 @@ func validateAlpha2Workload(obj, old map[string]any) validation.List {
 		}
 		checkUniqueNames(spec.View, "podGroupTemplates")
 		for _, template := range spec.Each("podGroupTemplates") {
-			template.RequireFormat("name", validation.DNS1123Label)
+			template.RequireFormat("name", validation.ShortName)
 			checkAlpha2Group(groupView{View: template}, false)
 		}
 	})
@@ -37,7 +37,7 @@ func checkAlpha2Group(p groupView, isSpec bool) {
 			checkUnion(ref, "workload")
 			ref.IfPresent("workload", func(workload validation.View) {
 				workload.RequireFormat("workloadName", validation.LongName)
-				workload.RequireFormat("podGroupTemplateName", validation.DNS1123Label)
+				workload.RequireFormat("podGroupTemplateName", validation.ShortName)
 			})
 		})
 	}

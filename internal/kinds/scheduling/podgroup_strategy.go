@@ -23,7 +23,7 @@ var compositePodGroupStrategy = kind.Strategy{
 }
 
 var workloadStrategy = kind.Strategy{
-	Strategy: resource.Strategy{Validate: validateWorkload},
+	Strategy: resource.Strategy{Validate: validateWorkload, RepeatsErrors: true},
 	Cells:    table.NameAndAge,
 }
 

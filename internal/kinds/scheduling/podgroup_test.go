@@ -2,6 +2,7 @@ package scheduling_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,7 +90,7 @@ func TestValidateCompositePodGroups(t *testing.T) {
 		{"empty", "", group(""), "[spec.workloadRef: Required value, spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`]"},
 		{"no count", "", group(ref + `,"schedulingPolicy":{"gang":{}}`), "spec.schedulingPolicy.gang.minGroupCount: Required value"},
 		{"modes", "", group(ref + `,"schedulingPolicy":{"basic":{}},"disruptionMode":{"single":{},"all":{}}`), "spec.disruptionMode: Invalid value: \"{single, all}\": must specify exactly one of: `single`, `all`"},
-		{"parent without a workload", "", group(`"parentCompositePodGroupName":"p","schedulingPolicy":{"basic":{}}`), "spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set"},
+		{"parent without a workload", "", group(`"parentCompositePodGroupName":"p","schedulingPolicy":{"basic":{}}`), "spec.workloadRef: Required value"},
 		{"other count", valid, group(ref + `,"schedulingPolicy":{"gang":{"minGroupCount":2}}`), "spec.schedulingPolicy: Invalid value: null: field is immutable"},
 	})
 }
@@ -124,12 +125,22 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 		{"priorities in a list", workload(`"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}}},{"name":"b","priority":1,"schedulingPolicy":{"basic":{}}}]`), nil,
 			"spec: Invalid value: null: detected multiple priority configurations"},
 		{"other count", workload(template("a", "3")), valid, ""},
+		{"long name", workload(template(strings.Repeat("a", 64), "2")), nil, `spec.podGroupTemplates[0].name: Invalid value: "` + strings.Repeat("a", 64) + `": must be no more than 63 bytes`},
+		{"other policy", workload(`"podGroupTemplates":[{"name":"a"}]`), valid, "[spec.podGroupTemplates[0].schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`, spec.podGroupTemplates[0].schedulingPolicy.gang: Invalid value: null: field cannot be cleared once set]"},
+		{"twice the same template", workload(`"podGroupTemplates":[{"name":"a","schedulingPolicy":{"gang":{"minCount":2}}},{"name":"a","schedulingPolicy":{"gang":{"minCount":2}}}]`), valid,
+			`spec.podGroupTemplates[1]: Duplicate value: {"name":"a","schedulingPolicy":{"gang":{"minCount":2}},"schedulingConstraints":null}`},
+		{"invalid template beside a controller", workload(`"controllerRef":{"kind":"J","name":"j"},"podGroupTemplates":[{"name":"A"}]`), valid,
+			"[spec.controllerRef: Invalid value: null: field is immutable, spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
+		{"no templates", workload(""), workload(`"podGroupTemplates":[{"name":"a","schedulingPolicy":{"basic":{}}},{"name":"b","schedulingPolicy":{"basic":{}}}]`),
+			"[spec: Invalid value: \"\": must specify one of: `podGroupTemplates`, `compositePodGroupTemplates`, spec.podGroupTemplates: Forbidden: item may not be removed]"},
 		{"other template", workload(template("b", "2")), valid, "[spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old, nil).Message())
 		})
 	}
+	// Each removed template is an error.
+	assert.Len(t, typ.ValidateAll(context.Background(), workload(""), workload(`"podGroupTemplates":[{"name":"a"},{"name":"b"}]`), nil), 3)
 	deep := workload(composite("a", "", composite("b", "", composite("c", "", composite("d", "", template("e", "2"))))))
 	got := typ.ValidateAll(context.Background(), deep, nil, nil).Message()
 	assert.Regexp(t, `^spec\.compositePodGroupTemplates\[0\]: Invalid value: \[\{"Name":"b",.*\}\]: maximum template hierarchy depth is 4$`, got)

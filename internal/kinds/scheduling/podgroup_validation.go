@@ -22,7 +22,13 @@ const maxTemplateDepth = 4
 func validatePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
-		checkGroupReferences(spec)
+		if spec.mayCheck("parentCompositePodGroupName") {
+			checkOptionalName(spec.View, "parentCompositePodGroupName")
+			if spec.Has("parentCompositePodGroupName") && !spec.Has("workloadRef") {
+				spec.Required("workloadRef", "must be set when parentCompositePodGroupName is set")
+			}
+		}
+		checkWorkloadRef(spec)
 		checkGroup(spec)
 	})
 }
@@ -30,8 +36,11 @@ func validatePodGroup(obj, old map[string]any) validation.List {
 func validateCompositePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
-		checkGroupReferences(spec)
-		if old == nil && !spec.Has("workloadRef") && !spec.Has("parentCompositePodGroupName") {
+		if spec.mayCheck("parentCompositePodGroupName") {
+			checkOptionalName(spec.View, "parentCompositePodGroupName")
+		}
+		checkWorkloadRef(spec)
+		if old == nil && !spec.Has("workloadRef") {
 			spec.Required("workloadRef", "")
 		}
 		checkCompositeGroup(spec, true)
@@ -42,7 +51,6 @@ func validateWorkload(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
 		checkTemplateTree(spec.View)
-		checkControllerRef(spec)
 		const both = "`podGroupTemplates`, `compositePodGroupTemplates`"
 		switch hasGroups, hasComposites := spec.Len("podGroupTemplates") > 0, spec.Len("compositePodGroupTemplates") > 0; {
 		case !hasGroups && !hasComposites:
@@ -50,6 +58,7 @@ func validateWorkload(obj, old map[string]any) validation.List {
 		case hasGroups && hasComposites:
 			spec.Add(validation.Invalid(spec.Path, "{podGroupTemplates, compositePodGroupTemplates}", "must specify exactly one of: "+both))
 		}
+		checkControllerRef(spec)
 		checkTemplates(spec)
 	})
 }
@@ -66,27 +75,24 @@ func checkControllerRef(p groupView) {
 }
 
 // checkTemplates checks the templates of a Workload, or of the template of a
-// CompositePodGroup. An update may neither add nor remove one.
+// CompositePodGroup. An update may neither add nor remove one, and is not checked further if it does.
 func checkTemplates(p groupView) {
 	for _, list := range []string{"podGroupTemplates", "compositePodGroupTemplates"} {
-		if n := p.Len(list); n > maxTemplates {
-			p.Add(validation.TooMany(p.At(list), n, maxTemplates))
-			continue
-		}
-		checkUniqueTemplates(p.View, list)
 		was := map[string]map[string]any{}
 		for template := range object.Each(p.old[list]) {
 			was[object.String(template, "name")] = template
 		}
+		n := p.Len(list)
+		if n > maxTemplates {
+			p.Add(validation.TooMany(p.At(list), n, maxTemplates))
+		}
+		if p.update && !checkSameTemplates(p.View, list, was) || n > maxTemplates {
+			continue
+		}
+		checkUniqueTemplates(p.View, list)
 		for _, template := range p.Each(list) {
-			name := template.String("name")
-			old, known := was[name]
-			delete(was, name)
-			if p.update && !known {
-				p.Add(validation.Forbidden(template.Path, "item may not be added"))
-			}
-			template.RequireFormat("name", validation.DNS1123Label)
-			group := groupView{template, old, p.update && known}
+			template.RequireFormat("name", validation.ShortName)
+			group := groupView{template, was[template.String("name")], p.update}
 			if list == "podGroupTemplates" {
 				checkGroup(group)
 				continue
@@ -94,10 +100,28 @@ func checkTemplates(p groupView) {
 			checkCompositeGroup(group, false)
 			checkTemplates(group)
 		}
-		if p.update && len(was) > 0 {
+	}
+}
+
+// checkSameTemplates checks that a list has templates of the same names as before.
+func checkSameTemplates(p validation.View, list string, was map[string]map[string]any) (same bool) {
+	same = true
+	names := map[string]bool{}
+	for _, template := range p.Each(list) {
+		name := template.String("name")
+		names[name] = true
+		if was[name] == nil {
+			same = false
+			p.Add(validation.Forbidden(template.Path, "item may not be added"))
+		}
+	}
+	for name := range was {
+		if !names[name] {
+			same = false
 			p.Forbidden(list, "item may not be removed")
 		}
 	}
+	return same
 }
 
 // checkTemplateTree checks what concerns all templates of a Workload: their names, the depth of
@@ -190,18 +214,12 @@ func checkChildren(p validation.View) {
 	}
 }
 
-// checkGroupReferences checks what the spec of a group names: its parent and its Workload.
-func checkGroupReferences(p groupView) {
-	if p.mayCheck("parentCompositePodGroupName") {
-		checkOptionalName(p.View, "parentCompositePodGroupName")
-		if p.Has("parentCompositePodGroupName") && !p.Has("workloadRef") {
-			p.Required("workloadRef", "must be set when parentCompositePodGroupName is set")
-		}
-	}
+// checkWorkloadRef checks the Workload that the spec of a group names.
+func checkWorkloadRef(p groupView) {
 	if p.mayCheck("workloadRef") {
 		p.IfPresent("workloadRef", func(ref validation.View) {
 			ref.RequireFormat("workloadName", validation.LongName)
-			ref.RequireFormat("templateName", validation.DNS1123Label)
+			ref.RequireFormat("templateName", validation.ShortName)
 		})
 	}
 }
@@ -232,15 +250,16 @@ func checkCompositeGroup(p groupView, isSpec bool) {
 // policy.
 func checkPolicy(p groupView, count string) {
 	policy, was := p.Field("schedulingPolicy"), object.Map(p.old, "schedulingPolicy")
+	checkUnion(policy, "basic", "gang")
+	groupView{policy, was, p.update}.mayCheck("basic")
 	switch before, after := was["gang"] != nil, policy.Has("gang"); {
 	case p.update && before && !after:
 		policy.Add(validation.Invalid(policy.At("gang"), nil, "field cannot be cleared once set"))
 	case p.update && !before && after:
 		policy.Add(validation.Invalid(policy.At("gang"), nil, "field cannot be set once created"))
+	default:
+		checkGang(policy, count)
 	}
-	groupView{policy, was, p.update}.mayCheck("basic")
-	checkUnion(policy, "basic", "gang")
-	checkGang(policy, count)
 }
 
 func checkGang(policy validation.View, count string) {
@@ -258,7 +277,7 @@ func checkClaims(p groupView) {
 		checkUniqueNames(p.View, "resourceClaims")
 		for _, claim := range p.Each("resourceClaims") {
 			checkUnion(claim, "resourceClaimName", "resourceClaimTemplateName")
-			claim.RequireFormat("name", validation.DNS1123Label)
+			claim.RequireFormat("name", validation.ShortName)
 			checkOptionalName(claim, "resourceClaimName")
 			checkOptionalName(claim, "resourceClaimTemplateName")
 		}
