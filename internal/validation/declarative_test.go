@@ -22,6 +22,8 @@ func TestDeclarativeErrors(t *testing.T) {
 			Required(at("subjects").Index(0).Child("name"), "").Declarative(),
 		}
 	}
+	tooManyCharacters := TooLong(at("spec", "attacher"), 63)
+	tooManyCharacters.Detail = "may not be more than 63 characters"
 	for _, row := range []struct {
 		name, release, group, kind string
 		errs                       List
@@ -39,7 +41,7 @@ func TestDeclarativeErrors(t *testing.T) {
 			Forbidden(at("spec", "exempt"), "").Declarative(),
 		}, []string{"spec.exempt", "spec.type"}},
 		{"lengths after formats", "1.37", "storage.k8s.io", "VolumeAttachment", List{
-			TooLong(at("spec", "attacher"), 63).Declarative(),
+			tooManyCharacters.Declarative(),
 			Invalid(at("spec", "attacher"), "a_", "").Declarative(),
 		}, []string{"spec.attacher", "spec.attacher"}},
 	} {

@@ -53,6 +53,7 @@ type Error struct {
 	Tolerated bool
 
 	declarative bool // see Declarative
+	handwritten bool // see Handwritten
 
 	// detailIn returns the detail in a release, nil if it is the same in all.
 	detailIn func(minor int) string

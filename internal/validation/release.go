@@ -88,6 +88,31 @@ func (l List) Declarative() List {
 	return l
 }
 
+// Handwritten marks errors below a field that may not change, but has: declarative validation stops at
+// the field, so that the errors of handwritten validation remain in their places and words.
+func (l List) Handwritten() List {
+	for _, e := range l {
+		e.handwritten, e.declarative = true, false
+		for _, v := range e.variants {
+			if v.Error != nil {
+				v.Error.declarative = false
+			}
+		}
+	}
+	return l
+}
+
+// A handwrittenRelease is a release without declarative validation.
+type handwrittenRelease struct{ Release }
+
+func (r handwrittenRelease) Has(b behavior.Behavior) bool {
+	return b != behavior.DeclarativeErrors && has(r.Release, b)
+}
+
+func (r handwrittenRelease) Enabled(gate string) bool {
+	return r.Release == nil || r.Release.Enabled(gate)
+}
+
 // WithDiff appends the difference of two values of a type, as unversioned.Diff prints it in
 // each release, to the detail.
 func (e *Error) WithDiff(typ string, old, obj any) *Error {
@@ -279,15 +304,16 @@ func (l List) declarativeLast(group, kind string) List {
 	}
 	if known {
 		slices.SortStableFunc(last, func(a, b *Error) int {
-			return cmp.Or(slices.Compare(positions[a], positions[b]), cmp.Compare(rank(a.Reason), rank(b.Reason)))
+			return cmp.Or(slices.Compare(positions[a], positions[b]), cmp.Compare(rank(a), rank(b)))
 		})
 	}
 	return append(out, last...)
 }
 
-// rank returns the order in which the rules of a field are checked: its length comes last.
-func rank(r Reason) int {
-	if r == ReasonTooLong {
+// rank returns the order in which the rules of a field are checked: the number of its characters
+// comes last. A length in bytes belongs to a format.
+func rank(e *Error) int {
+	if e.Reason == ReasonTooLong && strings.HasSuffix(e.Detail, "characters") {
 		return 1
 	}
 	return 0
@@ -365,6 +391,9 @@ func (q quantities) parsed(sent func(key, quantity string) string) quantities {
 
 // in returns the error of a release, nil if the release does not have it.
 func (e *Error) in(r Release) *Error {
+	if e.handwritten {
+		r = handwrittenRelease{r}
+	}
 	for _, v := range e.variants {
 		if v.applies(r) {
 			return v.Error

@@ -441,6 +441,16 @@ func (n Seen) Unique(p View, name string) bool {
 	return true
 }
 
+// CheckChanged calls a rule for fields below one that may not change, and has changed if changed is true:
+// its errors are those of [List.Handwritten] then.
+func (p View) CheckChanged(changed bool, rule func(View)) {
+	n := len(p.Errs.List)
+	rule(p)
+	if changed {
+		p.Errs.List[n:].Handwritten()
+	}
+}
+
 // ImmutableDeclared is ImmutableAs with an error of [Error.Declarative], which does not quote the
 // field.
 func (p View) ImmutableDeclared(name, typ string, old map[string]any) {

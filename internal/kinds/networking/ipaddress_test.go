@@ -16,6 +16,8 @@ func TestValidateIPAddress(t *testing.T) {
 			`spec.parentRef.name: Required value`)},
 	})
 	kindtest.TestPatchedUpdates(t, "ipaddresses.networking.k8s.io", base, []kindtest.PatchRow{
+		{"no name", `{"spec":{"parentRef":{"name":null}}}`, kindtest.Errors(`spec.parentRef.name: Required value`, `spec.parentRef: Invalid value: null: field is immutable`)},
+		{"none", `{"spec":null}`, kindtest.Errors(`spec.parentRef: Required value`, `spec.parentRef: Invalid value: null: field is immutable`)},
 		{"parent", `{"spec":{"parentRef":{"name":"b"}}}`,
 			`spec.parentRef: Invalid value: null: field is immutable`},
 	})

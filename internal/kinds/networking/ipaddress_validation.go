@@ -6,7 +6,10 @@ import (
 )
 
 func validateIPAddress(obj, old map[string]any) validation.List {
-	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIPAddressSpec, func(p validation.View) {
+	changed := old != nil && !validation.Equal(object.Value(obj, "spec", "parentRef"), object.Value(old, "spec", "parentRef"))
+	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
+		p.CheckChanged(changed && p.Has("parentRef"), checkIPAddressSpec)
+	}, func(p validation.View) {
 		if old != nil {
 			p.ImmutableDeclared("parentRef", "*networking.ParentReference", object.Map(old, "spec"))
 		}

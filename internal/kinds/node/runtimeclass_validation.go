@@ -12,15 +12,27 @@ import (
 
 func validateRuntimeClass(obj, old map[string]any) validation.List {
 	if old == nil {
-		return validation.Collect(obj, nil, checkRuntimeClassSpec)
+		return validation.Collect(obj, nil, checkHandler, checkRuntimeClassFields)
 	}
+	changed := !validation.Equal(obj["handler"], old["handler"])
 	return validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
 		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
-	}, checkRuntimeClassSpec, func(p validation.View) { p.ImmutableDeclared("handler", "s", old) })
+	}, func(p validation.View) {
+		if p.String("handler") == "" {
+			p.AddList(validation.Collect(obj, nil, checkHandler).Until(behavior.DeclarativeErrors))
+		} else {
+			p.CheckChanged(changed, checkHandler)
+		}
+		checkRuntimeClassFields(p)
+		p.ImmutableDeclared("handler", "s", old)
+		if p.String("handler") == "" {
+			p.AddList(validation.Collect(obj, nil, checkHandler).Since(behavior.DeclarativeErrors))
+		}
+	})
 }
 
-func checkRuntimeClassSpec(p validation.View) {
+func checkHandler(p validation.View) {
 	if p.String("handler") == "" {
 		p.Add(validation.Required(p.At("handler"), "").Since(behavior.DeclarativeSpecs).Declarative())
 		p.AddList(validation.Each(p.At("handler"), "", validation.DNS1123Label("")).Until(behavior.DeclarativeSpecs))
@@ -33,6 +45,9 @@ func checkRuntimeClassSpec(p validation.View) {
 			p.Add(e.Declarative())
 		}
 	}
+}
+
+func checkRuntimeClassFields(p validation.View) {
 	p.IfPresent("overhead", func(overhead validation.View) {
 		limits := map[string]any{"limits": object.Map(overhead.Obj, "podFixed")}
 		resources.CheckRequirements(validation.View{Obj: limits, Path: overhead.Path, Errs: overhead.Errs}, resources.ValidateContainerResourceName, nil)

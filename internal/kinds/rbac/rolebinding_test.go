@@ -25,6 +25,7 @@ func TestValidateRoleBindings(t *testing.T) {
 		{"name of a role", "", `{"roleRef":{"kind":"ClusterRole","name":"a/b"}}`, `roleRef.name: Invalid value: "a/b": may not contain '/'`},
 		{"other group", "", `{"roleRef":{"kind":"ClusterRole","name":"r","apiGroup":"<a>"}}`, `roleRef.apiGroup: Unsupported value: "<a>": ` + group},
 		{"subjects", "", `{` + ref + `,"subjects":[{"kind":"ServiceAccount","name":"B","namespace":"c","apiGroup":"d"},{"kind":"Group","name":"","apiGroup":"e"}]}`, `[subjects[0].name: Invalid value: "B": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'), subjects[0].apiGroup: Unsupported value: "d": supported values: "", subjects[1].apiGroup: Unsupported value: "e": ` + group + `, subjects[1].name: Required value]`},
+		{"no role after one", `{` + ref + `}`, `{"roleRef":{"kind":"ClusterRole"}}`, `[roleRef.name: Required value, roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":""}: field is immutable]`},
 		{"other role", `{` + ref + `}`, `{"roleRef":{"kind":"ClusterRole","name":"s"}}`, `roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"ClusterRole","Name":"s"}: field is immutable`},
 	}
 	kindtest.TestValidation(t, "rolebindings.rbac.authorization.k8s.io", append(rows,

@@ -20,13 +20,16 @@ func checkRoleBinding(binding validation.View, old map[string]any, namespaced bo
 	ref := binding.Field("roleRef")
 	ref.OneOfStrings("apiGroup", rbacGroup)
 	ref.OneOfStrings("kind", roleKinds...)
-	if ref.RequireDeclared("name") {
-		ref.Format("name", validation.PathSegment)
-	}
+	changed := old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef"))
+	ref.CheckChanged(changed, func(ref validation.View) {
+		if ref.RequireDeclared("name") {
+			ref.Format("name", validation.PathSegment)
+		}
+	})
 	for _, subject := range binding.Each("subjects") {
 		checkRoleSubject(subject, namespaced)
 	}
-	if old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef")) {
+	if changed {
 		binding.Add(validation.Invalid(ref.Path, validation.AsGoType("rbac.RoleRef", ref.Obj), "field is immutable").Before(behavior.DeclarativeErrors, validation.Detail("cannot change roleRef")))
 	}
 }

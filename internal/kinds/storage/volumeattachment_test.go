@@ -17,6 +17,8 @@ func TestValidateVolumeAttachments(t *testing.T) {
 		{"valid", "", `{"spec":{"attacher":"a","nodeName":"n","source":{"persistentVolumeName":"v"}}}`, ""},
 		{"no source", "", `{"spec":{"attacher":"a","nodeName":"n","source":{}}}`, "spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"},
 		{"inline", "", `{"spec":{"attacher":"a","nodeName":"n","source":{"inlineVolumeSpec":{"capacity":{"storage":"1"},"accessModes":["ReadWriteOnce"],"nfs":{"server":"s","path":"/"}}}}}`, "[spec.source.inlineVolumeSpec.capacity: Forbidden: may not be specified in the context of inline volumes, spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes]"},
+		{"invalid attacher after another", `{"spec":{"attacher":"a","nodeName":"n","source":{"persistentVolumeName":"v"}}}`, `{"spec":{"attacher":"-a","nodeName":"n","source":{"persistentVolumeName":"v"}}}`,
+			`[spec.attacher: Invalid value: "-a": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*'), spec: Invalid value: null: field is immutable]`},
 		{"another node", `{"spec":{"attacher":"a","nodeName":"n","source":{"persistentVolumeName":"v"}}}`, `{"spec":{"attacher":"a","nodeName":"m","source":{"persistentVolumeName":"v"}}}`, `spec: Invalid value: null: field is immutable`},
 	})
 }

@@ -9,7 +9,10 @@ import (
 )
 
 func validateVolumeAttachment(obj, old map[string]any) validation.List {
-	return validation.Collect(obj, nil, checkVolumeAttachment, func(p validation.View) {
+	changed := old != nil && !validation.Equal(obj["spec"], old["spec"])
+	return validation.Collect(obj, nil, func(p validation.View) {
+		p.CheckChanged(changed, checkVolumeAttachment)
+	}, func(p validation.View) {
 		if old != nil {
 			p.ImmutableDeclared("spec", "storage.VolumeAttachmentSpec", old)
 		}

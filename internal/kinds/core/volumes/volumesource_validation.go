@@ -290,9 +290,9 @@ func CheckDeclaredDriverName(p validation.View, name string) {
 	}
 }
 
-// caselessName replaces the words about lower case in the error of a name that may have upper
-// case letters.
-var caselessName = strings.NewReplacer("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric", "an RFC 1123 subdomain must consist of alphanumeric", "(e.g. 'example.com'", "(e.g. 'Example.com'")
+// caselessName replaces the words about length and lower case in the error of a name that may have
+// upper case letters.
+var caselessName = strings.NewReplacer(validation.MaxLengthMessage(validation.DNS1123SubdomainMaxLength), "must be no more than 253 bytes", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric", "an RFC 1123 subdomain must consist of alphanumeric", "(e.g. 'example.com'", "(e.g. 'Example.com'")
 
 // DriverName checks the name of a CSI driver.
 func DriverName(driver string, path *validation.Path) validation.List {
