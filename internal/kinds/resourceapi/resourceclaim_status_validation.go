@@ -184,6 +184,9 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 			checkShareID(result)
 		}
 		checkSkippedOperations(result)
+		for _, toleration := range result.Each("tolerations") {
+			result.AddList(validation.Collect(toleration.Obj, toleration.Path, checkDeclaredToleration).Since(behavior.DeclarativeErrors).Declarative())
+		}
 	})
 	checkItems(devices, "config", 2*maxDeviceConfigs, func(config validation.View) {
 		config.Declarative(func(p validation.View) { p.RequireOneOf("source", "FromClaim", "FromClass") })
@@ -193,12 +196,15 @@ func checkDeviceAllocation(allocation validation.View, requests deviceRequests) 
 	allocation.IfPresent("nodeSelector", nodes.CheckNodeSelector)
 }
 
+// inBytes replaces the words about length in the error of a subdomain by those of declarative validation.
+var inBytes = strings.NewReplacer("253 characters", "253 bytes")
+
 // checkAllocatedPool is checkPoolName for the result of an allocation, whose errors name the segment.
 func checkAllocatedPool(result validation.View) {
 	path := result.At("pool")
 	result.Declarative(func(p validation.View) {
 		checkSegments(p, "pool", func(i int, segment, detail string) *validation.Error {
-			e := validation.Invalid(path, segment, fmt.Sprintf("segment %d: %s", i, detail))
+			e := validation.Invalid(path, segment, fmt.Sprintf("segment %d: %s", i, inBytes.Replace(detail)))
 			if segment == "" {
 				e = validation.Invalid(path, p.String("pool"), fmt.Sprintf("segment %d: must not be empty", i))
 			}

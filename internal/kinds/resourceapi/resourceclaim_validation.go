@@ -128,7 +128,7 @@ func (d deviceRules) checkRequest(request validation.View, constrained constrain
 	checkChoices := func(request validation.View) {
 		checkKeyedItems(request, "firstAvailable", choiceList, func(choice validation.View) {
 			choice.Format("name", validation.DNS1123Label)
-			choice.Declarative(func(p validation.View) { p.RequireFormat("deviceClassName", validation.DNS1123Subdomain) })
+			choice.Declarative(func(p validation.View) { p.RequireFormat("deviceClassName", validation.LongName) })
 			d.checkDevices(choice)
 			checkDerivedAttributes(choice, request.String("name")+"/"+choice.String("name"), constrained)
 		})
@@ -185,6 +185,15 @@ func (d deviceRules) checkSelector(selector validation.View) {
 }
 
 var deviceEffects = []string{"NoExecute", "NoSchedule", "None"}
+
+// checkDeclaredToleration has the rules of declarative validation for a toleration.
+func checkDeclaredToleration(toleration validation.View) {
+	toleration.FormatIfSet("key", validation.QualifiedName)
+	toleration.RequireOneOf("operator", "Equal", "Exists")
+	if toleration.String("effect") != "" {
+		toleration.OneOf("effect", deviceEffects...)
+	}
+}
 
 func checkDeviceToleration(toleration validation.View) {
 	toleration.Declarative(func(p validation.View) { p.FormatIfSet("key", validation.QualifiedName) })

@@ -2,6 +2,7 @@ package resourceapi
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ import (
 // Limits of a slice of devices.
 const (
 	maxDevices             = 128
-	maxElaborateDevices    = 64 // with taints or counters
+	maxElaborateDevices    = 64 // with taints, counters or attributes that are lists
 	maxCounterSets         = 8
 	maxCounters            = 32
 	maxConsumptions        = 2
@@ -50,7 +51,7 @@ func validateResourceSlice(obj, old map[string]any) validation.List {
 			checkSliceDevice(device, findDevice(before, device.String("name")), spec.Bool("perDeviceNodeSelection"))
 		})
 		checkKeyedItems(spec, "sharedCounters", counterSetList, func(set validation.View) {
-			set.Declarative(func(p validation.View) { p.RequireFormat("name", validation.DNS1123Label) })
+			set.Declarative(func(p validation.View) { p.RequireFormat("name", validation.ShortName) })
 			checkCounters(set)
 		})
 		checkPartitionType(spec)
@@ -169,6 +170,13 @@ func deviceLimit(spec validation.View) int {
 		if len(object.List(device, "taints"))+len(object.List(device, "consumesCounters")) > 0 {
 			return maxElaborateDevices
 		}
+		for _, attribute := range object.Map(device, "attributes") {
+			for _, name := range attributeLists {
+				if object.Value(map[string]any{"": attribute}, "", name) != nil {
+					return maxElaborateDevices
+				}
+			}
+		}
 	}
 	return maxDevices
 }
@@ -199,7 +207,7 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
 	}
 	checkKeyedItems(device, "consumesCounters", consumptionList, func(consumption validation.View) {
-		consumption.Declarative(func(p validation.View) { p.RequireFormat("counterSet", validation.DNS1123Label) })
+		consumption.Declarative(func(p validation.View) { p.RequireFormat("counterSet", validation.ShortName) })
 		checkCounters(consumption)
 	})
 	checkDeviceNodes(device, ownNodes)
@@ -281,7 +289,14 @@ func checkDeviceAttribute(attribute validation.View) {
 		}
 	}
 	const one = "exactly one value must be specified"
-	switch len(attribute.Obj) {
+	members := 0
+	for name, value := range attribute.Obj {
+		if list, ok := value.([]any); ok && len(list) == 0 && slices.Contains(attributeLists, name) {
+			continue
+		}
+		members++
+	}
+	switch members {
 	case 0:
 		attribute.Add(validation.Invalid(attribute.Path, "", "must specify one of: `int`, `bool`, `string`, `version`, `ints`, `bools`, `strings`, `versions`").Before(behavior.DeclarativeDevices, validation.Instead(validation.Required(attribute.Path, one))).Before(behavior.DeclarativeErrors, validation.Detail(one)).Declarative())
 	case 1:
@@ -376,45 +391,138 @@ func checkCapacityOptions(policy validation.View, whole string) {
 	}
 }
 
+// fractionalRanges is the feature gate of ranges with bounds that are no whole numbers.
+const fractionalRanges = "DRAFractionalCapacityRange"
+
 // checkCapacityRange checks validRange against the default and the capacity.
 func checkCapacityRange(limits validation.View, defaultValue, capacity string) {
 	if !limits.Has("min") {
 		limits.Required("min", "required when validRange is defined")
 		return
 	}
-	lo, hi, step := limits.String("min"), limits.String("max"), limits.String("step")
+	r := capacityRange{limits, defaultValue, limits.String("min"), limits.String("max"), limits.String("step"), capacity}
 	check := func(broken bool, name, value, detail string) {
 		if broken {
 			limits.Add(validation.Invalid(limits.At(name), value, detail))
 		}
 	}
-	check(quantity.Compare(lo, capacity) > 0, "min", lo, "min is larger than capacity value: "+capacity)
-	check(quantity.Compare(defaultValue, lo) < 0, "min", defaultValue, "default is less than min: "+lo)
-	if limits.Has("max") {
-		check(quantity.Compare(lo, hi) > 0, "max", lo, "min is larger than max: "+hi)
-		check(quantity.Compare(hi, capacity) > 0, "max", hi, "max is larger than capacity value: "+capacity)
-		check(quantity.Compare(defaultValue, hi) > 0, "max", defaultValue, "default is more than max: "+hi)
+	checkDefault := func(broken bool, bound, detail string) {
+		if broken {
+			limits.Add(validation.Invalid(limits.At("default"), defaultValue, detail).
+				Before(behavior.CapacityRanges, validation.Field(limits.At(bound).String())))
+		}
 	}
-	if limits.Has("step") {
-		first := quantity.Add(lo, step)
-		detail := fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step, lo)
-		check(quantity.Compare(first, capacity) > 0, "step", step, fmt.Sprintf("one step %s is larger than capacity value: %s", first, capacity))
-		check(!onStep(defaultValue, lo, step), "step", defaultValue, detail)
-		check(limits.Has("max") && !onStep(hi, lo, step), "step", hi, detail)
+	check(quantity.Compare(r.min, capacity) > 0, "min", r.min, "min is larger than capacity value: "+capacity)
+	checkDefault(quantity.Compare(defaultValue, r.min) < 0, "min", "default is less than min: "+r.min)
+	if r.max != "" {
+		check(quantity.Compare(r.min, r.max) > 0, "max", r.min, "min is larger than max: "+r.max)
+		check(quantity.Compare(r.max, capacity) > 0, "max", r.max, "max is larger than capacity value: "+capacity)
+		checkDefault(quantity.Compare(defaultValue, r.max) > 0, "max", "default is more than max: "+r.max)
 	}
+	if !r.hasFractions() {
+		limits.AddList(r.wholeSteps())
+		return
+	}
+	limits.AddList(r.wholeSteps().WithoutGate(fractionalRanges))
+	limits.AddList(r.fractionalSteps().WithGate(fractionalRanges))
 }
 
-// onStep reports whether amount differs from from by a multiple of step. It returns
-// false if step is 0.
-func onStep(amount, from, step string) bool {
-	n := units(step)
-	return n != 0 && (units(amount)-units(from))%n == 0
+// A capacityRange is a validRange with what it is checked against. An absent max or step is "".
+type capacityRange struct {
+	limits                  validation.View
+	initial, min, max, step string
+	capacity                string
+}
+
+// bounds returns the quantities by the names of their fields in errors.
+func (r *capacityRange) bounds() (all []struct{ name, value string }) {
+	for _, b := range []struct{ name, value string }{{"default", r.initial}, {"min", r.min}, {"max", r.max}, {"step", r.step}} {
+		if b.value != "" {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func (r *capacityRange) hasFractions() bool {
+	return slices.ContainsFunc(r.bounds(), func(b struct{ name, value string }) bool { return !quantity.IsInteger(b.value) })
+}
+
+// wholeSteps checks the step with all quantities rounded up to whole numbers.
+func (r *capacityRange) wholeSteps() validation.List {
+	if r.step == "" {
+		return nil
+	}
+	if quantity.Compare(r.step, "0") <= 0 {
+		return append(r.notPositive().Since(behavior.CapacityRanges), append(r.longStep(), r.offSteps(units)...).Until(behavior.CapacityRanges)...)
+	}
+	var unsafe validation.List
+	for _, b := range r.bounds() {
+		switch n := wholeUnits(b.value); {
+		case n.Sign() < 0:
+			unsafe = append(unsafe, validation.Invalid(r.limits.At(b.name), b.value, "must be greater than or equal to 0"))
+		case !n.IsInt64():
+			unsafe = append(unsafe, validation.Invalid(r.limits.At(b.name), b.value, fmt.Sprintf("must not be larger than %d", math.MaxInt64)))
+		}
+	}
+	if len(unsafe) > 0 {
+		return append(r.longStep(), append(unsafe.Since(behavior.CapacityRanges), r.offSteps(units).Until(behavior.CapacityRanges)...)...)
+	}
+	return append(r.longStep(), r.offSteps(units)...)
+}
+
+// fractionalSteps checks the step with all quantities in thousandths.
+func (r *capacityRange) fractionalSteps() (errs validation.List) {
+	for _, b := range r.bounds() {
+		if _, ok := thousandths(b.value); !ok {
+			errs = append(errs, validation.Invalid(r.limits.At(b.name), b.value, "value cannot be represented as a milli value"))
+		}
+	}
+	switch {
+	case len(errs) > 0 || r.step == "":
+		return errs
+	case quantity.Compare(r.step, "0") <= 0:
+		return r.notPositive()
+	}
+	return append(r.longStep(), r.offSteps(func(q string) int64 { n, _ := thousandths(q); return n })...)
+}
+
+func (r *capacityRange) notPositive() validation.List {
+	return validation.List{validation.Invalid(r.limits.At("step"), r.step, "must be greater than zero")}
+}
+
+// longStep returns an error if not even one step fits.
+func (r *capacityRange) longStep() validation.List {
+	first := quantity.Add(r.min, r.step)
+	if quantity.Compare(first, r.capacity) <= 0 {
+		return nil
+	}
+	return validation.List{validation.Invalid(r.limits.At("step"), r.step, fmt.Sprintf("one step %s is larger than capacity value: %s", first, r.capacity))}
+}
+
+// offSteps returns errors for the default and the maximum if they are not a number of steps from the
+// minimum. number returns a quantity as a number.
+func (r *capacityRange) offSteps(number func(quantity string) int64) (errs validation.List) {
+	step := number(r.step)
+	for _, value := range []string{r.initial, r.max} {
+		if value != "" && (step == 0 || (number(value)-number(r.min))%step != 0) {
+			errs = append(errs, validation.Invalid(r.limits.At("step"), value, fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", r.step, r.min)))
+		}
+	}
+	return errs
 }
 
 // units returns a quantity as a whole number, rounded up.
-func units(q string) int64 {
-	n := quantity.Nanos(quantity.RoundToUnits(q))
-	return new(big.Int).Quo(n, quantity.Billion).Int64()
+func units(q string) int64 { return wholeUnits(q).Int64() }
+
+func wholeUnits(q string) *big.Int {
+	return new(big.Int).Quo(quantity.Nanos(quantity.RoundToUnits(q)), quantity.Billion)
+}
+
+// thousandths returns a quantity in thousandths, and whether it is a number of them.
+func thousandths(q string) (int64, bool) {
+	n, rest := new(big.Int).QuoRem(quantity.Nanos(q), big.NewInt(1e6), new(big.Int))
+	return n.Int64(), rest.Sign() == 0 && n.IsInt64()
 }
 
 // warnResourceSlice returns a warning if the name of the driver is not in lower case.

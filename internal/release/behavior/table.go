@@ -321,6 +321,9 @@ const (
 	AuthorizesSigners
 	// AutoscalerErrors: errors about ambiguous selectors and metrics of objects have other words.
 	AutoscalerErrors
+	// CapacityRanges: errors about the default of a range of a capacity name it, and the step and the
+	// bounds of a range must be numbers that it can be checked with.
+	CapacityRanges
 	// ChecksPatchesFirst: a patch that is no JSON is a 400 before the object is read.
 	ChecksPatchesFirst
 	// ClearsSystemFields: a PUT or PATCH that creates an object cannot set the metadata that
