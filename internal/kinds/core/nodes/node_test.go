@@ -1,6 +1,7 @@
 package nodes_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -71,4 +72,20 @@ func TestValidateNodes(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "nodes")
 	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), nil))
+}
+
+func TestValidatePreemptionPolicies(t *testing.T) {
+	typ := kindtest.TypeWith(t, "nodes", map[string]bool{"InPlacePodVerticalScalingSchedulerPreemption": true})
+	node := func(keys string) map[string]any {
+		return kindtest.Decode(t, typ, `{"metadata":{"name":"a"},"spec":{"podPreemptionPolicy":{"disableResizePreemption":[`+keys+`]}}}`)
+	}
+	for _, tt := range []struct{ name, keys, want string }{
+		{"keys", `"a","-","a"`, `[spec.podPreemptionPolicy.disableResizePreemption[1]: Invalid value: "-": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), spec.podPreemptionPolicy.disableResizePreemption[2]: Duplicate value: "a"]`},
+		{"too many keys", strings.Repeat(`"a",`, 20) + `"b"`, `spec.podPreemptionPolicy.disableResizePreemption: Too many: 21: must have at most 20 items`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, typ.Validate(node(tt.keys), nil).Message())
+			assert.Empty(t, typ.Validate(node(tt.keys), node(tt.keys)), "unchanged")
+		})
+	}
 }

@@ -14,10 +14,11 @@ import (
 )
 
 func validateNode(obj, old map[string]any) validation.List {
+	preemption := func(p validation.View) { checkPreemptionPolicy(p, old) }
 	if old == nil {
-		return validation.Collect(obj, nil, checkNode)
+		return validation.Collect(obj, nil, checkNode, preemption)
 	}
-	return validation.Collect(obj, nil, checkNode, nodeUpdateRule(old))
+	return validation.Collect(obj, nil, checkNode, nodeUpdateRule(old), preemption)
 }
 
 func validateNodeStatus(obj, old map[string]any) validation.List {
@@ -34,6 +35,31 @@ func checkNode(p validation.View) {
 	}
 	checkDeclaredFeatures(status)
 	checkPodCIDRs(p.Field("spec"))
+}
+
+// maxPreemptionKeys is how many keys podPreemptionPolicy.disableResizePreemption may have.
+const maxPreemptionKeys = 20
+
+// checkPreemptionPolicy validates spec.podPreemptionPolicy, unless it is the same as in old.
+func checkPreemptionPolicy(p validation.View, old map[string]any) {
+	const list = "disableResizePreemption"
+	policy := p.Field("spec").Field("podPreemptionPolicy")
+	keys := policy.Strings(list)
+	if slices.Equal(keys, object.Strings(old, "spec", "podPreemptionPolicy", list)) {
+		return
+	}
+	if len(keys) > maxPreemptionKeys {
+		policy.Add(validation.TooMany(policy.At(list), len(keys), maxPreemptionKeys))
+		return
+	}
+	for i, key := range keys {
+		policy.AddList(validation.LabelKey(key, policy.At(list).Index(i)))
+	}
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) {
+			policy.Add(validation.Duplicate(policy.At(list).Index(i), key))
+		}
+	}
 }
 
 // checkNodeTaints validates spec.taints. kube-apiserver reports the errors at
