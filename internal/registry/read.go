@@ -124,7 +124,7 @@ func (r *Request) knowsField(label string) bool {
 	case "metadata.name":
 		return true
 	case "metadata.namespace":
-		return r.Type.Namespaced || r.Type.FieldLabelError == nil
+		return r.Type.Namespaced && !r.Type.NoNamespaceField || r.Type.FieldLabelError == nil
 	}
 	for i := range r.Type.SelectableFields {
 		if r.Type.SelectableFields[i].Label == label {

@@ -240,6 +240,8 @@ type Strategy struct {
 	// SelectableFields are the fields of field selectors besides metadata.name and,
 	// in a namespaced type, metadata.namespace. No other is in the metadata.
 	SelectableFields []Field
+	// NoNamespaceField is whether a namespaced type does not have metadata.namespace.
+	NoNamespaceField bool
 
 	// FieldLabelError returns the error text for any other field label. Its nil
 	// value means the default text.
