@@ -33,7 +33,7 @@ func checkServerStorageVersion(version validation.View) {
 	version.Format("apiServerID", validation.Subdomain)
 	encoding, decodable := version.String("encodingVersion"), version.Strings("decodableVersions")
 	if wrong := apiVersion(encoding); wrong != "" {
-		version.Invalid("encodingVersion", wrong)
+		version.InvalidString("encodingVersion", wrong)
 	}
 	for i, v := range decodable {
 		if wrong := apiVersion(v); wrong != "" {
@@ -57,25 +57,21 @@ func checkServerStorageVersion(version validation.View) {
 // checkCommonEncoding checks that commonEncodingVersion is set to the version that
 // all servers encode objects in, or is absent if they differ.
 func checkCommonEncoding(status validation.View) {
-	common := ""
+	common, agreed := "", status.Len("storageVersions") > 0
 	for i, version := range status.Each("storageVersions") {
-		switch encoding := version.String("encodingVersion"); {
-		case i == 0:
+		encoding := version.String("encodingVersion")
+		if i == 0 {
 			common = encoding
-		case encoding != common:
-			common = ""
 		}
-		if common == "" {
-			break
-		}
+		agreed = agreed && encoding == common
 	}
 	const name = "commonEncodingVersion"
 	switch present := status.Has(name); {
-	case common == "" && present:
+	case !agreed && present:
 		status.Invalid(name, "should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet")
-	case common != "" && !present:
+	case agreed && !present:
 		status.Invalid(name, "the common encoding version is "+common)
-	case common != status.String(name):
+	case agreed && common != status.String(name):
 		status.Invalid(name, "the actual common encoding version is "+common)
 	}
 }
