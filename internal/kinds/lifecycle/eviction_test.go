@@ -9,16 +9,17 @@ import (
 const target = `"target":{"pod":{"name":"p","uid":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"}}`
 
 func TestValidateEvictionRequest(t *testing.T) {
-	const valid = `{"spec":{` + target + `,"requester":"example.com/x","intent":"Eviction"}}`
+	const valid = `{"metadata":{"name":"a"},"spec":{` + target + `,"requester":"example.com/x","intent":"Eviction"}}`
 	kindtest.TestValidation(t, "evictionrequests.lifecycle.k8s.io", []kindtest.ValidationRow{
 		{"valid", "", valid, ""},
-		{"empty", "", `{"spec":{}}`, "[spec.target: Invalid value: \"\": must specify one of: `pod`, spec.requester: Required value, spec.intent: Required value]"},
-		{"invalid", "", `{"spec":{"target":{"pod":{"uid":"z"}},"requester":"x","intent":"Y"}}`,
+		{"empty", "", `{"metadata":{"name":"a"},"spec":{}}`, "[spec.target: Invalid value: \"\": must specify one of: `pod`, spec.requester: Required value, spec.intent: Required value]"},
+		{"invalid", "", `{"metadata":{"name":"a"},"spec":{"target":{"pod":{"uid":"z"}},"requester":"x","intent":"Y"}}`,
 			`[spec.target.pod.name: Required value, spec.target.pod.uid: Invalid value: "z": must be a lowercase UUID in 8-4-4-4-12 format, ` +
 				`spec.requester: Invalid value: "x": must include a prefix (e.g. 'example.com/key'), spec.intent: Unsupported value: "Y": supported values: "Eviction", "Withdrawn"]`},
-		{"other target", valid, `{"spec":{"target":{"pod":{"name":"q","uid":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"}},"requester":"example.com/x","intent":"Eviction"}}`,
+		{"no name", "", `{"spec":{` + target + `,"requester":"example.com/x","intent":"Eviction"}}`, `metadata.name: Invalid value: "": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`},
+		{"other target", valid, `{"metadata":{"name":"a"},"spec":{"target":{"pod":{"name":"q","uid":"3f2504e0-4f89-11d3-9a0c-0305e82c3301"}},"requester":"example.com/x","intent":"Eviction"}}`,
 			"spec.target: Invalid value: null: field is immutable"},
-		{"other requester", valid, `{"spec":{` + target + `,"requester":"example.com/y","intent":"Withdrawn"}}`, "spec.requester: Invalid value: null: field is immutable"},
+		{"other requester", valid, `{"metadata":{"name":"a"},"spec":{` + target + `,"requester":"example.com/y","intent":"Withdrawn"}}`, "spec.requester: Invalid value: null: field is immutable"},
 	})
 }
 

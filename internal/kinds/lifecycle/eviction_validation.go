@@ -17,7 +17,7 @@ const (
 )
 
 func validateEvictionRequest(obj, old map[string]any) validation.List {
-	return validation.Collect(obj, nil, func(p validation.View) {
+	return validation.Collect(obj, nil, checkName, func(p validation.View) {
 		spec := p.Field("spec")
 		checkTarget(spec, old)
 		if old != nil && !validation.Equal(spec.Obj["requester"], object.Value(old, "spec", "requester")) {
@@ -30,7 +30,14 @@ func validateEvictionRequest(obj, old map[string]any) validation.List {
 }
 
 func validateEviction(obj, old map[string]any) validation.List {
-	return validation.Collect(obj, nil, func(p validation.View) { checkTarget(p.Field("spec"), old) })
+	return validation.Collect(obj, nil, checkName, func(p validation.View) { checkTarget(p.Field("spec"), old) })
+}
+
+// checkName has the rule of declarative validation for names, which finds a missing one too.
+func checkName(p validation.View) {
+	if meta := p.Field("metadata"); meta.String("name") == "" {
+		meta.Format("name", validation.LongName)
+	}
 }
 
 // checkTarget checks what is to be evicted, which does not change.
