@@ -89,7 +89,6 @@ func checkPodSpec(p validation.View, meta podMeta) {
 		ref.Format("podGroup", validation.DNS1123Label)
 		ref.FormatIfSet("podGroupReplicaKey", validation.DNS1123Label)
 	})
-	checkEvictionResponders(p)
 	p.IfPresent("schedulingGroup", func(group validation.View) {
 		if !group.Has("podGroupName") {
 			group.Invalid("podGroupName", "must specify one of: `podGroupName`")
@@ -97,6 +96,7 @@ func checkPodSpec(p validation.View, meta podMeta) {
 		}
 		group.Format("podGroupName", validation.Subdomain)
 	})
+	checkEvictionResponders(p)
 	r.checkFileKeys()
 }
 
