@@ -171,10 +171,9 @@ func deviceLimit(spec validation.View) int {
 			return maxElaborateDevices
 		}
 		for _, attribute := range object.Map(device, "attributes") {
-			for _, name := range attributeLists {
-				if object.Value(map[string]any{"": attribute}, "", name) != nil {
-					return maxElaborateDevices
-				}
+			members, _ := attribute.(map[string]any)
+			if slices.ContainsFunc(attributeLists, func(name string) bool { return members[name] != nil }) {
+				return maxElaborateDevices
 			}
 		}
 	}
