@@ -107,6 +107,12 @@ func Nanos(q string) *big.Int {
 	return n
 }
 
+// Count returns how many times a canonical quantity has so many billionths, rounded away from zero.
+func Count(q string, billionths int64) *big.Int {
+	n, rest := new(big.Int).QuoRem(Nanos(q), big.NewInt(billionths), new(big.Int))
+	return n.Add(n, big.NewInt(int64(rest.Sign())))
+}
+
 // inNanos is Nanos with the notation of the quantity.
 func inNanos(s string) (*big.Int, notation) {
 	q, err := parse(s)

@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -112,6 +113,7 @@ func TestPredicates(t *testing.T) {
 			assert.Equal(t, want.sign > 0, IsPositive(q))
 			assert.Equal(t, want.whole, IsInteger(q))
 			assert.Equal(t, want.toUnit, RoundToUnits(q))
+			assert.Equal(t, Nanos(want.toUnit).String(), new(big.Int).Mul(Count(q, 1e9), Billion).String())
 			if q != "" {
 				assert.Equal(t, want.sign, Compare(q, "0"))
 			}

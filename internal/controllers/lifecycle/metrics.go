@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"math/big"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/quantity"
@@ -31,20 +30,15 @@ type measured struct {
 	milli int64
 }
 
-// Milli returns a quantity in thousandths, rounded up.
-func Milli(q string) int64 {
-	n := quantity.Nanos(q)
-	n, rest := n.QuoRem(n, million, new(big.Int))
-	return n.Int64() + int64(rest.Sign())
-}
-
-var million = big.NewInt(1e6)
+// Milli returns a canonical quantity in thousandths, rounded away from zero.
+func Milli(q string) int64 { return quantity.Count(q, 1e6).Int64() }
 
 func parse(name, value string) (int64, error) {
-	if _, err := quantity.Canonical(value); err != nil {
+	canonical, err := quantity.Canonical(value)
+	if err != nil {
 		return 0, fmt.Errorf("metric %s: %w", name, err)
 	}
-	return Milli(value), nil
+	return Milli(canonical), nil
 }
 
 // Measure sets the values of metrics of Pods. They have precedence over those that were set

@@ -208,8 +208,7 @@ func (c *cache) list(list map[string]any) amounts {
 func (c *cache) amount(name, q string) int64 {
 	exact := c.amounts[q]
 	if exact == nil {
-		nanos := quantity.Nanos(q)
-		exact = new(big.Rat).SetFrac(nanos, quantity.Billion)
+		exact = new(big.Rat).SetFrac(quantity.Nanos(q), quantity.Billion)
 		if len(c.amounts) >= maxAmounts {
 			clear(c.amounts)
 		}

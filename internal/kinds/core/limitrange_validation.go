@@ -141,7 +141,6 @@ func (b limitItem) checkRatio(resource string) {
 }
 
 func toFloat(q string) float64 {
-	n := quantity.Nanos(q)
-	f, _ := new(big.Float).Quo(new(big.Float).SetInt(n), big.NewFloat(1e9)).Float64()
+	f, _ := new(big.Float).Quo(new(big.Float).SetInt(quantity.Nanos(q)), big.NewFloat(1e9)).Float64()
 	return f
 }

@@ -514,9 +514,7 @@ func (r *capacityRange) offSteps(number func(quantity string) int64) (errs valid
 // units returns a quantity as a whole number, rounded up.
 func units(q string) int64 { return wholeUnits(q).Int64() }
 
-func wholeUnits(q string) *big.Int {
-	return new(big.Int).Quo(quantity.Nanos(quantity.RoundToUnits(q)), quantity.Billion)
-}
+func wholeUnits(q string) *big.Int { return quantity.Count(q, 1e9) }
 
 // thousandths returns a quantity in thousandths, and whether it is a number of them.
 func thousandths(q string) (int64, bool) {

@@ -6,7 +6,6 @@ package podresizevalidator
 import (
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
@@ -77,7 +76,7 @@ func checkRequests(spec, allocatable map[string]any) error {
 	}{{"cpu", 1e6}, {"memory", 1e9}} {
 		requested, available := amount(requests, r.name), amount(allocatable, r.name)
 		if quantity.Compare(requested, available) > 0 {
-			messages = append(messages, fmt.Sprintf("%s, requested: %d, allocatable: %d", r.name, units(requested, r.unit), units(available, r.unit)))
+			messages = append(messages, fmt.Sprintf("%s, requested: %d, allocatable: %d", r.name, quantity.Count(requested, r.unit), quantity.Count(available, r.unit)))
 		}
 	}
 	if messages != nil {
@@ -92,11 +91,4 @@ func amount(list map[string]any, name string) string {
 		return q
 	}
 	return "0"
-}
-
-// units returns a quantity in units of so many billionths, rounded up.
-func units(q string, unit int64) *big.Int {
-	n := quantity.Nanos(q)
-	n, rest := n.QuoRem(n, big.NewInt(unit), new(big.Int))
-	return n.Add(n, big.NewInt(int64(rest.Sign())))
 }

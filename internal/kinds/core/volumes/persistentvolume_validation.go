@@ -93,9 +93,8 @@ func checkVolumeCapacity(p validation.View) {
 // checkBasicResource checks that the quantity is not negative. The error quotes the
 // quantity as a number.
 func checkBasicResource(p validation.View, amount string, at *validation.Path) {
-	if units := quantity.RoundToUnits(amount); quantity.Compare(units, "0") < 0 {
-		n := quantity.Nanos(units)
-		p.Add(validation.Invalid(at, n.Div(n, quantity.Billion).Int64(), "must be a valid resource quantity"))
+	if units := quantity.Count(amount, 1e9); units.Sign() < 0 {
+		p.Add(validation.Invalid(at, units.Int64(), "must be a valid resource quantity"))
 	}
 }
 
