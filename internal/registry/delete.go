@@ -34,22 +34,13 @@ type DeleteOptions struct {
 
 	hasPreconditions bool // perhaps none of them
 
-	// IgnoreStoreReadError deletes an object that cannot be read.
-	//
-	// Differs from kube-apiserver: ignoreStoreReadErrorWithClusterBreakingPotential: with the gate
-	// AllowUnsafeMalformedObjectDeletion the option is validated, but has no other effect. kube-apiserver
-	// refuses to delete an object with it that can be read. Request: DELETE with the option.
+	// IgnoreStoreReadError deletes an object that cannot be read, and no other one.
 	IgnoreStoreReadError bool
 
 	// admitted leaves out webhooks and policies, which have admitted the eviction
 	// that the deletion is part of.
 	admitted bool
 }
-
-var ignoreStoreReadErrorPath = validation.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential")
-
-// unsafeDeletionGate is the gate without which IgnoreStoreReadError is dropped.
-const unsafeDeletionGate = "AllowUnsafeMalformedObjectDeletion"
 
 // Validate returns the errors of the options.
 func (o *DeleteOptions) Validate() validation.List {
@@ -134,11 +125,15 @@ func stringAt(obj map[string]any, path ...string) *string {
 	return nil
 }
 
-// Delete removes an object, or begins its deletion.
+// Delete removes an object, or begins its deletion. The result of removing one that cannot be read has
+// no object.
 //
 // See https://kubernetes.io/docs/concepts/architecture/garbage-collection/.
 func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Result, error) {
 	op := g.operation(ctx, "delete", r)
+	if op.ignoresReadErrors(o) {
+		return op.result(nil, op.deleteUnread(op.key(), o))
+	}
 	op.warnOrphaned(o)
 	if err := CheckName(op.Name); err != nil {
 		return Result{}, err

@@ -95,6 +95,10 @@ type Strategy struct {
 	// not. A nil Undeletable forbids none. It does not apply to the deletion of a collection.
 	Undeletable func(name string) string
 
+	// NoUnsafeDeletion makes a deletion that ignores read errors fail, since kube-apiserver's storage
+	// of the type cannot do it.
+	NoUnsafeDeletion bool
+
 	// CheckGracefulDelete returns the grace period of a deletion, in seconds, and
 	// false if obj is deleted at once. requested is the grace period that the
 	// request asks for, or nil. A nil CheckGracefulDelete deletes at once.

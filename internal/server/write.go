@@ -231,6 +231,11 @@ func (r *request) delete() error {
 	if !result.Deleted && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
+	if result.Object == nil { // it was not read
+		st := status.Success(&status.Details{Name: r.Name, Kind: r.typ.Kind})
+		st.Code = int32(code)
+		return r.answerStatus(code, st)
+	}
 	if out := result.Object; result.Deleted && !r.typ.ReturnDeletedObject {
 		if r.out.View == codec.Table {
 			if _, err := r.includeObject(); err != nil {

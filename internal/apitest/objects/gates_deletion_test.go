@@ -2,6 +2,7 @@ package objects_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,6 +31,11 @@ func TestUnsafeDeletion(t *testing.T) {
 		{"1.36", "DELETE", apitest.ConfigMapsPath + option, 200, ""},
 		{"1.37", "DELETE", apitest.ConfigMapsPath + option, 422, "is not allowed with DELETECOLLECTION"},
 		{"1.37", "DELETE", apitest.ConfigMapsPath + "/a" + option + "&gracePeriodSeconds=0", 422, "cannot be set together with .gracePeriodSeconds"},
+		{"1.37", "DELETE", apitest.ConfigMapsPath + "/none" + option, 404, `configmaps "none" not found`},
+		{"1.37", "DELETE", "/api/v1/namespaces/default/services/kubernetes" + option, 409, "StorageError: invalid object, Code: 4, Key: /registry/services/specs/default/kubernetes, ResourceVersion: 0, AdditionalErrorMsg: unsafe deletion is not allowed because the object is decodable from storage"},
+		{"1.37", "DELETE", "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical" + option, 409, "the object is decodable"},
+		{"1.37", "DELETE", "/api/v1/namespaces/default" + option, 500, "no unsafe deleter provided"},
+		{"1.37", "DELETE", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view" + option, 500, "no unsafe deleter provided"},
 		{"1.36", "GET", widgets + "/a", 500, failed},
 		{"1.37", "GET", widgets + "/a", 500, "Internal error occurred: StorageError: corrupt object, Code: 7, Key: /example.com/widgets/a, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision="},
 		{"1.37", "PATCH", widgets + "/a", 500, "object not decodable revision="},
@@ -99,7 +105,50 @@ func TestUnreadableCustomResources(t *testing.T) {
 			assert.Len(t, causes, tt.causes)
 		})
 	}
+	const unsafe = "?ignoreStoreReadErrorWithClusterBreakingPotential=true"
+	for _, tt := range []struct {
+		method, path string
+		code         int
+	}{
+		{"DELETE", widgets + "/b", 500},
+		{"DELETE", widgets + "/b" + unsafe + "&dryRun=All", 200},
+		{"DELETE", widgets + "/b" + unsafe, 200},
+		{"DELETE", widgets + "/b" + unsafe, 404},
+	} {
+		code, body := apitest.Do(t, srv, tt.method, tt.path, "")
+		assert.Equal(t, tt.code, code, tt.path)
+		if code == 200 {
+			assert.Equal(t, fakeapi.Object{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Success", "details": map[string]any{"name": "b", "kind": "Widget"}, "code": 200.0}, body)
+		}
+	}
 	require.Equal(t, 200, apitest.Code(t, srv, "DELETE", path, ""))
 	_, obj := apitest.Do(t, srv, "GET", path, "")
 	assert.Contains(t, fmt.Sprint(obj["status"]), "could not list instances: "+cached)
+}
+
+// TestUnsafeDeletionPermission checks that a deletion that ignores read errors needs a verb of its own.
+func TestUnsafeDeletionPermission(t *testing.T) {
+	role := func(verbs string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"deleter"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":[` + verbs + `]}]}`
+	}
+	for _, tt := range []struct {
+		verbs   string
+		code    int
+		message string
+	}{
+		{`"delete"`, 403, `configmaps "a" is forbidden: not permitted to do "unsafe-delete-ignore-read-errors", reason: `},
+		{`"delete","unsafe-delete-ignore-read-errors"`, 404, `configmaps "a" not found`},
+	} {
+		t.Run(tt.verbs, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithToken("alice", fakeapi.User{Name: "alice"}), fakeapi.WithObjects(role(tt.verbs),
+				`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"deleter"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"deleter"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"alice"}]}`))
+			req, err := http.NewRequest("DELETE", srv.URL+apitest.ConfigMapsPath+"/a?ignoreStoreReadErrorWithClusterBreakingPotential=true", nil)
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer alice")
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			assert.Equal(t, tt.code, resp.StatusCode)
+			assert.Equal(t, tt.message, apitest.Answer(t, resp)["message"])
+		})
+	}
 }

@@ -62,6 +62,7 @@ var namespaceStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		ReturnDeletedObject:      true,
+		NoUnsafeDeletion:         true,
 		Name:                     validation.LabelName,
 		Prepare:                  prepareNamespace,
 		Default:                  defaultNamespace,

@@ -384,6 +384,9 @@ const (
 	TracksBoundClaims
 	// UniqueErrors: equal errors of types with declarative validation are reported once.
 	UniqueErrors
+	// UnsafeDeletionConflicts: a deletion that ignores read errors fails with a conflict for an object
+	// that can be read, with 404 for none, and removes nothing in a dry run.
+	UnsafeDeletionConflicts
 	// UpdatesWithoutNamespace: an object can be updated whose namespace does not exist.
 	UpdatesWithoutNamespace
 	// ValidatesBindingTargets: the Node that a Binding names must have the name of one.
