@@ -352,6 +352,9 @@ func (c *kubeAPIServer) setPlugins() (errs []error) {
 	if errs == nil {
 		errs = c.plugins.Check(served.Minor())
 	}
+	if c.admissionControl == nil && !slices.Contains(c.plugins.Disable, plugin.ServiceAccount) {
+		c.plugins.Enable = append(c.plugins.Enable, plugin.ServiceAccount)
+	}
 	return errs
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/httptest"
+	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -115,6 +116,31 @@ func TestKubeAPIServerRelease(t *testing.T) {
 	assert.Equal(t, "Error: unknown flag: --tls-curve-preferences\n", stderr)
 	code, _, _ = runProgram(t, "kube-apiserver", "--tls-curve-preferences=1", "--version")
 	assert.Equal(t, 0, code)
+}
+
+// The plugin ServiceAccount is enabled by default, as in kube-apiserver, whose flags envtest sets to disable it.
+func TestKubeAPIServerPlugins(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		plugins          plugin.Selection
+		admissionControl []string
+		want             bool
+	}{
+		{"default", plugin.Selection{Enable: []string{"AlwaysPullImages"}}, nil, true},
+		{"disabled", plugin.Selection{Disable: []string{"ServiceAccount"}}, nil, false},
+		{"deprecated flag", plugin.Selection{}, []string{"ServiceAccount"}, true},
+		{"deprecated flag without it", plugin.Selection{}, []string{"LimitRanger"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := kubeAPIServer{serve: &serveCommand{}, plugins: tt.plugins, admissionControl: tt.admissionControl}
+			require.Empty(t, c.setPlugins())
+			r, err := release.Open("")
+			require.NoError(t, err)
+			chain, err := c.plugins.Chain(r, nil)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, chain.Enabled("ServiceAccount"))
+		})
+	}
 }
 
 // A controlPlane is a kube-apiserver with the flags that controller-runtime's envtest

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -83,6 +84,11 @@ type Access interface {
 	Type(kind resource.Kind) *resource.Type
 	// Release returns the release of the server, with its feature gates.
 	Release() *release.Release
+	// GenerateName returns a name with random characters after the prefix, as generateName does.
+	GenerateName(prefix string) string
+	// Wait waits for d on the server's clock. It returns false at once if that is moved by hand, and when
+	// the request ends before.
+	Wait(d time.Duration) bool
 }
 
 // Annotate adds an annotation for the audit log.

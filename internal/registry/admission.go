@@ -235,6 +235,12 @@ func (r reader) Authorize(at authz.Attributes) authz.Decision {
 	return d
 }
 
+// GenerateName implements [admission.Access].
+func (r reader) GenerateName(prefix string) string { return r.op.ids.Name(prefix) }
+
+// Wait implements [admission.Access].
+func (r reader) Wait(d time.Duration) bool { return r.op.wait(d) }
+
 // Release implements [admission.Access].
 func (r reader) Release() *release.Release { return r.op.api().Release }
 

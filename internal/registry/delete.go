@@ -320,19 +320,28 @@ func (op *operation) removeAfterMark(marked *storage.Object, o *DeleteOptions) (
 	return op.remove(marked, false)
 }
 
-// pause waits between two writes of one request. It does not wait on a manual clock, which
-// may be moved only after the answer.
+// pause waits between two writes of one request.
 func (op *operation) pause() {
-	if op.pace <= 0 || op.clock.Manual() {
-		return
+	if op.pace > 0 {
+		op.wait(op.pace)
 	}
-	timer := op.clock.After(op.pace)
+}
+
+// wait waits for d and returns true, or false before when the request or the server ends. It does
+// not wait on a manual clock, which may be moved only after the answer.
+func (op *operation) wait(d time.Duration) bool {
+	if op.clock.Manual() {
+		return false
+	}
+	timer := op.clock.After(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
 	case <-op.ctx.Done():
 	case <-op.lifetime.Done():
 	}
+	return false
 }
 
 // checkPreconditions fails if a deletion was meant for another object, or for

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -138,6 +139,10 @@ type access struct {
 }
 
 func (x access) Release() *release.Release { return x.release }
+
+func (x access) GenerateName(prefix string) string { return prefix + "xxxxx" }
+
+func (x access) Wait(time.Duration) bool { return false }
 
 func (x access) Authorize(at authz.Attributes) authz.Decision {
 	resource := at.Resource

@@ -34,6 +34,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/priority"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/admission/plugin/runtimeclass"
+	"github.com/kubefake/kubefake/internal/admission/plugin/serviceaccount"
 	"github.com/kubefake/kubefake/internal/admission/plugin/storageobjectinuseprotection"
 	"github.com/kubefake/kubefake/internal/admission/plugin/taintnodesbycondition"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
@@ -48,6 +49,7 @@ func All() []admission.Plugin {
 		namespaceexists.Plugin{},
 		limitpodhardantiaffinitytopology.Plugin{},
 		limitranger.Plugin{},
+		serviceaccount.Plugin{},
 		noderestriction.Plugin{},
 		taintnodesbycondition.Plugin{},
 		alwayspullimages.Plugin{},

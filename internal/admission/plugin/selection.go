@@ -15,10 +15,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
+// ServiceAccount is the name of the plugin that kube-apiserver enables by default and this package does not.
+const ServiceAccount = "ServiceAccount"
+
 // A known is an admission plugin of kube-apiserver.
 type known struct {
 	name  string
-	on    bool              // enabled by default
+	on    bool              // enabled by default here
 	since behavior.Behavior // of the releases that have it; 0: all
 }
 
@@ -26,10 +29,14 @@ type known struct {
 // has those of All, the webhooks and policies, and AlwaysAdmit and
 // NamespaceAutoProvision. The others are known by name and have no effect.
 //
-// Differs from kube-apiserver: admission plugins without effect: ServiceAccount,
-// ImagePolicyWebhook, PodTolerationRestriction and EventRateLimit can be enabled and
-// disabled, and do nothing. Request: POST of a pod without a serviceAccountName in a
-// namespace without a ServiceAccount.
+// Differs from kube-apiserver: admission plugins without effect: ImagePolicyWebhook,
+// PodTolerationRestriction and EventRateLimit can be enabled and disabled, and do nothing.
+// Request: POST of a pod with a toleration that its namespace does not allow, with
+// --enable-admission-plugins=PodTolerationRestriction.
+//
+// Differs from kube-apiserver: the plugin ServiceAccount: it is enabled only on request, as envtest
+// disables it; in the drop-in kube-apiserver it is enabled by default. Request: POST of a pod without
+// a serviceAccountName.
 var allPlugins = []known{
 	{"AlwaysAdmit", false, 0},
 	{"NamespaceAutoProvision", false, 0},
@@ -37,7 +44,7 @@ var allPlugins = []known{
 	{"NamespaceExists", false, 0},
 	{"LimitPodHardAntiAffinityTopology", false, 0},
 	{"LimitRanger", true, 0},
-	{"ServiceAccount", true, 0},
+	{ServiceAccount, false, 0},
 	{"NodeRestriction", false, 0},
 	{"TaintNodesByCondition", true, 0},
 	{"AlwaysPullImages", false, 0},
