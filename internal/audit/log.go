@@ -3,7 +3,9 @@ package audit
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +30,7 @@ type Event struct {
 	User                     User                    `json:"user"`
 	ImpersonatedUser         *User                   `json:"impersonatedUser,omitempty"`
 	AuthenticationMetadata   *AuthenticationMetadata `json:"authenticationMetadata,omitempty"`
-	SourceIPs                []string                `json:"sourceIPs,omitempty"`
+	SourceIPs                []netip.Addr            `json:"sourceIPs,omitempty"`
 	UserAgent                string                  `json:"userAgent,omitempty"`
 	ObjectRef                *ObjectReference        `json:"objectRef,omitempty"`
 	ResponseStatus           *ResponseStatus         `json:"responseStatus,omitempty"`
@@ -84,22 +86,22 @@ func (e *Event) Annotate(name, value string) {
 	e.Annotations[name] = value
 }
 
-// sourceIPs returns the addresses of the client and its proxies.
-func sourceIPs(r *http.Request) (ips []string) {
+// sourceIPs returns the addresses of the client and its proxies, without what is no address.
+func sourceIPs(r *http.Request) (ips []netip.Addr) {
 	for _, part := range strings.Split(r.Header.Get("X-Forwarded-For"), ",") {
-		if ip := strings.TrimSpace(part); ip != "" {
+		if ip := validation.ParseIP(strings.TrimSpace(part)).Unmap(); ip.IsValid() {
 			ips = append(ips, ip)
 		}
 	}
-	if ip := r.Header.Get("X-Real-Ip"); ip != "" && !slices.Contains(ips, ip) {
+	if ip := validation.ParseIP(r.Header.Get("X-Real-Ip")).Unmap(); ip.IsValid() && !slices.Contains(ips, ip) {
 		ips = append(ips, ip)
 	}
-	host := r.RemoteAddr
-	if i := strings.LastIndexByte(host, ':'); i >= 0 {
-		host = strings.Trim(host[:i], "[]")
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
 	}
-	if host != "" && (len(ips) == 0 || ips[len(ips)-1] != host) {
-		ips = append(ips, host)
+	if ip := validation.ParseIP(host).Unmap(); ip.IsValid() && (len(ips) == 0 || ips[len(ips)-1] != ip) {
+		ips = append(ips, ip)
 	}
 	return ips
 }

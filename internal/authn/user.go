@@ -40,6 +40,9 @@ const (
 	ExtraNodeUID      = "authentication.kubernetes.io/node-uid"
 )
 
+// CredentialID returns the value of ExtraCredentialID for a token with the ID jti.
+func CredentialID(jti string) string { return "JTI=" + jti }
+
 // InGroup reports whether the user is a member of the group.
 func (u *User) InGroup(group string) bool { return slices.Contains(u.Groups, group) }
 

@@ -216,6 +216,13 @@ func (op *operation) result(o *storage.Object, err error) (Result, error) {
 	return Result{Object: o, Revision: op.revision}, err
 }
 
+// annotate adds an annotation for the audit log.
+func (op *operation) annotate(key, value string) {
+	if op.Annotate != nil {
+		op.Annotate(admission.Annotation{Key: key, Value: value})
+	}
+}
+
 func (op *operation) warn(texts ...string) {
 	if op.Warnings == nil {
 		return

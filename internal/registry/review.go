@@ -63,8 +63,10 @@ func (op *operation) createToken() (Result, error) {
 		return Result{}, err
 	}
 	admit := func() error { return op.validate(c, c.object, nil) }
-	if err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit); err != nil {
+	credential, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit)
+	if err != nil {
 		return Result{}, err
 	}
+	op.annotate("authentication.kubernetes.io/issued-credential-id", credential)
 	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil
 }

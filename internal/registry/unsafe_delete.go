@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
@@ -29,9 +28,7 @@ func (op *operation) ignoresReadErrors(o *DeleteOptions) bool {
 // deleteUnread removes the object that is stored at a key and cannot be read, whatever its
 // finalizers, without admission. It refuses to remove one that can be read.
 func (op *operation) deleteUnread(key string, o *DeleteOptions) error {
-	if op.Annotate != nil {
-		op.Annotate(admission.Annotation{Key: "apiserver.k8s.io/unsafe-delete-ignore-read-error"})
-	}
+	op.annotate("apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 	if op.Type.NoUnsafeDeletion {
 		return status.Internal("no unsafe deleter provided, can not honor " + ignoreStoreReadErrorPath.String())
 	}

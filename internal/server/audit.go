@@ -143,7 +143,11 @@ func (r *request) auditObject(obj map[string]any, c resource.Codec) {
 		}
 	}
 	if e.AtLeast(audit.Request) {
-		e.RequestObject = r.auditedJSON(c.Append(nil, obj))
+		encode := c.Append
+		if t := c.Wire(); t != nil {
+			encode = t.AppendUnstored
+		}
+		e.RequestObject = r.auditedJSON(encode(nil, obj))
 	}
 }
 
@@ -202,7 +206,15 @@ func (r *request) auditedJSON(text []byte) json.RawMessage {
 // auditStart writes the event of a long-running request whose answer begins.
 func (r *request) auditStart() {
 	r.event.ResponseStatus = r.auditedStatus()
+	r.auditFailure()
 	r.server.config.Audit.Write(r.event, audit.ResponseStarted, r.server.config.Clock.Now())
+}
+
+// auditFailure notes the Status of a request that has failed and whose answer is not captured.
+func (r *request) auditFailure() {
+	if r.w.failure != nil && r.event.AtLeast(audit.RequestResponse) {
+		r.event.ResponseObject = bytes.TrimSpace(r.w.failure.JSON())
+	}
 }
 
 // auditedStatus returns the status of the answer.
@@ -229,16 +241,15 @@ func (r *request) endAudit(ended time.Time) {
 		return
 	}
 	e.ResponseStatus = r.auditedStatus()
-	if text := r.answeredJSON(); text != nil {
+	if r.w.captured == nil {
+		r.auditFailure()
+	} else if text := r.answeredJSON(); text != nil {
 		e.ResponseObject = r.auditedJSON(text)
 	}
 	if st := r.w.answered; st != nil && r.w.code/100 == 2 { // otherwise a fault has replaced it
 		e.ResponseStatus = &audit.ResponseStatus{Status: st.Status, Message: st.Message, Reason: st.Reason, Details: st.Details, Code: r.w.code}
 	}
 	if r.user == nil {
-		if r.event.AtLeast(audit.RequestResponse) && r.w.failure != nil {
-			e.ResponseObject = bytes.TrimSpace(r.w.failure.JSON())
-		}
 		log.Write(e, audit.ResponseStarted, ended)
 		return
 	}
@@ -248,7 +259,7 @@ func (r *request) endAudit(ended time.Time) {
 // answeredJSON returns the answer as JSON, if it is an object that is not too long.
 func (r *request) answeredJSON() []byte {
 	w := r.w
-	if w.captured == nil || w.captured.Len() > maxAudited {
+	if w.captured.Len() > maxAudited {
 		return nil
 	}
 	text := w.captured.Bytes()
@@ -265,6 +276,9 @@ func (r *request) answeredJSON() []byte {
 	mediaType, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
 	switch mediaType {
 	case codec.JSON.MediaType():
+		if !r.IsResource && !hasKind(text) { // /version and the like, which are no API objects
+			return nil
+		}
 		return bytes.TrimSpace(text)
 	case codec.Protobuf.MediaType():
 		return r.protobufToJSON(text)
@@ -276,6 +290,12 @@ func (r *request) answeredJSON() []byte {
 		return converted
 	}
 	return nil
+}
+
+// hasKind reports whether a JSON text is an object with a kind.
+func hasKind(text []byte) bool {
+	var obj struct{ Kind string }
+	return json.Unmarshal(text, &obj) == nil && obj.Kind != ""
 }
 
 // protobufToJSON returns an object in an envelope as JSON, nil if it cannot be read.

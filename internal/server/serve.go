@@ -94,6 +94,7 @@ func (r *request) respond() {
 
 func (r *request) serve() (err error) {
 	if err := r.setDeadline(); err != nil {
+		_ = r.beginAudit(nil)
 		return err
 	}
 	if r.user, err = r.authenticate(); err != nil {

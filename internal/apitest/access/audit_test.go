@@ -28,12 +28,14 @@ kind: Policy
 omitStages: [RequestReceived]
 rules:
 - {level: None, nonResourceURLs: ["/readyz*"]}
-- {level: RequestResponse, omitManagedFields: true, resources: [{group: "", resources: [configmaps]}]}
-- {level: Request, resources: [{group: "", resources: [secrets]}]}
+- {level: RequestResponse, omitManagedFields: true, resources: [{group: "", resources: [configmaps, pods/log]}]}
+- {level: RequestResponse, nonResourceURLs: [/version]}
+- {level: Request, resources: [{group: "", resources: [secrets, serviceaccounts/token]}, {group: rbac.authorization.k8s.io}]}
 - {level: Metadata}`
 	const configMaps = "/api/v1/namespaces/default/configmaps"
 	var log bytes.Buffer
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithAPIServer(apiserver.Config{AuditPolicy: policy, AuditLog: &log}),
+		fakeapi.WithObjects(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"sa","namespace":"default"}}`),
 		fakeapi.WithToken("admin", fakeapi.User{Name: "admin", Groups: []string{"system:masters"}}), fakeapi.WithToken("alice", fakeapi.User{Name: "alice"}))
 	const ref, admin = `"objectRef":{"resource":"configmaps","namespace":"default","name":"a","apiVersion":"v1"}`, `"user":{"username":"admin","groups":["system:masters","system:authenticated"]}`
 	for _, tt := range []struct {
@@ -63,6 +65,12 @@ rules:
 		{"level Metadata", "admin", "GET", "/healthz", "", []string{`"level":"Metadata"`, `"requestURI":"/healthz","verb":"get"`}},
 		{"impersonation", "admin", "GET", configMaps + "?as=bob", "", []string{
 			admin + `,"impersonatedUser":{"username":"bob","groups":["system:authenticated"]},"authenticationMetadata":{"impersonationConstraint":"impersonate:user-info"}`}},
+		{"empty list", "admin", "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", `{"metadata":{"name":"r"},"rules":[]}`, []string{`"requestObject":{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"r"},"rules":[]}`}},
+		{"failed connection", "admin", "GET", "/api/v1/namespaces/default/pods/p/log", "", []string{
+			`"stage":"ResponseComplete"`, `"responseObject":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"p\" not found"`}},
+		{"token", "admin", "POST", "/api/v1/namespaces/default/serviceaccounts/sa/token", `{}`, []string{`"authentication.kubernetes.io/issued-credential-id":"JTI=`}},
+		{"wrong timeout", "admin", "GET", configMaps + "?timeout=x", "", []string{`"stage":"ResponseStarted"`, `"user":{}`, `"code":400}`}},
+		{"no API object", "admin", "GET", "/version", "", []string{`"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp"`}},
 		{"level None", "admin", "GET", "/readyz", "", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -144,7 +144,7 @@ func (e *evaluation) extra() (map[string][]string, error) {
 	extra := map[string][]string{}
 	var id string
 	if e.claims.get("jti", &id) == nil && id != "" {
-		extra[authn.ExtraCredentialID] = []string{"JTI=" + id}
+		extra[authn.ExtraCredentialID] = []string{authn.CredentialID(id)}
 	}
 	for _, m := range e.issuer.extra {
 		v, err := e.eval(m.value)

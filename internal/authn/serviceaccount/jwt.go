@@ -60,7 +60,7 @@ func (c *claims) user() *authn.User {
 		Name:   authn.ServiceAccountName(k.Namespace, k.Account.Name),
 		UID:    k.Account.UID,
 		Groups: authn.ServiceAccountGroups(k.Namespace),
-		Extra:  map[string][]string{authn.ExtraCredentialID: {"JTI=" + c.ID}},
+		Extra:  map[string][]string{authn.ExtraCredentialID: {authn.CredentialID(c.ID)}},
 	}
 	if k.Pod != nil {
 		u.Extra[authn.ExtraPodName], u.Extra[authn.ExtraPodUID] = []string{k.Pod.Name}, []string{k.Pod.UID}

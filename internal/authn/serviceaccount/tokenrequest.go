@@ -44,15 +44,16 @@ func SetDefaults(obj map[string]any) {
 }
 
 // Request issues a token of the service account for a TokenRequest, by the rules of a release. It sets the
-// defaults, the metadata and the status of obj. It calls admit with the status empty,
-// before it looks at the object to bind. Errors are of type *status.Status, or of admit.
+// defaults, the metadata and the status of obj, and returns the ID by which the users of the token are
+// known. It calls admit with the status empty, before it looks at the object to bind. Errors are of type
+// *status.Status, or of admit.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
-func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name string, admit func() error) error {
+func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name string, admit func() error) (credential string, err error) {
 	meta := object.Meta(obj)
 	account, err := t.account(meta, namespace, name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	SetDefaults(obj)
 	spec := object.Map(obj, "spec")
@@ -61,13 +62,13 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
 	if errs := validateRequest(r, spec, expiration); len(errs) > 0 {
-		return status.Invalid(requestKind, "", errs)
+		return "", status.Invalid(requestKind, "", errs)
 	}
 	now := t.Now()
 	meta["creationTimestamp"] = clock.Timestamp(now)
 	obj["status"] = map[string]any{"token": "", "expirationTimestamp": nil}
 	if err := admit(); err != nil {
-		return err
+		return "", err
 	}
 	c := &claims{
 		Audience: object.Strings(spec, "audiences"),
@@ -79,7 +80,7 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 	}
 	if ref := object.Map(spec, "boundObjectRef"); ref != nil {
 		if err := t.bind(r, &c.Kubernetes, ref); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, t.Keys.Audiences()) {
@@ -88,13 +89,13 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 	}
 	token, err := sign(t.Keys.signer(), c)
 	if err != nil {
-		return status.Internal("failed to generate token: " + err.Error())
+		return "", status.Internal("failed to generate token: " + err.Error())
 	}
 	obj["status"] = map[string]any{
 		"token":               token,
 		"expirationTimestamp": clock.Timestamp(now.Add(time.Duration(expiration) * time.Second)),
 	}
-	return nil
+	return authn.CredentialID(c.ID), nil
 }
 
 // account returns the service account, and sets its name, namespace and uid in

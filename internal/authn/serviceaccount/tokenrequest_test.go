@@ -84,7 +84,8 @@ func TestRequestAndAuthenticate(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, store := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(newest(t), obj, "ns", "a", admitAll))
+			_, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
+			require.NoError(t, err)
 			assert.Equal(t, map[string]any{"name": "a", "namespace": "ns", "uid": "ua", "creationTimestamp": "1970-01-01T00:16:40Z"}, obj["metadata"])
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, "1970-01-01T01:16:40Z", status["expirationTimestamp"])
@@ -127,12 +128,13 @@ func TestRequestExpiration(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
 			obj := decode(t, request(tt.spec))
-			require.NoError(t, tokens.Request(newest(t), obj, "ns", "a", admitAll))
+			_, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
+			require.NoError(t, err)
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
 			now = time.Unix(1000, 0).Add(tt.valid)
-			_, _, err := tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
+			_, _, err = tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
 			assert.NoError(t, err)
 			now = now.Add(leeway + time.Second)
 			_, _, err = tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
@@ -165,12 +167,14 @@ func TestRequestErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
-			assert.ErrorContains(t, tokens.Request(newest(t), decode(t, tt.body), "ns", "a", admitAll), tt.err)
+			_, err := tokens.Request(newest(t), decode(t, tt.body), "ns", "a", admitAll)
+			assert.ErrorContains(t, err, tt.err)
 		})
 	}
 	now := time.Unix(1000, 0)
 	tokens, _ := newTokens(t, &now)
-	assert.EqualError(t, tokens.Request(newest(t), decode(t, request("")), "ns", "b", admitAll), `serviceaccounts "b" not found`)
+	_, err := tokens.Request(newest(t), decode(t, request("")), "ns", "b", admitAll)
+	assert.EqualError(t, err, `serviceaccounts "b" not found`)
 }
 
 func admitAll() error { return nil }
