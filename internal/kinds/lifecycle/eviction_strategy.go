@@ -9,12 +9,12 @@ import (
 var evictionRequestStrategy = kind.Strategy{
 	Strategy:         resource.Strategy{Name: validation.UnprefixedName, Validate: validateEvictionRequest},
 	GenerationFields: []string{"spec"},
-	Status:           kind.Status{Metadata: kind.StatusMetadataNone, Validate: validateStatus},
+	Status:           kind.Status{Metadata: kind.StatusMetadataNone, Validate: validateRequestStatus},
 	Cells:            evictionRequestCells,
 }
 
 var evictionStrategy = kind.Strategy{
-	Strategy:         resource.Strategy{Name: validation.UnprefixedName, Validate: validateEviction},
+	Strategy:         resource.Strategy{Name: validation.UnprefixedName, Validate: validateEviction, ValidateInNamespace: validateProgress},
 	GenerationFields: []string{"spec"},
 	Status:           kind.Status{Metadata: kind.StatusMetadataNone, Validate: validateEvictionStatus},
 	Cells:            evictionCells,

@@ -3,17 +3,20 @@ package lifecycle
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // maxElements is how many elements the lists of a status may have, maxResponders how many
-// responders, and maxPriority the highest priority of one.
+// responders, maxPriority the highest priority of one, and maxMessage how long its message may be.
 const (
 	maxElements   = 100
 	maxResponders = 11
 	maxPriority   = 100000
+	maxMessage    = 4000 // characters
 )
 
 func validateEvictionRequest(obj, old map[string]any) validation.List {
@@ -71,16 +74,21 @@ func checkKey(p validation.View, name string) {
 	}
 }
 
-// validateStatus checks what the statuses of both kinds have.
-func validateStatus(obj, old map[string]any) validation.List {
+// validateRequestStatus checks the status of an EvictionRequest.
+func validateRequestStatus(obj, old map[string]any) validation.List {
+	errs := validation.Conditions(object.List(obj, "status", "conditions"), validation.NewPath("status", "conditions"))
+	return append(errs, validateCommonStatus(obj, old)...)
+}
+
+// validateCommonStatus checks what the statuses of both kinds have, except for the conditions themselves.
+func validateCommonStatus(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		status := p.Field("status")
-		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
 		checkLength(status, "conditions", maxElements)
 		observed, was := status.Int("observedGeneration"), object.Value(old, "status", "observedGeneration")
 		switch before, known := was.(int64); {
 		case known && !status.Has("observedGeneration"):
-			status.Add(validation.Invalid(status.At("observedGeneration"), nil, "field cannot be cleared once set"))
+			status.Add(validation.Invalid(status.At("observedGeneration"), nil, cleared))
 		case status.Has("observedGeneration") && observed < 1:
 			status.Invalid("observedGeneration", "must be greater than or equal to 1")
 		case known && observed < before:
@@ -89,42 +97,92 @@ func validateStatus(obj, old map[string]any) validation.List {
 	})
 }
 
-// validateEvictionStatus checks the status of an Eviction.
-//
-// Differs from kube-apiserver: statuses of Evictions: the order in which responders become
-// active and finish, and their times, are not checked. Request: PATCH of the status of an
-// Eviction of lifecycle.k8s.io with the feature gate EvictionRequestAPI.
+// A namedList is a list in the status of an Eviction whose elements have unique names.
+type namedList struct {
+	name  string
+	limit int
+	// check checks an element that is new or has changed. old is nil for a new one.
+	check func(element validation.View, old map[string]any)
+}
+
+var evictionLists = []namedList{
+	{"requesters", maxElements, checkRequester},
+	{"targetResponders", maxResponders, checkTargetResponder},
+	{"responders", maxResponders, checkResponderStatus},
+}
+
+// validateEvictionStatus checks the fields of the status of an Eviction. validateProgress checks how they change.
 func validateEvictionStatus(obj, old map[string]any) validation.List {
-	return append(validateStatus(obj, old), validation.Collect(obj, nil, func(p validation.View) {
-		status := p.Field("status")
-		for _, list := range []string{"requesters", "targetResponders", "responders"} {
-			limit := maxResponders
-			if list == "requesters" {
-				limit = maxElements
-			}
-			if !checkLength(status, list, limit) {
-				continue
-			}
-			for _, element := range status.Each(list) {
-				checkKey(element, "name")
-				switch list {
-				case "requesters":
-					element.RequireOneOf("intent", "Eviction", "Withdrawn")
-				case "targetResponders":
-					switch priority := element.Int("priority"); {
-					case !element.Has("priority"):
-						element.Required("priority", "")
-					case priority > maxPriority:
-						element.Invalid("priority", fmt.Sprintf("must be less than or equal to %d", maxPriority))
-					case priority < 0:
-						element.Invalid("priority", "must be greater than or equal to 0")
-					}
-					element.RequireOneOf("state", "Active", "Canceled", "Completed", "Inactive", "Interrupted")
-				}
+	return append(validateCommonStatus(obj, old), validation.Collect(obj, nil, func(p validation.View) {
+		status, was := p.Field("status"), object.Map(old, "status")
+		for _, l := range evictionLists {
+			if !validation.Equal(status.Obj[l.name], was[l.name]) && checkLength(status, l.name, l.limit) {
+				l.validate(status, was)
 			}
 		}
 	})...)
 }
+
+// validate checks the elements of the list. was is the status before.
+func (l namedList) validate(status validation.View, was map[string]any) {
+	names := map[string]bool{}
+	for _, element := range status.Each(l.name) {
+		if name := element.String("name"); names[name] {
+			element.Add(validation.Duplicate(element.Path, wire.QuotedElement("lifecycle.k8s.io", "v1alpha1", "Eviction", []string{"status", l.name}, element.Obj)))
+		} else {
+			names[name] = true
+		}
+	}
+	for _, element := range status.Each(l.name) {
+		old := named(was, l.name, "name", element.String("name"))
+		if old == nil {
+			checkKey(element, "name")
+		}
+		if old == nil || !validation.Equal(element.Obj, old) {
+			l.check(element, old)
+		}
+	}
+}
+
+func checkRequester(requester validation.View, _ map[string]any) {
+	requester.RequireOneOf("intent", "Eviction", "Withdrawn")
+}
+
+func checkTargetResponder(target validation.View, old map[string]any) {
+	switch priority := target.Int("priority"); {
+	case !target.Has("priority"):
+		target.Required("priority", "")
+	case old != nil && !validation.Equal(target.Obj["priority"], old["priority"]):
+		target.Add(validation.Invalid(target.At("priority"), nil, modified))
+	case priority > maxPriority:
+		target.Invalid("priority", fmt.Sprintf("must be less than or equal to %d", maxPriority))
+	case priority < 0:
+		target.Invalid("priority", "must be greater than or equal to 0")
+	}
+	target.RequireOneOf("state", stateActive, stateCanceled, stateCompleted, stateInactive, stateInterrupted)
+}
+
+func checkResponderStatus(responder validation.View, old map[string]any) {
+	for _, name := range []string{startTime, completionTime} {
+		switch was := object.String(old, name); {
+		case was == "" || was == responder.String(name):
+		case !responder.Has(name):
+			responder.Add(validation.Invalid(responder.At(name), nil, cleared))
+		default:
+			responder.Add(validation.Invalid(responder.At(name), nil, modified))
+		}
+	}
+	if utf8.RuneCountInString(responder.String("message")) > maxMessage {
+		long := validation.TooLong(responder.At("message"), maxMessage)
+		long.Detail = fmt.Sprintf("may not be more than %d characters", maxMessage)
+		responder.Add(long)
+	}
+}
+
+const (
+	cleared  = "field cannot be cleared once set"
+	modified = "field cannot be modified once set"
+)
 
 // checkLength checks the length of a list and reports whether it is within the limit.
 func checkLength(p validation.View, list string, limit int) bool {
