@@ -122,3 +122,13 @@ func TestProtocolsAreDropped(t *testing.T) {
 		})
 	}
 }
+
+// The status of a new pod decides its QoS class before v1.37.
+func TestQOSClassOfRelease137(t *testing.T) {
+	for release, want := range map[string]string{"v1.36": "Burstable", "v1.37": "BestEffort"} {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(release))
+		_, pod := apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","image":"i"}]},"status":{"qosClass":"Burstable"}}`)
+		require.Contains(t, pod, "status", pod["message"])
+		assert.Equal(t, want, pod["status"].(map[string]any)["qosClass"], release)
+	}
+}

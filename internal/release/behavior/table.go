@@ -329,6 +329,9 @@ const (
 	// ClearsSystemFields: a PUT or PATCH that creates an object cannot set the metadata that
 	// only the server sets.
 	ClearsSystemFields
+	// ComputesQOSClasses: the QoS class of a new Pod is that of its resources, also if its status
+	// has another one.
+	ComputesQOSClasses
 	// ConditionGenerations: the conditions of a HorizontalPodAutoscaler have an
 	// observedGeneration. kubernetes#138653.
 	ConditionGenerations

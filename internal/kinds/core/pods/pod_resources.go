@@ -175,7 +175,7 @@ func EffectiveResources(spec map[string]any, kind string) map[string]any {
 
 // The quality of service (QoS) classes of a Pod.
 const (
-	bestEffort = "BestEffort" // no requests and limits
+	BestEffort = "BestEffort" // no requests and limits
 	burstable  = "Burstable"
 	guaranteed = "Guaranteed" // limits for everything, equal to the requests
 )
@@ -189,7 +189,17 @@ func qosRuleIn(r *release.Release) qosRule {
 	return qosRule{ignoresEmpty: r.Enabled("PodLevelResourcesFixKubeletQOSClass")}
 }
 
-// class returns the QoS class of a Pod. It uses the pod-level CPU and memory if
+// QOSClass returns the QoS class of a Pod: the one in its status, or else that of its resources.
+func QOSClass(pod map[string]any, r *release.Release) string { return qosRuleIn(r).of(pod) }
+
+func (q qosRule) of(pod map[string]any) string {
+	if class := object.String(pod, "status", "qosClass"); class != "" {
+		return class
+	}
+	return q.class(object.Map(pod, "spec"))
+}
+
+// class returns the QoS class of the resources of a Pod. It uses the pod-level CPU and memory if
 // the Pod has pod-level resources, and else those of its containers.
 func (q qosRule) class(spec map[string]any) string {
 	some, limited := false, true // limited: all have CPU and memory limits
@@ -200,7 +210,7 @@ func (q qosRule) class(spec map[string]any) string {
 	}
 	switch {
 	case !some:
-		return bestEffort
+		return BestEffort
 	case !limited:
 		return burstable
 	}
@@ -253,4 +263,4 @@ func TotalResources(spec map[string]any, field string) map[string]any {
 }
 
 // IsBestEffort reports whether the QoS class of a Pod is BestEffort.
-func IsBestEffort(spec map[string]any) bool { return qosRule{}.class(spec) == bestEffort }
+func IsBestEffort(spec map[string]any) bool { return qosRule{}.class(spec) == BestEffort }

@@ -15,8 +15,8 @@ func TestQOSClass(t *testing.T) {
 	for _, row := range []struct {
 		name, spec, want string
 	}{
-		{"no resources", `{"containers":[{}]}`, bestEffort},
-		{"no CPU and memory", `{"containers":[{"resources":{"requests":{"ephemeral-storage":"1","cpu":"0"}}}]}`, bestEffort},
+		{"no resources", `{"containers":[{}]}`, BestEffort},
+		{"no CPU and memory", `{"containers":[{"resources":{"requests":{"ephemeral-storage":"1","cpu":"0"}}}]}`, BestEffort},
 		{"requests without limits", `{"containers":[{"resources":` + some + `}]}`, burstable},
 		{"equal requests and limits", `{"containers":[{"resources":` + all + `}]}`, guaranteed},
 		{"container without resources", `{"containers":[{"resources":` + all + `},{}]}`, burstable},

@@ -17,6 +17,7 @@ type preparation struct {
 	mergesSpread bool // mergeMatchLabelKeys includes topologySpreadConstraints
 	annotates    bool // new Pods get AppArmor annotations for their profiles
 	resources    bool // pod-level resources get their defaults here
+	computesQOS  bool // the status of a new Pod does not decide its QoS class
 	qos          qosRule
 }
 
@@ -25,6 +26,7 @@ func preparationIn(r *release.Release) preparation {
 		mergesSpread: r.Enabled("MatchLabelKeysInPodTopologySpread") && r.Enabled(mergedSpread),
 		annotates:    !r.Has(behavior.NoAppArmorAnnotations),
 		resources:    r.Enabled(deferredResources),
+		computesQOS:  r.Has(behavior.ComputesQOSClasses),
 		qos:          qosRuleIn(r),
 	}
 }
@@ -43,11 +45,10 @@ func (p preparation) prepare(pod, old map[string]any) {
 	if p.resources {
 		defaultResourcesAfterAdmission(spec)
 	}
-	class := object.String(pod, "status", "qosClass")
-	if class == "" {
-		class = p.qos.class(spec)
+	if p.computesQOS {
+		delete(pod, "status")
 	}
-	status := map[string]any{"phase": "Pending", "qosClass": class}
+	status := map[string]any{"phase": "Pending", "qosClass": p.qos.of(pod)}
 	pod["status"] = status
 	if len(object.List(spec, "schedulingGates")) > 0 {
 		status["conditions"] = []any{map[string]any{
