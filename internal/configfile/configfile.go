@@ -37,24 +37,9 @@ type Kind struct{ APIVersion, Kind string }
 // another kind or version are errors. The fields of the struct have tags of
 // encoding/json.
 func DecodeAny(text []byte, kinds []Kind, out any) error {
-	body, err := text, error(nil)
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // it is no JSON
-		body, err = yaml.YAMLToJSON(text)
-	}
+	body, err := bodyOf(text, kinds, out)
 	if err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(nil, out, err))
-	}
-	var meta Kind
-	if err := json.Unmarshal(body, &meta); err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, out, err))
-	}
-	switch {
-	case meta.Kind == "":
-		return fmt.Errorf("Object 'Kind' is missing in '%s'", text)
-	case meta.APIVersion == "":
-		return fmt.Errorf("Object 'apiVersion' is missing in '%s'", text)
-	case !slices.Contains(kinds, meta):
-		return fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
+		return err
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		return explain.Error(body, out, err)
@@ -69,6 +54,51 @@ func DecodeAny(text []byte, kinds []Kind, out any) error {
 		return errors.New("strict decoding error: " + strings.Join(problems, ", "))
 	}
 	return nil
+}
+
+// DecodeLenient is DecodeAny for the kinds whose unknown and duplicate fields
+// kube-apiserver ignores.
+func DecodeLenient(text []byte, kinds []Kind, out any) error {
+	body, err := bodyOf(text, kinds, out)
+	if err != nil {
+		return err
+	}
+	var generic any
+	if err := json.Unmarshal(body, &generic); err != nil {
+		return err
+	}
+	prune(generic, reflect.TypeOf(out).Elem())
+	if body, err = json.Marshal(generic); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return explain.Error(body, out, err)
+	}
+	return nil
+}
+
+// bodyOf returns the JSON of an object of one of the kinds. The caller decodes it to out.
+func bodyOf(text []byte, kinds []Kind, out any) ([]byte, error) {
+	body, err := text, error(nil)
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // it is no JSON
+		body, err = yaml.YAMLToJSON(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(nil, out, err))
+	}
+	var meta Kind
+	if err := json.Unmarshal(body, &meta); err != nil {
+		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, out, err))
+	}
+	switch {
+	case meta.Kind == "":
+		return nil, fmt.Errorf("Object 'Kind' is missing in '%s'", text)
+	case meta.APIVersion == "":
+		return nil, fmt.Errorf("Object 'apiVersion' is missing in '%s'", text)
+	case !slices.Contains(kinds, meta):
+		return nil, fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
+	}
+	return body, nil
 }
 
 // duplicates returns a problem if a field is there twice.
@@ -97,13 +127,9 @@ func unknown(value any, t reflect.Type, path string) (problems []string) {
 		if t.Kind() != reflect.Struct {
 			return nil
 		}
-		types := map[string]reflect.Type{}
+		types := fieldsOf(t)
 		if path == "" {
 			types["apiVersion"], types["kind"] = reflect.TypeFor[string](), reflect.TypeFor[string]()
-		}
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			types[name] = t.Field(i).Type
 		}
 		names := make([]string, 0, len(value))
 		for name := range value {
@@ -120,6 +146,43 @@ func unknown(value any, t reflect.Type, path string) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// prune removes the fields of a value in generic form that a type does not have.
+func prune(value any, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch value := value.(type) {
+	case []any:
+		if t.Kind() == reflect.Slice {
+			for _, item := range value {
+				prune(item, t.Elem())
+			}
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct {
+			return
+		}
+		types := fieldsOf(t)
+		for name, v := range value {
+			if types[name] == nil {
+				delete(value, name)
+				continue
+			}
+			prune(v, types[name])
+		}
+	}
+}
+
+// fieldsOf returns the types of the fields of a struct, by their names in JSON.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		types[name] = t.Field(i).Type
+	}
+	return types
 }
 
 // A Duration is a time.Duration whose JSON is text: "30s".

@@ -38,3 +38,31 @@ func TestDecode(t *testing.T) {
 		})
 	}
 }
+
+func TestDecodeLenient(t *testing.T) {
+	type file struct {
+		Items []struct {
+			Name string `json:"name"`
+		} `json:"items"`
+	}
+	kinds := []Kind{{APIVersion: "example.com/v1", Kind: "File"}}
+	const head = "apiVersion: example.com/v1\nkind: File\n"
+	for _, tt := range []struct{ name, text, want, err string }{
+		{"known fields", head + "items: [{name: a}]", "a", ""},
+		{"unknown fields", head + "other: 1\nitems: [{name: a, other: 2}]", "a", ""},
+		{"a name in other case", head + "items: [{Name: a}]", "", ""},
+		{"another kind", "apiVersion: example.com/v1\nkind: Other", "", `no kind "Other" is registered for version "example.com/v1"`},
+		{"type", head + "items: [{name: 1}]", "", "items[0].name: expected a string, not a number"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out file
+			err := DecodeLenient([]byte(tt.text), kinds, &out)
+			if tt.err != "" {
+				assert.EqualError(t, err, tt.err)
+				return
+			}
+			assert.NoError(t, err)
+			assert.Equal(t, tt.want, out.Items[0].Name)
+		})
+	}
+}

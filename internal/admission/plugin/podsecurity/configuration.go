@@ -31,9 +31,12 @@ var kinds = []configfile.Kind{
 	{APIVersion: "pod-security.admission.config.k8s.io/v1alpha1", Kind: "PodSecurityConfiguration"},
 }
 
-// Configure returns the plugin of a configuration. The errors are those of kube-apiserver.
-// initErr is one of the plugin's initialization.
+// Configure returns the plugin of a configuration; an empty one is the default. The errors are
+// those of kube-apiserver. initErr is one of the plugin's initialization.
 func Configure(text []byte) (p Plugin, initErr, err error) {
+	if len(text) == 0 {
+		return Plugin{}, nil, nil
+	}
 	var config struct {
 		Defaults struct {
 			Enforce        string `json:"enforce"`
