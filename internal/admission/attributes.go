@@ -84,6 +84,8 @@ type Access interface {
 	Type(kind resource.Kind) *resource.Type
 	// Release returns the release of the server, with its feature gates.
 	Release() *release.Release
+	// Now returns the time of the server's clock.
+	Now() time.Time
 	// GenerateName returns a name with random characters after the prefix, as generateName does.
 	GenerateName(prefix string) string
 	// Wait waits for d on the server's clock. It returns false at once if that is moved by hand, and when

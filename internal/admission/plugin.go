@@ -3,8 +3,8 @@ package admission
 import "github.com/kubefake/kubefake/internal/status"
 
 // A Plugin is a compiled-in admission plugin. It implements [Mutator] or
-// [Validator], or both. A plugin has no state: its methods may be called
-// concurrently.
+// [Validator], or both. Its methods may be called concurrently. A plugin
+// has no state, except EventRateLimit, which counts.
 //
 // See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
 type Plugin interface {

@@ -235,6 +235,9 @@ func (r reader) Authorize(at authz.Attributes) authz.Decision {
 	return d
 }
 
+// Now implements [admission.Access].
+func (r reader) Now() time.Time { return r.op.clock.Now() }
+
 // GenerateName implements [admission.Access].
 func (r reader) GenerateName(prefix string) string { return r.op.ids.Name(prefix) }
 

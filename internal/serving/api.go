@@ -45,7 +45,7 @@ func NewAPI(lifetime context.Context, p *release.Release, plugins *plugin.Chain)
 // Fork returns an API for a fork of the server, which serves what a serves. The caller sets
 // Allocator and Manifests.
 func (a *API) Fork(lifetime context.Context) *API {
-	out := NewAPI(lifetime, a.Release, a.Plugins)
+	out := NewAPI(lifetime, a.Release, a.Plugins.Fork())
 	served := *a.Surface()
 	served.api, served.replaced, served.restarted = out, make(chan struct{}), make(chan struct{})
 	out.served.Store(&served)

@@ -35,6 +35,7 @@ type Request struct {
 	Gates       map[string]bool // feature gates that are not enabled as by default in the newest release
 	Minor       int             // of the release; 0 is the newest
 	User        *authn.User     // who makes the request; nil for nobody in particular
+	Time        time.Time       // of the server's clock
 	Forbidden   []string        // what the user may not do: "update nodes/finalizers n", without group and namespace
 
 	Error    string   // of the plugin; "" if it admits the request
@@ -122,7 +123,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: admission.Create, Type: typ, Codec: typ.Codec,
 		Subresource: r.Subresource, Object: Decode(t, typ, r.Object), Reader: newReader(t, r.Objects),
-		Access: access{t, r.Forbidden, released}, User: r.User,
+		Access: access{t, r.Forbidden, released, r.Time}, User: r.User,
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
@@ -136,7 +137,10 @@ type access struct {
 	t         testing.TB
 	forbidden []string
 	release   *release.Release
+	now       time.Time
 }
+
+func (x access) Now() time.Time { return x.now }
 
 func (x access) Release() *release.Release { return x.release }
 

@@ -8,8 +8,10 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/manifest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/eventratelimit"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podtolerationrestriction"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
 	"github.com/kubefake/kubefake/internal/configfile"
 	"github.com/kubefake/kubefake/internal/inputfile"
@@ -27,6 +29,8 @@ type configuration struct {
 	quota       resourcequota.Plugin
 	podSecurity podsecurity.Plugin
 	podSelector podnodeselector.Plugin
+	tolerations podtolerationrestriction.Plugin
+	eventLimits *eventratelimit.Plugin // nil if the plugin is not enabled
 	// credentials are those for the webhooks of a plugin, by its name.
 	credentials map[string]*kubeconfig.Users
 	// manifests are the folders of the plugins of webhooks and policies, and what they had
@@ -72,17 +76,16 @@ type admissionConfiguration struct {
 	} `json:"plugins"`
 }
 
-// readConfiguration reads an AdmissionConfiguration and what it has for enabled plugins. The
-// errors are those of kube-apiserver. Plugins without a configuration here ignore theirs.
-func readConfiguration(file string, enabled func(name string) bool, r validation.Release, types *resource.Types) (c configuration, err error) {
-	c.release, c.types = r, types
+// read reads an AdmissionConfiguration and what it has for enabled plugins. The errors are
+// those of kube-apiserver. Plugins without a configuration here ignore theirs.
+func (c *configuration) read(file string, enabled func(name string) bool) error {
 	var all admissionConfiguration
 	text, err := inputfile.Read(file)
 	if err != nil {
-		return c, fmt.Errorf("failed to apply admission: failed to read plugin config: unable to read admission control configuration from %q [%w]", file, err)
+		return fmt.Errorf("failed to apply admission: failed to read plugin config: unable to read admission control configuration from %q [%w]", file, err)
 	}
 	if err := configfile.DecodeAny(text, admissionKinds, &all); err != nil {
-		return c, fmt.Errorf("failed to apply admission: failed to read plugin config: %w", err)
+		return fmt.Errorf("failed to apply admission: failed to read plugin config: %w", err)
 	}
 	given := map[string][]byte{}
 	for _, p := range all.Plugins {
@@ -90,27 +93,41 @@ func readConfiguration(file string, enabled func(name string) bool, r validation
 			continue
 		}
 		body := []byte(p.Configuration)
-		if len(body) == 0 && p.Path != "" {
+		if string(body) == "null" {
+			body = nil
+		}
+		if body == nil && p.Path != "" {
 			if !filepath.IsAbs(p.Path) {
 				p.Path = filepath.Join(filepath.Dir(file), p.Path)
 			}
 			if body, err = inputfile.Read(p.Path); err != nil {
-				return c, fmt.Errorf("Couldn't open admission plugin configuration %s: %w", p.Path, err)
+				return fmt.Errorf("Couldn't open admission plugin configuration %s: %w", p.Path, err)
 			}
 		}
 		given[p.Name] = body
 	}
-	for _, p := range allPlugins {
-		if body := given[p.name]; len(body) > 0 {
-			if err := c.set(p.name, body); err != nil {
-				return c, fmt.Errorf("failed to apply admission: %w", err)
-			}
-		}
-	}
-	return c, nil
+	return c.setAll(given, enabled)
 }
 
-// set sets the configuration of a plugin.
+// setAll sets the configurations of the enabled plugins, by their names. Some plugins need
+// one.
+func (c *configuration) setAll(given map[string][]byte, enabled func(name string) bool) error {
+	for _, p := range allPlugins {
+		body := given[p.name]
+		if body == nil && (!needsConfiguration[p.name] || !enabled(p.name)) {
+			continue
+		}
+		if err := c.set(p.name, body); err != nil {
+			return fmt.Errorf("failed to apply admission: %w", err)
+		}
+	}
+	return nil
+}
+
+// needsConfiguration are the plugins that fail without a configuration.
+var needsConfiguration = map[string]bool{"EventRateLimit": true}
+
+// set sets the configuration of a plugin, nil for none.
 func (c *configuration) set(name string, body []byte) (err error) {
 	var initErr error
 	switch name {
@@ -120,6 +137,10 @@ func (c *configuration) set(name string, body []byte) (err error) {
 		c.podSecurity, initErr, err = podsecurity.Configure(body)
 	case "PodNodeSelector":
 		c.podSelector = podnodeselector.Configure(body)
+	case "PodTolerationRestriction":
+		c.tolerations, err = podtolerationrestriction.Configure(body, c.release)
+	case "EventRateLimit":
+		c.eventLimits, err = eventratelimit.Configure(body)
 	case "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook":
 		initErr, err = c.setWebhooks(name, body)
 	case "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy":
@@ -225,6 +246,12 @@ func (c *configuration) configured(p admission.Plugin) admission.Plugin {
 		return c.podSecurity
 	case c.podSelector.Name():
 		return c.podSelector
+	case c.tolerations.Name():
+		return c.tolerations
+	case c.eventLimits.Name():
+		if c.eventLimits != nil {
+			return c.eventLimits
+		}
 	}
 	return p
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaultstorageclass"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/admission/plugin/denyserviceexternalips"
+	"github.com/kubefake/kubefake/internal/admission/plugin/eventratelimit"
 	"github.com/kubefake/kubefake/internal/admission/plugin/extendedresourcetoleration"
 	"github.com/kubefake/kubefake/internal/admission/plugin/jobvalidation"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitpodhardantiaffinitytopology"
@@ -30,6 +31,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podresizevalidator"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
+	"github.com/kubefake/kubefake/internal/admission/plugin/podtolerationrestriction"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtopologylabels"
 	"github.com/kubefake/kubefake/internal/admission/plugin/priority"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
@@ -57,6 +59,8 @@ func All() []admission.Plugin {
 		podnodeselector.Plugin{},
 		priority.Plugin{},
 		defaulttolerationseconds.Plugin{},
+		podtolerationrestriction.Plugin{},
+		&eventratelimit.Plugin{},
 		extendedresourcetoleration.Plugin{},
 		defaultstorageclass.Plugin{},
 		storageobjectinuseprotection.Plugin{},
@@ -81,7 +85,8 @@ func All() []admission.Plugin {
 	}
 }
 
-// A Chain runs the enabled plugins in order. It is immutable.
+// A Chain runs the enabled plugins in order. It is immutable, except for what EventRateLimit
+// counts.
 //
 // NamespaceLifecycle and ResourceQuota have methods of their own, because they
 // need more than an object: the first runs before the others and before a
@@ -124,6 +129,16 @@ func newChain(enabled func(name string) bool, config configuration) *Chain {
 		}
 	}
 	return c
+}
+
+// Fork returns the chain of a fork of the server.
+func (c *Chain) Fork() *Chain {
+	if c.config.eventLimits == nil {
+		return c
+	}
+	config := c.config
+	config.eventLimits = config.eventLimits.Fork()
+	return newChain(c.enabled, config)
 }
 
 // add adds the next plugin in order.

@@ -29,10 +29,8 @@ type known struct {
 // has those of All, the webhooks and policies, and AlwaysAdmit and
 // NamespaceAutoProvision. The others are known by name and have no effect.
 //
-// Differs from kube-apiserver: admission plugins without effect: ImagePolicyWebhook,
-// PodTolerationRestriction and EventRateLimit can be enabled and disabled, and do nothing.
-// Request: POST of a pod with a toleration that its namespace does not allow, with
-// --enable-admission-plugins=PodTolerationRestriction.
+// Differs from kube-apiserver: admission plugins without effect: ImagePolicyWebhook can be enabled and
+// disabled, and does nothing. Request: POST of a pod with --enable-admission-plugins=ImagePolicyWebhook.
 //
 // Differs from kube-apiserver: the plugin ServiceAccount: it is enabled only on request, as envtest
 // disables it; in the drop-in kube-apiserver it is enabled by default. Request: POST of a pod without
@@ -101,11 +99,14 @@ func (s Selection) Chain(r validation.Release, types *resource.Types) (*Chain, e
 		return nil, errors.New(status.Aggregate(errs))
 	}
 	enabled := s.enabled(minor)
+	config := configuration{release: r, types: types}
 	if s.ConfigFile == "" {
-		return New(enabled), nil
+		if err := config.setAll(nil, enabled); err != nil {
+			return nil, err
+		}
+		return newChain(enabled, config), nil
 	}
-	config, err := readConfiguration(s.ConfigFile, enabled, r, types)
-	if err != nil {
+	if err := config.read(s.ConfigFile, enabled); err != nil {
 		return nil, inputfile.Wrap(s.ConfigFile, err)
 	}
 	return newChain(enabled, config), nil

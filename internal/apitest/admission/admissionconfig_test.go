@@ -172,6 +172,7 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"wrong kind of a plugin", plugin("ResourceQuota", "{apiVersion: v1, kind: Pod}"), initFailed + `"ResourceQuota": no kind "Pod" is registered for version "v1"`},
 		{"wrong levels", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, defaults: {enforce: x, warn-version: v1}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity configuration error: [enforce: must be one of privileged, baseline, restricted, warn-version: must be "latest" or "v1.x"]`},
 		{"wrong exemptions", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, exemptions: {namespaces: [a, a], usernames: ['']}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity invalid: [exemptions.namespaces[1]: Duplicate value: "a", exemptions.usernames[0]: Invalid value: "": username must not be empty]`},
+		{"empty file", head + "- {name: ResourceQuota, path: " + writeFile(t, "empty", "") + "}", initFailed + `"ResourceQuota": Object 'Kind' is missing in ''`},
 		{"relative kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission, kubeConfigFile: a}"), initFailed + `"MutatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
 		{"missing kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /nosuch/file}"), initFailed + `"MutatingAdmissionWebhook": stat /nosuch/file: no such file or directory`},
 		{"folder that is missing", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Invalid value: "/a": unable to read: stat /a: no such file or directory`},
@@ -185,9 +186,13 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
+	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"EventRateLimit"}}))
+	assert.ErrorContains(t, err, initFailed+`"EventRateLimit": limits: Invalid value: null: must not be empty`)
+	empty := writeFile(t, "admission.yaml", head+"- {name: PodSecurity, path: "+writeFile(t, "empty", "")+"}")
+	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: empty})).Close()
 	folder := writeFile(t, "admission.yaml", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"))
 	const gate = "ManifestBasedAdmissionControlConfig"
-	_, err := fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{gate: false}, AdmissionControlConfigFile: folder}))
+	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{gate: false}, AdmissionControlConfigFile: folder}))
 	assert.ErrorContains(t, err, "staticManifestsDir: Forbidden: staticManifestsDir requires the "+gate+" feature gate to be enabled")
 	disabled := writeFile(t, "admission.yaml", plugin("ResourceQuota", "{}"))
 	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ResourceQuota"}}), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: disabled})).Close()

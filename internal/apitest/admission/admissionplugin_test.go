@@ -5,6 +5,7 @@ package admission_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,32 @@ func TestAdmissionPlugins(t *testing.T) {
 		code, body := apitest.Do(t, start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"DefaultTolerationSeconds"}})), "POST", pods, pod)
 		require.Equal(t, http.StatusCreated, code)
 		assert.NotContains(t, body["spec"], "tolerations")
+	})
+	t.Run("PodTolerationRestriction", func(t *testing.T) {
+		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"PodTolerationRestriction"}}),
+			fakeapi.WithObjects(`{apiVersion: v1, kind: Namespace, metadata: {name: limited, annotations: {scheduler.alpha.kubernetes.io/tolerationsWhitelist: '[{"key":"a"}]'}}}`))
+		code, body := apitest.Do(t, srv, "POST", "/api/v1/namespaces/limited/pods", pod)
+		assert.Equal(t, http.StatusInternalServerError, code)
+		assert.Equal(t, "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist", body["message"])
+	})
+	t.Run("EventRateLimit", func(t *testing.T) {
+		srv := start(t, fakeapi.WithManualClock(time.Unix(1e9, 0)), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"EventRateLimit"}, AdmissionControlConfigFile: writeFile(t, "admission.yaml", `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- {name: EventRateLimit, configuration: {apiVersion: eventratelimit.admission.k8s.io/v1alpha1, kind: Configuration, limits: [{type: Namespace, qps: 1, burst: 1}]}}
+`)}))
+		create := func(srv *fakeapi.Server) int {
+			code, _ := apitest.Do(t, srv, "POST", "/api/v1/namespaces/default/events", `{"metadata":{"generateName":"e-"},"involvedObject":{"namespace":"default"}}`)
+			return code
+		}
+		assert.Equal(t, http.StatusCreated, create(srv))
+		assert.Equal(t, http.StatusTooManyRequests, create(srv))
+		fork := srv.Fork(t)
+		assert.Equal(t, http.StatusTooManyRequests, create(fork))
+		require.NoError(t, srv.Clock().Advance(time.Second))
+		assert.Equal(t, http.StatusCreated, create(srv))
+		assert.Equal(t, http.StatusTooManyRequests, create(fork))
 	})
 	t.Run("without webhooks", func(t *testing.T) {
 		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ValidatingAdmissionWebhook"}}))
