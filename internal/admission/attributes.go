@@ -80,8 +80,8 @@ type Annotation struct {
 type Access interface {
 	// Authorize decides whether the user of the request may do at.
 	Authorize(at authz.Attributes) authz.Decision
-	// Type returns the served type of a kind, or nil.
-	Type(kind resource.Kind) *resource.Type
+	// Types returns the types that are served.
+	Types() *resource.Types
 	// Release returns the release of the server, with its feature gates.
 	Release() *release.Release
 	// Now returns the time of the server's clock.

@@ -185,7 +185,10 @@ type admissionEnv struct{ reader }
 
 var _ dynamic.Server = admissionEnv{}
 
-// Type implements [dynamic.Server] and [admission.Access].
+// Types implements [admission.Access].
+func (r reader) Types() *resource.Types { return r.op.Surface.Types }
+
+// Type implements [dynamic.Server].
 func (r reader) Type(kind resource.Kind) *resource.Type {
 	if t := r.op.Surface.ForKind(kind); t != nil && !t.Virtual() {
 		return t

@@ -156,14 +156,7 @@ func (x access) Authorize(at authz.Attributes) authz.Decision {
 	return authz.Decision{Allowed: !slices.Contains(x.forbidden, at.Verb+" "+resource+" "+at.Name)}
 }
 
-func (x access) Type(kind resource.Kind) *resource.Type {
-	for _, typ := range types(x.t) {
-		if typ.GroupVersion == kind.GroupVersion && typ.Kind == kind.Kind {
-			return typ
-		}
-	}
-	return nil
-}
+func (x access) Types() *resource.Types { return resource.NewTypes(types(x.t)) }
 
 // types returns the types of the newest release, with those of feature gates.
 func types(t testing.TB) []*resource.Type {

@@ -5,6 +5,7 @@ package ownerreferencespermissionenforcement
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authz"
@@ -82,22 +83,48 @@ func newBlocking(owners, before []any) (out []map[string]any) {
 // checkBlocking fails if the user may not update the finalizers of an owner.
 func checkBlocking(a *admission.Attributes, owner map[string]any) error {
 	version, kind := object.String(owner, "apiVersion"), object.String(owner, "kind")
-	var t *resource.Type
-	if gv, err := resource.ParseGroupVersion(version); err == nil {
-		t = a.Access.Type(resource.Kind{GroupVersion: gv, Kind: kind})
-	}
-	if t == nil {
+	gv, err := resource.ParseGroupVersion(version)
+	m := mappingOf(a.Access.Types(), resource.Kind{GroupVersion: gv, Kind: kind})
+	if err != nil || m == nil {
 		return fmt.Errorf("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion %s Kind %s: no matches for kind %q in version %q", version, kind, kind, version)
 	}
 	at := authz.Attributes{
 		Verb: "update", IsResource: true,
-		Group: t.Group, Resource: t.Name, Subresource: "finalizers", Name: object.String(owner, "name"),
+		Group: gv.Group, Resource: m.resource, Subresource: "finalizers", Name: object.String(owner, "name"),
 	}
-	if t.Namespaced {
+	if m.namespaced {
 		at.Namespace = a.Namespace
 	}
 	if d := a.Access.Authorize(at); !d.Allowed {
 		return fmt.Errorf("cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: %v, <nil>", d.Reason)
+	}
+	return nil
+}
+
+// A mapping is the resource of a kind.
+type mapping struct {
+	resource   string
+	namespaced bool
+}
+
+// mappingOf returns the resource of a kind, or nil. Like the mapper of kube-apiserver, it has
+// kinds in lower case too, and guesses a resource for the lists of a kind and for List.
+func mappingOf(types *resource.Types, kind resource.Kind) *mapping {
+	if t := types.ForKind(kind); t != nil {
+		return &mapping{t.Name, t.Namespaced}
+	}
+	if kind.Kind == "List" && types.ServesVersion(kind.GroupVersion) {
+		return &mapping{"lists", false}
+	}
+	if item, ok := strings.CutSuffix(kind.Kind, "List"); ok {
+		if t := types.ForKind(resource.Kind{GroupVersion: kind.GroupVersion, Kind: item}); t != nil {
+			return &mapping{strings.ToLower(kind.Kind) + "s", t.Namespaced}
+		}
+	}
+	for t := range types.All() {
+		if t.GroupVersion == kind.GroupVersion && strings.ToLower(t.Kind) == kind.Kind {
+			return &mapping{t.Name, t.Namespaced}
+		}
 	}
 	return nil
 }
