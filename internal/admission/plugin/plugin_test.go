@@ -34,6 +34,8 @@ func TestSelection(t *testing.T) {
 	}
 	_, err = plugin.Selection{Enable: []string{"PodTopologyLabels"}}.Chain(open(t, "1.32"), nil)
 	assert.EqualError(t, err, `enable-admission-plugins plugin "PodTopologyLabels" is unknown`)
+	_, err = plugin.Selection{Enable: []string{"JobValidation"}}.Chain(open(t, "1.37"), nil)
+	assert.EqualError(t, err, `enable-admission-plugins plugin "JobValidation" is unknown`)
 	_, err = plugin.Selection{Enable: []string{"B", "Priority"}, Disable: []string{"C", "Priority"}}.Chain(open(t, "1.36"), nil)
 	assert.EqualError(t, err, `[enable-admission-plugins plugin "B" is unknown, disable-admission-plugins plugin "C" is unknown, [Priority] in enable-admission-plugins and disable-admission-plugins overlapped]`)
 }

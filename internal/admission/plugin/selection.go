@@ -23,6 +23,12 @@ type known struct {
 	name  string
 	on    bool              // enabled by default here
 	since behavior.Behavior // of the releases that have it; 0: all
+	until behavior.Behavior // of the releases that no longer have it; 0: none
+}
+
+// in reports whether a minor release has the plugin.
+func (p known) in(minor int) bool {
+	return p.since.In(minor) && (p.until == 0 || !p.until.In(minor))
 }
 
 // allPlugins are the plugins of kube-apiserver in the order in which it runs them. This server
@@ -36,47 +42,47 @@ type known struct {
 // disables it; in the drop-in kube-apiserver it is enabled by default. Request: POST of a pod without
 // a serviceAccountName.
 var allPlugins = []known{
-	{"AlwaysAdmit", false, 0},
-	{"NamespaceAutoProvision", false, 0},
-	{"NamespaceLifecycle", true, 0},
-	{"NamespaceExists", false, 0},
-	{"LimitPodHardAntiAffinityTopology", false, 0},
-	{"LimitRanger", true, 0},
-	{ServiceAccount, false, 0},
-	{"NodeRestriction", false, 0},
-	{"TaintNodesByCondition", true, 0},
-	{"AlwaysPullImages", false, 0},
-	{"ImagePolicyWebhook", false, 0},
-	{"PodSecurity", true, 0},
-	{"PodNodeSelector", false, 0},
-	{"Priority", true, 0},
-	{"DefaultTolerationSeconds", true, 0},
-	{"PodTolerationRestriction", false, 0},
-	{"EventRateLimit", false, 0},
-	{"ExtendedResourceToleration", false, 0},
-	{"DefaultStorageClass", true, 0},
-	{"StorageObjectInUseProtection", true, 0},
-	{"PodGroupProtection", true, behavior.WorkloadPlugins},
-	{"OwnerReferencesPermissionEnforcement", false, 0},
-	{"PersistentVolumeClaimResize", true, 0},
-	{"RuntimeClass", true, 0},
-	{"CertificateApproval", true, 0},
-	{"CertificateSigning", true, 0},
-	{"ClusterTrustBundleAttest", true, 0},
-	{"CertificateSubjectRestriction", true, 0},
-	{"DefaultIngressClass", true, 0},
-	{"DenyServiceExternalIPs", false, 0},
-	{"PodTopologyLabels", true, behavior.PodTopologyLabelsPlugin},
-	{"PodGroupWorkloadExists", true, behavior.WorkloadPlugins},
-	{"NodeDeclaredFeatureValidator", true, behavior.NodeDeclaredFeaturesPlugin},
-	{"JobValidation", true, behavior.WorkloadPlugins},
-	{"PodResizeValidator", true, behavior.PodResizePlugin},
-	{"MutatingAdmissionPolicy", true, 0},
-	{"MutatingAdmissionWebhook", true, 0},
-	{"ValidatingAdmissionPolicy", true, 0},
-	{"ValidatingAdmissionWebhook", true, 0},
-	{"ResourceQuota", true, 0},
-	{"AlwaysDeny", false, 0},
+	{"AlwaysAdmit", false, 0, 0},
+	{"NamespaceAutoProvision", false, 0, 0},
+	{"NamespaceLifecycle", true, 0, 0},
+	{"NamespaceExists", false, 0, 0},
+	{"LimitPodHardAntiAffinityTopology", false, 0, 0},
+	{"LimitRanger", true, 0, 0},
+	{ServiceAccount, false, 0, 0},
+	{"NodeRestriction", false, 0, 0},
+	{"TaintNodesByCondition", true, 0, 0},
+	{"AlwaysPullImages", false, 0, 0},
+	{"ImagePolicyWebhook", false, 0, 0},
+	{"PodSecurity", true, 0, 0},
+	{"PodNodeSelector", false, 0, 0},
+	{"Priority", true, 0, 0},
+	{"DefaultTolerationSeconds", true, 0, 0},
+	{"PodTolerationRestriction", false, 0, 0},
+	{"EventRateLimit", false, 0, 0},
+	{"ExtendedResourceToleration", false, 0, 0},
+	{"DefaultStorageClass", true, 0, 0},
+	{"StorageObjectInUseProtection", true, 0, 0},
+	{"PodGroupProtection", true, behavior.WorkloadPlugins, 0},
+	{"OwnerReferencesPermissionEnforcement", false, 0, 0},
+	{"PersistentVolumeClaimResize", true, 0, 0},
+	{"RuntimeClass", true, 0, 0},
+	{"CertificateApproval", true, 0, 0},
+	{"CertificateSigning", true, 0, 0},
+	{"ClusterTrustBundleAttest", true, 0, 0},
+	{"CertificateSubjectRestriction", true, 0, 0},
+	{"DefaultIngressClass", true, 0, 0},
+	{"DenyServiceExternalIPs", false, 0, 0},
+	{"PodTopologyLabels", true, behavior.PodTopologyLabelsPlugin, 0},
+	{"PodGroupWorkloadExists", true, behavior.WorkloadPlugins, behavior.NoWorkloadChecks},
+	{"NodeDeclaredFeatureValidator", true, behavior.NodeDeclaredFeaturesPlugin, 0},
+	{"JobValidation", true, behavior.WorkloadPlugins, behavior.NoWorkloadChecks},
+	{"PodResizeValidator", true, behavior.PodResizePlugin, 0},
+	{"MutatingAdmissionPolicy", true, 0, 0},
+	{"MutatingAdmissionWebhook", true, 0, 0},
+	{"ValidatingAdmissionPolicy", true, 0, 0},
+	{"ValidatingAdmissionWebhook", true, 0, 0},
+	{"ResourceQuota", true, 0, 0},
+	{"AlwaysDeny", false, 0, 0},
 }
 
 // A Selection says which plugins are enabled: those of Enable, and of the plugins that
@@ -156,7 +162,7 @@ func unknown(flag string, minor int, name string) error {
 func (s Selection) enabled(minor int) func(name string) bool {
 	enabled := map[string]bool{}
 	for _, p := range allPlugins {
-		if p.since.In(minor) {
+		if p.in(minor) {
 			enabled[p.name] = slices.Contains(s.Enable, p.name) || p.on && !slices.Contains(s.Disable, p.name)
 		}
 	}
@@ -165,14 +171,14 @@ func (s Selection) enabled(minor int) func(name string) bool {
 
 // exists reports whether kube-apiserver has a plugin in a minor release.
 func exists(minor int, name string) bool {
-	return slices.ContainsFunc(allPlugins, func(p known) bool { return p.name == name && p.since.In(minor) })
+	return slices.ContainsFunc(allPlugins, func(p known) bool { return p.name == name && p.in(minor) })
 }
 
 // Names returns the names of the plugins of kube-apiserver in a minor release, in the
 // order in which it runs them.
 func Names(minor int) (names []string) {
 	for _, p := range allPlugins {
-		if p.since.In(minor) {
+		if p.in(minor) {
 			names = append(names, p.name)
 		}
 	}

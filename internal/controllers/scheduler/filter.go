@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
@@ -271,16 +272,16 @@ func (s *scheduler) feasible(a *attempt) ([]*node, *diagnosis) {
 // here takes the one with the fewest Pods; kube-scheduler weighs free resources,
 // spreading and images too, and breaks ties at random. Request: GET of Pods with the
 // controller scheduler on and several Nodes.
-func choose(a *attempt, nodes []*node) *node {
-	if len(nodes) == 1 {
-		return nodes[0]
+func choose(a *attempt, fitting []*node) *node {
+	if len(fitting) == 1 {
+		return fitting[0]
 	}
 	pod := a.pod.generic()
-	preferred := make([]int64, len(nodes))
-	tainted := make([]int64, len(nodes))
-	for i, n := range nodes {
+	preferred := make([]int64, len(fitting))
+	tainted := make([]int64, len(fitting))
+	for i, n := range fitting {
 		for t := range object.Each(object.Value(pod, "spec", "affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")) {
-			if weight, _ := object.Int(t, "weight"); controller.MatchesNodeSelectorTerm(object.Map(t, "preference"), n.generic()) {
+			if weight, _ := object.Int(t, "weight"); nodes.MatchesSelectorTerm(object.Map(t, "preference"), n.generic()) {
 				preferred[i] += weight
 			}
 		}
@@ -295,10 +296,10 @@ func choose(a *attempt, nodes []*node) *node {
 		return 2*(100*preferred[i]/mostPreferred) + 3*(100-100*tainted[i]/mostTainted)
 	}
 	best := 0
-	for i := range nodes {
-		if cmp.Or(cmp.Compare(score(i), score(best)), cmp.Compare(len(nodes[best].pods), len(nodes[i].pods))) > 0 {
+	for i := range fitting {
+		if cmp.Or(cmp.Compare(score(i), score(best)), cmp.Compare(len(fitting[best].pods), len(fitting[i].pods))) > 0 {
 			best = i
 		}
 	}
-	return nodes[best]
+	return fitting[best]
 }

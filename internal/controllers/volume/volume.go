@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
+	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -116,7 +117,7 @@ func BoundTo(volume, claim map[string]any) bool {
 // OnNode reports whether the node affinity of a volume permits a Node.
 func OnNode(volume, node map[string]any) bool {
 	required := object.Map(volume, "spec", "nodeAffinity", "required")
-	return required == nil || controller.MatchesNodeSelector(required, node)
+	return required == nil || nodes.MatchesSelector(required, node)
 }
 
 // Find returns the smallest volume that fits a claim, or the one that refers to it; nil

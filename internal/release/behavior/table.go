@@ -324,6 +324,8 @@ const (
 	// CapacityRanges: errors about the default of a range of a capacity name it, and the step and the
 	// bounds of a range must be numbers that it can be checked with.
 	CapacityRanges
+	// ChecksDeviceFeatures: a device with allocatable resources needs a feature of its nodes.
+	ChecksDeviceFeatures
 	// ChecksPatchesFirst: a patch that is no JSON is a 400 before the object is read.
 	ChecksPatchesFirst
 	// ClearsSystemFields: a PUT or PATCH that creates an object cannot set the metadata that
@@ -366,6 +368,8 @@ const (
 	MetadataErrors
 	// NamesAuthorizers: the reasons of a decision name the authorizers that made it.
 	NamesAuthorizers
+	// NoWorkloadChecks: the admission plugins PodGroupWorkloadExists and JobValidation are gone.
+	NoWorkloadChecks
 	// ParallelUpdates: a rolling update of a StatefulSet with parallel Pods replaces all Pods that
 	// are not available, beside those that may be unavailable.
 	ParallelUpdates
@@ -378,6 +382,9 @@ const (
 	// ResetsPodCertificates: the field managers of a PodCertificateRequest do not own its status, or
 	// its metadata in a write to the status.
 	ResetsPodCertificates
+	// RestrictsAllocatableClaims: a node cannot change what the status of a pod has about claims for
+	// allocatable resources.
+	RestrictsAllocatableClaims
 	// ScaleMetadata: a Scale keeps no metadata but the managed fields.
 	ScaleMetadata
 	// StatefulSetUpdates: the current revision of a StatefulSet follows an update of any strategy,

@@ -1,6 +1,6 @@
 // Package nodedeclaredfeaturevalidator is the NodeDeclaredFeatureValidator admission
 // plugin. It refuses updates of pods that need a feature which the pod's node does
-// not list in status.declaredFeatures.
+// not list in status.declaredFeatures, and devices of nodes without the feature that they need.
 //
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/node-declared-features/.
 package nodedeclaredfeaturevalidator
@@ -26,15 +26,21 @@ var _ admission.Validator = Plugin{}
 // Name returns "NodeDeclaredFeatureValidator".
 func (Plugin) Name() string { return "NodeDeclaredFeatureValidator" }
 
-// Resources returns pods.
+var resourceSlices = status.GroupResource{Group: "resource.k8s.io", Resource: "resourceslices"}
+
+// Resources returns pods and resourceslices.
 func (Plugin) Resources() []status.GroupResource {
-	return []status.GroupResource{{Resource: "pods"}}
+	return []status.GroupResource{{Resource: "pods"}, resourceSlices}
 }
 
 var nodeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Node"}
 
-// Validate checks an update of a pod that is bound to a node, if it changes the spec.
+// Validate checks an update of a pod that is bound to a node, if it changes the spec, and the
+// devices of a ResourceSlice.
 func (Plugin) Validate(a *admission.Attributes) error {
+	if a.GroupResource() == resourceSlices {
+		return checkDevices(a)
+	}
 	name := object.String(a.Object, "spec", "nodeName")
 	if a.Subresource != "" && a.Subresource != "resize" || a.Operation != admission.Update ||
 		name == "" || pods.SameGeneration(a.Object, a.Old) || !a.Access.Release().Enabled("NodeDeclaredFeatures") {

@@ -1,7 +1,11 @@
 package nodedeclaredfeaturevalidator_test
 
 import (
+	"encoding/json"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/admission/admissiontest"
 	"github.com/kubefake/kubefake/internal/admission/plugin/nodedeclaredfeaturevalidator"
@@ -45,4 +49,47 @@ func TestUpdate(t *testing.T) {
 		{Name: "status", Resource: "pods", Subresource: "status", Old: was, Object: pod("2", "2", "1", "")},
 		{Name: "gate is off", Resource: "pods", Minor: 35, Gates: map[string]bool{"NodeDeclaredFeatures": false}, Old: was, Object: pod("2", "2", "1", "")},
 	})
+}
+
+func TestDevices(t *testing.T) {
+	node := func(name, feature string) string {
+		return `{"kind":"Node","apiVersion":"v1","metadata":{"name":"` + name + `","labels":{"has":"` + feature + `"}},"status":{"declaredFeatures":["` + feature + `"]}}`
+	}
+	const (
+		feature  = "DRANodeAllocatableResources"
+		selector = `"nodeSelector":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"has","operator":"In","values":["` + feature + `"]}]}]}`
+		refused  = `node "old" does not support ` + feature + ` feature`
+	)
+	slice := func(spec, device string) string {
+		return `{"metadata":{"name":"s"},"spec":{"driver":"d.example.com",` + spec + `,"devices":[{"name":"a"},{"name":"b"` + device + `,"nodeAllocatableResources":{"cpu":{}}}]}}`
+	}
+	for _, tt := range []struct{ name, object, want string }{
+		{"node", slice(`"nodeName":"new"`, ""), ""},
+		{"node without the feature", slice(`"nodeName":"old"`, ""), refused},
+		{"unknown node", slice(`"nodeName":"none"`, ""), `node "none" not found for device "b"`},
+		{"all nodes", slice(`"allNodes":true`, ""), refused},
+		{"some nodes", slice(selector, ""), ""},
+		{"no nodes", slice(`"allNodes":false`, ""), `device "b" in ResourceSlice has NodeAllocatableResources but does not map to any nodes`},
+		{"of the device", slice(`"nodeName":"new","perDeviceNodeSelection":true`, `,"nodeName":"old"`), refused},
+		{"another device", `{"metadata":{"name":"s"},"spec":{"nodeName":"old","devices":[{"name":"a"}]}}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, r := range []struct {
+				minor   int
+				enabled bool
+				want    string
+			}{{37, true, tt.want}, {37, false, ""}, {36, true, ""}} {
+				a := (&admissiontest.Request{
+					Resource: "resourceslices.resource.k8s.io", Object: `{}`, Objects: []string{node("new", feature), node("old", "")},
+					Minor: r.minor, Gates: map[string]bool{feature: r.enabled, "NodeDeclaredFeatures": true},
+				}).Attributes(t)
+				require.NoError(t, json.Unmarshal([]byte(tt.object), &a.Object))
+				if err := (nodedeclaredfeaturevalidator.Plugin{}).Validate(a); r.want != "" {
+					assert.EqualError(t, err, r.want)
+				} else {
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
 }

@@ -141,10 +141,13 @@ func checkLease(a *admission.Attributes, node string) error {
 	return nil
 }
 
-// checkCSINode allows to write the CSINode of the node.
+// checkCSINode allows to write the CSINode of the node, by its status only the status.
 func checkCSINode(a *admission.Attributes, node string) error {
-	if a.Name != node {
+	switch {
+	case a.Name != node:
 		return errors.New("can only access CSINode with the same name as the requesting node")
+	case a.Subresource == "status" && !validation.Equal(a.Object["spec"], a.Old["spec"]):
+		return fmt.Errorf("node %q is not allowed to modify CSINode spec via status", node)
 	}
 	return nil
 }

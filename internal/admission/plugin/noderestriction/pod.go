@@ -56,6 +56,8 @@ func checkPodStatus(a *admission.Attributes, node string) error {
 		return fmt.Errorf("node %q cannot update resource claim statues", node)
 	case !same("status", "extendedResourceClaimStatus"):
 		return fmt.Errorf("node %q cannot update extended resource claim status", node)
+	case !same("status", "nodeAllocatableResourceClaimStatuses") && a.Access.Release().Has(behavior.RestrictsAllocatableClaims):
+		return fmt.Errorf("node %q cannot update node allocatable resource claim statuses", node)
 	}
 	return nil
 }
