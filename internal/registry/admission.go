@@ -250,9 +250,19 @@ func (r reader) Wait(d time.Duration) bool { return r.op.wait(d) }
 // Release implements [admission.Access].
 func (r reader) Release() *release.Release { return r.op.api().Release }
 
-// provisionNamespace creates the namespace of a new object if it does not exist: the
-// plugin NamespaceAutoProvision.
-func (op *operation) provisionNamespace() error {
+// admitNamespace creates the namespace of a creation if it does not exist and the plugin
+// NamespaceAutoProvision is enabled, and rejects it in a namespace that is missing or being
+// deleted. name is the name of the object in the error.
+func (op *operation) admitNamespace(name string) error {
+	if err := op.provisionNamespace(name); err != nil {
+		return err
+	}
+	return op.checkNamespace(name, true)
+}
+
+// provisionNamespace creates the namespace of a creation if it does not exist: the plugin
+// NamespaceAutoProvision.
+func (op *operation) provisionNamespace(name string) error {
 	if !op.api().Plugins.ProvisionsNamespaces() || !op.Type.Namespaced || op.dryRun() {
 		return nil
 	}
@@ -270,7 +280,7 @@ func (op *operation) provisionNamespace() error {
 	case st.Reason == status.ReasonAlreadyExists:
 		return nil
 	}
-	return status.Forbidden(op.groupResource(), admission.DisplayName(op.Name, nil), st.Message)
+	return status.Forbidden(op.groupResource(), name, st.Message)
 }
 
 // A celAuthorizer answers the authorization checks of expressions for the user of

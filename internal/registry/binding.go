@@ -57,7 +57,7 @@ func (op *operation) readAction() (*candidate, error) {
 	if err := setNamespace(c.meta(), op.Namespace); err != nil {
 		return nil, err
 	}
-	if err := op.checkNamespace(admission.DisplayName(op.Name, c.object), true); err != nil {
+	if err := op.admitNamespace(admission.DisplayName(op.Name, c.object)); err != nil {
 		return nil, err
 	}
 	c.object = op.fieldManagers().Update(nil, c.object, op.fieldOptions())

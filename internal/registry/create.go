@@ -37,10 +37,7 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err != nil {
 		return Result{}, err
 	}
-	if err := op.provisionNamespace(); err != nil {
-		return Result{}, err
-	}
-	if err := op.checkNamespace(admission.DisplayName("", c.object), true); err != nil {
+	if err := op.admitNamespace(admission.DisplayName("", c.object)); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(c, nil); err != nil {

@@ -262,10 +262,7 @@ func (op *operation) createByChange(ch change) (Result, error) {
 		return Result{}, err
 	}
 	defer c.reservation.Release()
-	if err := op.provisionNamespace(); err != nil {
-		return Result{}, err
-	}
-	if err := op.checkNamespace(op.Name, true); err != nil {
+	if err := op.admitNamespace(op.Name); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(c, nil); err != nil {

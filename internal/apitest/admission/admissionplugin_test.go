@@ -50,6 +50,14 @@ func TestAdmissionPlugins(t *testing.T) {
 		assert.NoError(t, err)
 		code, _ = apitest.Do(t, srv, "POST", elsewhere, `{"metadata":{"name":"d"}}`)
 		assert.Equal(t, http.StatusCreated, code)
+
+		// So does a creation of a subresource, also if it fails.
+		_, body := apitest.Do(t, srv, "POST", "/api/v1/namespaces/evicted/pods/p/eviction", `{"metadata":{"name":"p"}}`)
+		assert.Equal(t, `pods "p" not found`, body["message"])
+		_, err = srv.Get("namespaces", "", "evicted")
+		assert.NoError(t, err)
+		_, body = apitest.Do(t, srv, "POST", "/api/v1/namespaces/A/configmaps", configMap)
+		assert.Contains(t, body["message"], `configmaps "c" is forbidden: Namespace "A" is invalid: metadata.name: Invalid value: "A"`)
 	})
 	t.Run("without NamespaceLifecycle", func(t *testing.T) {
 		srv := start(t, fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"NamespaceLifecycle"}}))
