@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -19,6 +20,9 @@ var reviews = map[status.GroupResource]func(op *operation, review map[string]any
 func (op *operation) review() (Result, error) {
 	c, err := op.readNew()
 	if err != nil {
+		return Result{}, err
+	}
+	if err := op.provisionNamespace(admission.DisplayName("", c.object)); err != nil {
 		return Result{}, err
 	}
 	if err := op.mutate(c, nil); err != nil {
