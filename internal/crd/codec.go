@@ -23,8 +23,9 @@ type customCodec struct {
 	kind        resource.Kind
 	props       map[string]any // the schema as the definition has it
 	schema      *schema.Schema
-	keepUnknown bool // spec.preserveUnknownFields: prunes nothing
-	stored      bool // the version is the one of stored objects
+	versions    map[string]*schema.Schema // of all versions of the definition
+	keepUnknown bool                      // spec.preserveUnknownFields: prunes nothing
+	stored      bool                      // the version is the one of stored objects
 	release     validation.Release
 }
 
@@ -43,7 +44,7 @@ func (c *customCodec) Decode(body []byte, strict bool) (map[string]any, []error,
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.coerce(obj, fieldErrors, schema.CoerceOptions{Strict: strict})
+	return c.coerceNamed(obj, fieldErrors, schema.CoerceOptions{Strict: strict})
 }
 
 func (c *customCodec) DecodeIdentified(body []byte, o wire.DecodeOptions) (map[string]any, []error, bool) {
@@ -75,26 +76,25 @@ func (c *customCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	return obj, err
 }
 
-func (c *customCodec) CheckBody(body *codec.Document) (resource.Kind, error) {
-	got, err := resource.BodyKind(body)
+func (c *customCodec) CheckBody(body *codec.Document, strict bool) (got resource.Kind, fieldErrors []error, err error) {
+	got, err = resource.BodyKind(body)
 	switch {
 	case err != nil:
-		return got, resource.UnrecognizedBody(c.kind, body.Body(), err)
+		return got, nil, resource.UnrecognizedBody(c.kind, body.Body(), err)
+	case got.Kind == "" && !strict:
+		return got, nil, resource.UndecodableBody(got.Or(c.kind), c.kind, missingKind(body.Body()))
 	case got.Kind == "":
-		return got, resource.UnrecognizedBody(c.kind, body.Body(), missingKind(body.Body()))
+		return got, nil, resource.UnrecognizedBody(c.kind, body.Body(), missingKind(body.Body()))
 	case got.GroupVersion != c.kind.GroupVersion:
-		return got, resource.OtherVersion(got, c.kind)
-	case got.Kind != c.kind.Kind:
-		obj, _, err := body.Decode(c, false)
-		if err != nil {
-			return got, resource.UndecodableBody(got, c.kind, err)
+		if _, fieldErrors, err = body.Decode(c, strict); err != nil {
+			return got, nil, resource.UndecodableBody(got, c.kind, err)
 		}
-		return got, status.Invalid(groupKind(got), object.String(obj, "metadata", "name"), validation.List{c.kindError(got)})
+		return got, fieldErrors, resource.OtherVersion(got, c.kind)
 	}
-	return got, nil
+	return got, nil, nil
 }
 
-func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+func (c *customCodec) DecodePatched(doc []byte, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	apiVersion, kind, err := wire.Identify(doc)
 	if err != nil {
 		return nil, nil, err
@@ -102,37 +102,10 @@ func (c *customCodec) DecodePatched(doc []byte, name string, strict bool) (obj m
 	if kind == "" {
 		return nil, nil, missingKind(doc)
 	}
-	gv, err := resource.ParseGroupVersion(apiVersion)
-	if err != nil {
+	if _, err := resource.ParseGroupVersion(apiVersion); err != nil {
 		return nil, nil, err
 	}
-	got := resource.Kind{GroupVersion: gv, Kind: kind}
-	switch {
-	case got == c.kind:
-		return c.Decode(doc, strict)
-	case apiVersion == "" && hasNull(doc, "apiVersion"):
-		return nil, nil, errors.New(accessorError([]string{"apiVersion"}, nil, "string"))
-	case apiVersion == "":
-		if _, _, err := c.Decode(doc, strict); err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, status.Internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
-	}
-	var errs validation.List
-	if got.Kind != c.kind.Kind {
-		errs = append(errs, c.kindError(got))
-	}
-	if got.GroupVersion != c.kind.GroupVersion {
-		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+c.kind.GroupVersion.String()))
-		if got.Group == c.kind.Group && got.Kind == c.kind.Kind && strict {
-			// A version that the definition does not have has no fields.
-			fieldErrors, err = resource.UnknownMembers(doc, "kind", "apiVersion", "metadata")
-			if err != nil {
-				return nil, nil, status.BadRequest(err.Error())
-			}
-		}
-	}
-	return nil, fieldErrors, status.Invalid(groupKind(got), name, errs)
+	return c.Decode(doc, strict)
 }
 
 func (c *customCodec) DecodeMutated(doc []byte, name string) (map[string]any, error) {
@@ -171,13 +144,6 @@ func (c *customCodec) DecodeMutated(doc []byte, name string) (map[string]any, er
 	return obj, err
 }
 
-// hasNull reports whether an object in JSON has a member that is null.
-func hasNull(doc []byte, name string) bool {
-	obj, _, err := wire.DecodeUntyped(doc, wire.DecodeOptions{})
-	v, ok := obj[name]
-	return err == nil && ok && v == nil
-}
-
 func groupKind(k resource.Kind) status.GroupKind {
 	return status.GroupKind{Group: k.Group, Kind: k.Kind}
 }
@@ -188,8 +154,20 @@ func (c *customCodec) kindError(got resource.Kind) *validation.Error {
 	return validation.Invalid(validation.NewPath("kind"), got.Kind, "must be "+c.kind.Kind)
 }
 
+// validateType checks the kind and the version of an object.
+func (c *customCodec) validateType(obj map[string]any) validation.List {
+	var errs validation.List
+	if kind := object.String(obj, "kind"); kind != c.kind.Kind {
+		errs = append(errs, c.kindError(resource.Kind{Kind: kind}))
+	}
+	if apiVersion, want := object.String(obj, "apiVersion"), c.kind.GroupVersion.String(); apiVersion != want {
+		errs = append(errs, validation.Invalid(validation.NewPath("apiVersion"), apiVersion, "must be "+want))
+	}
+	return errs
+}
+
 func (c *customCodec) Normalize(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.coerce(object.Copy(obj), nil, schema.CoerceOptions{Strict: strict})
+	return c.coerce(c.schema, object.Copy(obj), nil, schema.CoerceOptions{Strict: strict, KeepUnknown: c.keepUnknown})
 }
 
 func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, error) {
@@ -227,12 +205,37 @@ func takeInvalid(obj map[string]any, name string) (v any, invalid bool) {
 
 // coerceDecoded is coerce for what wire.DecodeCustom returned.
 func (c *customCodec) coerceDecoded(obj map[string]any, strict bool) (map[string]any, []error, error) {
-	return c.coerce(obj, nil, schema.CoerceOptions{Strict: strict, MetadataDecoded: true})
+	return c.coerceNamed(obj, nil, schema.CoerceOptions{Strict: strict, MetadataDecoded: true})
 }
 
-func (c *customCodec) coerce(obj map[string]any, fieldErrors []error, o schema.CoerceOptions) (map[string]any, []error, error) {
-	o.KeepUnknown = c.keepUnknown
-	unknown, err := c.schema.Coerce(obj, o)
+// coerceNamed coerces an object by the kind and the version that it gives. Of another kind it coerces
+// the metadata only, and a version that the definition does not have has no fields.
+func (c *customCodec) coerceNamed(obj map[string]any, fieldErrors []error, o schema.CoerceOptions) (map[string]any, []error, error) {
+	s, defined := c.schemaFor(obj)
+	o.KeepUnknown = c.keepUnknown || !defined
+	return c.coerce(s, obj, fieldErrors, o)
+}
+
+// schemaFor returns the schema of the version that an object gives, and whether the object is of the
+// kind of the definition.
+func (c *customCodec) schemaFor(obj map[string]any) (s *schema.Schema, defined bool) {
+	apiVersion, kind := object.String(obj, "apiVersion"), object.String(obj, "kind")
+	if kind != c.kind.Kind {
+		return nil, false
+	}
+	if apiVersion == c.kind.GroupVersion.String() {
+		return c.schema, true
+	}
+	gv, err := resource.ParseGroupVersion(apiVersion)
+	if err != nil || gv.Group != c.kind.Group {
+		return nil, false
+	}
+	return c.versions[gv.Version], true
+}
+
+// coerce returns an object in canonical form with its field errors. It changes obj.
+func (c *customCodec) coerce(s *schema.Schema, obj map[string]any, fieldErrors []error, o schema.CoerceOptions) (map[string]any, []error, error) {
+	unknown, err := s.Coerce(obj, o)
 	var invalid *validation.Error
 	if errors.As(err, &invalid) {
 		return nil, nil, c.inRelease(invalid)[0]

@@ -36,7 +36,7 @@ func (v *version) convertNone(_ context.Context, objs []map[string]any) ([]map[s
 
 // prune removes the fields that the schema of the version does not have.
 func (v *version) prune(obj map[string]any) error {
-	_, _, err := v.typ.Codec.(*customCodec).coerce(obj, nil, schema.CoerceOptions{})
+	_, _, err := v.codec.coerce(v.schema, obj, nil, schema.CoerceOptions{KeepUnknown: v.keepsUnknown()})
 	return err
 }
 

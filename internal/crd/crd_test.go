@@ -190,7 +190,7 @@ func TestDefinition(t *testing.T) {
 	assert.Len(t, fieldErrors, 2, "%v", fieldErrors)
 	assert.JSONEq(t, `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":4}`, string(typ.Codec.Append(nil, in)))
 	assert.Equal(t, []any{"w", int64(4)}, typ.Layout.Cells(table.Row{Obj: in, Now: fixed}))
-	assert.Contains(t, typ.ValidateAll(t.Context(), map[string]any{"size": "big"}, nil, nil).Message(), "size: Invalid value")
+	assert.Contains(t, typ.ValidateAll(t.Context(), map[string]any{"kind": "Widget", "apiVersion": "example.com/v1", "size": "big"}, nil, nil).Message(), "size: Invalid value")
 }
 
 func TestDeprecationWarnings(t *testing.T) {

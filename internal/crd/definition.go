@@ -100,6 +100,7 @@ type version struct {
 	schema *schema.Schema
 	rules  *cel.Validator
 	typ    *resource.Type
+	codec  *customCodec
 
 	release Rules
 }
@@ -118,6 +119,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 		versions, all = append(versions, v), append(all, v.typ)
 	}
 	convert := d.converter(o, all)
+	schemas := make(map[string]*schema.Schema, len(versions))
 	var served []*resource.Type
 	for i, v := range versions {
 		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
@@ -125,7 +127,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
 			}
-			v.schema = s
+			v.schema, schemas[v.name] = s, s
 			v.rules = cel.NewValidator(s).With(o.Rules.evaluation).Counted(&cel.CountedSchema{
 				Switch: o.Coverage, Kind: "CustomResourceDefinition", Name: strings.Trim(d.Prefix, "/"), Version: v.name,
 				Path: fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i),
@@ -152,7 +154,8 @@ func (d *Definition) types(o Options) []*resource.Type {
 
 			HasConversionWebhook: d.hasConversionWebhook(),
 		}
-		v.typ.Codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
+		v.codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, versions: schemas, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
+		v.typ.Codec = v.codec
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
 		v.typ.Strategy = v.strategy()

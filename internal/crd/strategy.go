@@ -23,10 +23,11 @@ func (v *version) strategy() *resource.Strategy {
 	s := &resource.Strategy{
 		Name:                       validation.SubdomainName,
 		TypeMetaInItems:            true,
+		ValidatesType:              true,
 		AllowUnqualifiedFinalizers: true,
 		RepeatsErrors:              true,
 		Generation:                 changedOutsideMetadata,
-		Default:                    func(obj map[string]any) { v.schema.SetDefaults(obj) },
+		Default:                    v.setDefaults,
 		ReadBack:                   func(obj map[string]any) bool { return v.schema.ReadBack(obj, v.keepsUnknown()) },
 		Validate:                   v.validate,
 		WarningsOnWrite: func(obj, old map[string]any) []string {
@@ -74,6 +75,13 @@ func (v *version) statusVersions() []string {
 		}
 	}
 	return out
+}
+
+// setDefaults sets the defaults of the version that an object gives.
+func (v *version) setDefaults(obj map[string]any) {
+	if s, ok := v.codec.schemaFor(obj); ok {
+		s.SetDefaults(obj)
+	}
 }
 
 var metadataPath = validation.NewPath("metadata")
@@ -189,8 +197,18 @@ func (v *version) checkScaleFields(obj map[string]any) error {
 	return nil
 }
 
-// validate validates an object with its schema.
+// validate validates an object: its kind and version and, if these are right, its values.
 func (v *version) validate(obj, old map[string]any) validation.List {
+	errs := v.codec.validateType(obj)
+	if len(errs) == 0 {
+		errs = v.validateValues(obj, old)
+	}
+	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
+	return append(errs, v.validateLists(obj, old)...)
+}
+
+// validateValues validates an object with its schema.
+func (v *version) validateValues(obj, old map[string]any) validation.List {
 	var errs validation.List
 	if old != nil && behavior.DecodesCustomMetadata.In(v.release.minor) {
 		errs = validateMetadata(object.Meta(obj))
@@ -200,9 +218,7 @@ func (v *version) validate(obj, old map[string]any) validation.List {
 	}
 	errs = append(errs, v.validateScale(obj, "specReplicasPath")...)
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
-	errs = append(errs, v.validateScaleSelector(obj)...)
-	errs = append(errs, v.schema.ValidateEmbedded(obj, nil)...)
-	return append(errs, v.validateLists(obj, old)...)
+	return append(errs, v.validateScaleSelector(obj)...)
 }
 
 // validateMetadata returns the error of metadata that cannot be decoded. Only an apply leaves it so.

@@ -192,7 +192,7 @@ func (op *operation) prepareForCreate(c *candidate, id identity) error {
 		return err
 	}
 	if len(errs) > 0 {
-		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
+		return status.Invalid(op.groupKindOf(c.object), object.String(meta, "name"), errs)
 	}
 	op.warn(op.warningsAboutNew(c)...)
 	return op.validate(c, c.object, nil)
@@ -220,7 +220,7 @@ func (op *operation) validateNew(c *candidate) validation.List {
 	var errs validation.List
 	t, obj, meta := op.Type, c.object, c.meta()
 	metadata := validation.NewMetadata(meta, metadataPath)
-	validates := t.MetadataValidation != resource.MetadataNone
+	validates := t.MetadataValidation != resource.MetadataNone && !op.isForeign(obj)
 	if validates {
 		errs = metadata.New(t.Namespaced, t.Strategy.Name)
 		if t.DeclaresName && object.String(meta, "name") != "" {

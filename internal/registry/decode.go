@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,9 @@ func (op *operation) decode(current *storage.Decoded) (*candidate, error) {
 			return nil, status.BadRequest(fmt.Sprintf("%s of %s cannot be handled as a %s", object.String(body.Object, "kind"), object.String(body.Object, "apiVersion"), bodyCodec.Kind().Kind))
 		}
 		obj, fieldErrors, err := bodyCodec.Normalize(body.Object, strict)
-		c.object = obj
+		if c.object = obj; err == nil {
+			op.setKind(obj)
+		}
 		return c, op.checkFields(c, fieldErrors, err, bodyCodec.Kind(), current)
 	}
 	options := wire.DecodeOptions{Strict: strict, Prototypes: op.bodies(&c.match)}
@@ -42,9 +45,9 @@ func (op *operation) decode(current *storage.Decoded) (*candidate, error) {
 	if err != nil {
 		return nil, op.decodeError(resource.UnrecognizedBody(bodyCodec.Kind(), body.Data, err))
 	}
-	got, err := bodyCodec.CheckBody(doc)
+	got, fieldErrors, err := bodyCodec.CheckBody(doc, strict)
 	if err != nil {
-		return nil, op.decodeError(err)
+		return nil, op.decodeError(cmp.Or(op.strictError(got, fieldErrors), err))
 	}
 	obj, fieldErrors, err := doc.Decode(bodyCodec, strict)
 	c.object, c.textLen = obj, len(body.Data)
@@ -66,13 +69,15 @@ func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, g
 	if err == nil {
 		err = op.toInternal(c.object)
 	}
-	if err == nil && len(fieldErrors) > 0 && op.options.FieldValidation == "Strict" {
-		err = resource.StrictError(fieldErrors)
-	}
 	if err != nil {
 		return op.decodeError(resource.UndecodableBody(got, op.bodyCodec().Kind(), err))
 	}
-	op.warn(codec.Warnings(fieldErrors)...)
+	if op.validatesType() {
+		got.Kind = object.String(c.object, "kind") // which a member such as Kind does not change
+	}
+	if err := op.strictError(got, fieldErrors); err != nil {
+		return op.decodeError(err)
+	}
 	if current != nil {
 		op.setDefaults(c, current.Map())
 	} else {
@@ -81,6 +86,19 @@ func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, g
 	if op.Decoded != nil {
 		op.Decoded(c.object, op.bodyCodec())
 	}
+	return nil
+}
+
+// strictError returns the error of a body of a kind with field errors if the options do not allow
+// those. It warns of them otherwise.
+func (op *operation) strictError(got resource.Kind, fieldErrors []error) error {
+	if len(fieldErrors) > 0 && op.options.FieldValidation == "Strict" {
+		if op.validatesType() && got.Version == "" {
+			return status.BadRequest(resource.MissingAPIVersion)
+		}
+		return resource.UndecodableBody(got, got, resource.StrictError(fieldErrors))
+	}
+	op.warn(codec.Warnings(fieldErrors)...)
 	return nil
 }
 
@@ -104,6 +122,8 @@ func (op *operation) setDefaults(c *candidate, old map[string]any) {
 	case op.roundTrips():
 		op.setKind(c.object)
 		op.roundTrip(c)
+	case op.validatesType():
+		setTypeDefaults(op.Type, c.object, old)
 	default:
 		setDefaults(op.Type, c.object, old)
 		if !op.Type.Virtual() && op.Type.DefaultTime != nil {
@@ -134,6 +154,11 @@ func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
 // of old, or of none if that is nil.
 func setDefaults(t *resource.Type, obj, old map[string]any) {
 	setKind(obj, t.GroupVersion, t.Kind)
+	setTypeDefaults(t, obj, old)
+}
+
+// setTypeDefaults sets the defaults of setDefaults.
+func setTypeDefaults(t *resource.Type, obj, old map[string]any) {
 	if !t.Virtual() {
 		if t.Versions != nil {
 			old = nil // has the defaults of another version, see storage.Object.Decode

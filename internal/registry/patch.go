@@ -111,13 +111,12 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 	if err != nil {
 		return nil, patchFailed(err)
 	}
-	obj, more, err := op.bodyCodec().DecodePatched(doc, op.Name, op.options.strict())
+	obj, more, err := op.bodyCodec().DecodePatched(doc, op.options.strict())
 	var st *status.Status
 	if errors.As(err, &st) {
-		op.warn(codec.Warnings(more)...)
 		return nil, st
 	}
-	if err == nil {
+	if err == nil && !op.isForeign(obj) {
 		obj, err = op.Type.ConvertPatched(op.ctx, op.bodyCodec(), obj, op.Surface.ForKind)
 	}
 	if err == nil {

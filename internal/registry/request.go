@@ -295,6 +295,27 @@ func (op *operation) groupKind() status.GroupKind {
 	return status.GroupKind{Group: op.Type.Stored.Group, Kind: op.Type.Kind}
 }
 
+// groupKindOf is groupKind for the validation errors of an object.
+func (op *operation) groupKindOf(obj map[string]any) status.GroupKind {
+	gv, err := resource.ParseGroupVersion(object.String(obj, "apiVersion"))
+	if err != nil || !op.isForeign(obj) {
+		return op.groupKind()
+	}
+	return status.GroupKind{Group: gv.Group, Kind: object.String(obj, "kind")}
+}
+
+// isForeign reports whether an object is of another kind or version than the type, which its
+// validation rejects.
+func (op *operation) isForeign(obj map[string]any) bool {
+	t := op.Type
+	return op.validatesType() && (object.String(obj, "kind") != t.Kind || object.String(obj, "apiVersion") != t.GroupVersion.String())
+}
+
+// validatesType reports whether the body is an object whose validation checks its kind.
+func (op *operation) validatesType() bool {
+	return !op.Type.Virtual() && op.Type.ValidatesType && !op.isScale()
+}
+
 // objectNamespace returns the namespace of the object: "" for a cluster-scoped
 // type, whatever the request says.
 func (r *Request) objectNamespace() string {

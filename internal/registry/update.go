@@ -343,6 +343,10 @@ func versionOf(meta map[string]any) (uint64, error) {
 func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, current *storage.Decoded) error {
 	obj, old := c.object, current.Map()
 	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	if op.isForeign(obj) && object.String(obj, "apiVersion") == "" {
+		return status.Internal(resource.MissingAPIVersion)
+	}
+	gk := op.groupKindOf(obj)
 	if err := setNamespace(meta, op.objectNamespace()); err != nil {
 		return err
 	}
@@ -361,7 +365,7 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 	obj = c.object
 	op.warn(tolerated...)
 	if len(errs) > 0 {
-		return status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
+		return status.Invalid(gk, object.String(meta, "name"), errs)
 	}
 	c.valid = len(tolerated) == 0 && (op.target == targetObject || op.target == targetScale)
 	t := op.Type
@@ -462,6 +466,9 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	if op.target == targetStatus && t.SubresourceStrategies[op.Subresource].MetadataOnce {
 		update = 0
+	}
+	if op.isForeign(obj) {
+		update, asNew = 0, 0
 	}
 	for range update {
 		errs = append(errs, changed...)

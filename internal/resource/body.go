@@ -28,6 +28,10 @@ func UndecodableBody(got, want Kind, err error) *status.Status {
 	return status.BadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", got.Kind, got.Version, want.Kind, err))
 }
 
+// MissingAPIVersion is kube-apiserver's text for a custom resource without an apiVersion, after it has
+// decoded that.
+const MissingAPIVersion = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+
 // OtherVersion returns the Status for a body in another version of the kind.
 func OtherVersion(got, want Kind) *status.Status {
 	return status.BadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", got.GroupVersion, want.GroupVersion))

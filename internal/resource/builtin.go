@@ -78,23 +78,23 @@ func (c *builtinCodec) DecodeStrict(body []byte) (map[string]any, error) {
 	return obj, err
 }
 
-func (c *builtinCodec) CheckBody(body *codec.Document) (Kind, error) {
-	got, err := BodyKind(body)
+func (c *builtinCodec) CheckBody(body *codec.Document, strict bool) (got Kind, fieldErrors []error, err error) {
+	got, err = BodyKind(body)
 	if err != nil {
-		return got, UnrecognizedBody(c.kind, body.Body(), err)
+		return got, nil, UnrecognizedBody(c.kind, body.Body(), err)
 	}
 	if got = got.Or(c.kind); got == c.kind || got == oldEviction && c.kind.Group == got.Group && c.kind.Kind == got.Kind {
-		return got, nil
+		return got, nil, nil
 	}
 	if other := c.other(got); other != nil {
-		if _, _, err := body.Decode(other, false); err != nil {
-			return got, UndecodableBody(got, c.kind, err)
+		if _, fieldErrors, err = body.Decode(other, strict); err != nil {
+			return got, nil, UndecodableBody(got, c.kind, err)
 		}
 	}
 	if c.converts(got) {
-		return got, OtherVersion(got, c.kind)
+		return got, fieldErrors, OtherVersion(got, c.kind)
 	}
-	return got, UndecodableBody(got, c.kind, c.conversionError(got))
+	return got, nil, UndecodableBody(got, c.kind, c.conversionError(got))
 }
 
 // oldEviction is accepted wherever policy/v1 Eviction is: kube-apiserver still
@@ -134,7 +134,7 @@ type unknownConversion string
 
 func (e unknownConversion) Error() string { return string(e) }
 
-func (c *builtinCodec) DecodePatched(doc []byte, _ string, strict bool) (obj map[string]any, fieldErrors []error, err error) {
+func (c *builtinCodec) DecodePatched(doc []byte, strict bool) (obj map[string]any, fieldErrors []error, err error) {
 	apiVersion, kind, err := wire.Identify(doc)
 	if err != nil {
 		return nil, nil, err

@@ -33,7 +33,7 @@ func TestCheckBody(t *testing.T) {
 			c := BuiltinCodec(tt.want)
 			doc, err := codec.JSON.Parse([]byte(tt.body))
 			require.NoError(t, err)
-			_, err = c.CheckBody(doc)
+			_, _, err = c.CheckBody(doc, false)
 			assert.EqualError(t, err, tt.err)
 		})
 	}

@@ -40,16 +40,17 @@ type Codec interface {
 
 	// CheckBody returns the kind that a request body gives, completed where the
 	// body leaves it out. The error is a *status.Status for a body that the kind
-	// does not accept.
-	CheckBody(body *codec.Document) (Kind, error)
+	// does not accept. For one in another version it comes with the field errors, which
+	// kube-apiserver finds before.
+	CheckBody(body *codec.Document, strict bool) (got Kind, fieldErrors []error, err error)
 
-	// DecodePatched reads the document that a JSON Patch or a JSON Merge Patch of
-	// the object called name resulted in, like Decode, and checks its kind. The
-	// object is of another kind if kube-apiserver converts that to the codec's.
+	// DecodePatched reads the document that a JSON Patch or a JSON Merge Patch resulted in, like
+	// Decode, and checks its kind. The object is of another kind if kube-apiserver converts that to
+	// the codec's, or if the validation of its type rejects it.
 	//
-	// An error that is a *status.Status is the answer to the request; fieldErrors
-	// are warnings then. Any other error makes the patch invalid.
-	DecodePatched(doc []byte, name string, strict bool) (obj map[string]any, fieldErrors []error, err error)
+	// An error that is a *status.Status is the answer to the request. Any other error makes the
+	// patch invalid.
+	DecodePatched(doc []byte, strict bool) (obj map[string]any, fieldErrors []error, err error)
 
 	// DecodeMutated reads the document that the patch of a mutating webhook resulted in, and checks
 	// its kind. name is that of the object in the error. The object is of another kind if

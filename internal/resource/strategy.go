@@ -58,6 +58,10 @@ type Strategy struct {
 	// ReturnDeletedObject makes DELETE return the deleted object, not a Status.
 	ReturnDeletedObject bool
 
+	// ValidatesType says that Validate checks the kind and the apiVersion of an object, which are
+	// those of the body. An object of another kind has no defaults.
+	ValidatesType bool
+
 	// TypeMetaInItems keeps kind and apiVersion in the items of a list, and an
 	// empty continue token in its metadata.
 	TypeMetaInItems bool
