@@ -243,7 +243,7 @@ func groupVersionKind(obj map[string]any) (group, version, kind string) {
 		group, version, _ = strings.Cut(apiVersion, "/")
 		return group, version, kind
 	}
-	return "", "", kind
+	return "", "", "" // as kube-apiserver has it of an apiVersion that does not parse
 }
 
 func formatKind(group, version, kind string) string {

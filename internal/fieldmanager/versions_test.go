@@ -182,7 +182,7 @@ func TestRequestErrors(t *testing.T) {
 		{"another version", configMap, `{apiVersion: v2, kind: ConfigMap}`, "invalid object type: /v2, Kind=ConfigMap"},
 		{"another group", deployment, `{apiVersion: ex.com/v1, kind: Deployment}`, "invalid object type: ex.com/v1, Kind=Deployment"},
 		{"no apiVersion and kind", configMap, `{data: {a: x}}`, "invalid object type: /, Kind="},
-		{"no version", configMap, `{apiVersion: a/b/c, kind: ConfigMap}`, "invalid object type: /, Kind=ConfigMap"},
+		{"no version", configMap, `{apiVersion: a/b/c, kind: ConfigMap}`, "invalid object type: /, Kind="},
 		{"managed fields", configMap, `{apiVersion: v1, kind: ConfigMap, metadata: {managedFields: []}}`, "metadata.managedFields must be nil"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

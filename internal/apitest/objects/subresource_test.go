@@ -298,6 +298,18 @@ func TestManagedFieldsOfActions(t *testing.T) {
 	assert.Equal(t, "token", entry["subresource"])
 }
 
+// A write of the status of a ReplicationController resets its labels, which have a default.
+func TestLabelsOfReplicationControllerStatus(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory())
+	const path = "/api/v1/namespaces/default/replicationcontrollers"
+	apitest.Do(t, srv, "POST", path, `{"metadata":{"name":"a"},"spec":{"selector":{"app":"a"},"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`)
+	_, put := apitest.Do(t, srv, "PUT", path+"/a/status", `{"metadata":{"name":"a"},"status":{"replicas":1}}`)
+	_, got := apitest.Do(t, srv, "GET", path+"/a", "")
+	for _, obj := range []fakeapi.Object{put, got} {
+		assert.Equal(t, map[string]any{"app": "a"}, obj["metadata"].(map[string]any)["labels"])
+	}
+}
+
 // An object that is not stored keeps the resourceVersion of the request.
 func TestDryRunKeepsResourceVersion(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory())

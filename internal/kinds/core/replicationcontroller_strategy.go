@@ -20,8 +20,14 @@ func defaultReplicationController(obj map[string]any) {
 	if len(object.Map(spec, "selector")) == 0 && len(labels) > 0 {
 		spec["selector"] = object.Copy(labels)
 	}
-	kind.CopyLabels(object.Meta(obj), labels)
+	completeReplicationController(obj)
 	pods.DefaultTemplate(template)
+}
+
+// completeReplicationController sets the labels of a ReplicationController without labels to those
+// of its template.
+func completeReplicationController(obj map[string]any) bool {
+	return kind.CopyLabels(object.Meta(obj), object.Value(obj, "spec", "template", "metadata", "labels"))
 }
 
 var replicationControllerStrategy = kind.Strategy{
@@ -31,6 +37,7 @@ var replicationControllerStrategy = kind.Strategy{
 		AllowUnconditionalUpdate:       true,
 		DefaultGarbageCollectionPolicy: resource.OrphanDependents,
 		Default:                        defaultReplicationController,
+		ReadBack:                       completeReplicationController,
 		Validate:                       validateReplicationController,
 		SelectableFields:               []resource.Field{kind.WithDefault(kind.SelectableField("status.replicas", "status", "replicas"), "0")},
 		FieldLabelError:                kind.FieldLabelNotSupported,
