@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -36,7 +37,8 @@ func validateCronJob(obj, old map[string]any) validation.List {
 	if name := object.String(obj, "metadata", "name"); old == nil && len(name) > cronJobNameMaxLength {
 		errs = append(errs, validation.Invalid(validation.NewPath("metadata", "name"), name, validation.MaxLengthMessage(cronJobNameMaxLength)))
 	}
-	return errs
+	template, was := object.Map(obj, "spec", "jobTemplate", "spec"), object.Map(old, "spec", "jobTemplate", "spec")
+	return append(errs, scheduling.ValidateJobScheduling(template, was, validation.NewPath("spec", "jobTemplate", "spec"))...)
 }
 
 // checkCronSchedule checks spec.schedule. zoned accepts a time zone in it, for

@@ -25,6 +25,7 @@ func checkJobSpecUpdate(p validation.View, old map[string]any) {
 	p.ImmutableAs("podFailurePolicy", "*batch.PodFailurePolicy", was.Obj)
 	p.Immutable(was.Obj, "backoffLimitPerIndex", "managedBy")
 	p.ImmutableAs("successPolicy", "*batch.SuccessPolicy", was.Obj)
+	checkJobSchedulingUpdate(p, was.Obj)
 }
 
 // checkJobTemplateUpdate checks that an update keeps the pod template. The scheduling

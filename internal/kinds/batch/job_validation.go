@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
+	"github.com/kubefake/kubefake/internal/kinds/scheduling"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -31,10 +32,10 @@ func validateJob(obj, old map[string]any) validation.List {
 	spec := func(p validation.View) { checkWholeJobSpec(p, selectors) }
 	errs = append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec)...)
 	errs = append(errs, validateIndexedHostNames(obj)...)
-	if old == nil {
-		return errs
+	if old != nil {
+		errs = append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec, func(p validation.View) { checkJobSpecUpdate(p, old) })...)
 	}
-	return append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec, func(p validation.View) { checkJobSpecUpdate(p, old) })...)
+	return append(errs, scheduling.ValidateJobScheduling(object.Map(obj, "spec"), object.Map(old, "spec"), validation.NewPath("spec"))...)
 }
 
 // validateGeneratedSelector checks that a Job without spec.manualSelector has the
@@ -124,6 +125,7 @@ func checkJobSpec(p validation.View) {
 		checkSuccessPolicy(policy, p)
 	}
 	checkPodReplacementPolicy(p)
+	checkJobScheduling(p)
 	p.AddList(pods.ValidatePodTemplate(object.Map(p.Obj, "template"), p.At("template")))
 	checkJobRestartPolicy(p.Field("template").Field("spec"), p.Has("podFailurePolicy"))
 }

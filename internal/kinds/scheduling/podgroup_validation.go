@@ -286,13 +286,15 @@ func checkClaims(p groupView) {
 
 func checkDisruptionAndPriority(p groupView) {
 	if p.mayCheck("disruptionMode") {
-		p.IfPresent("disruptionMode", func(mode validation.View) { checkUnion(mode, "single", "all") })
+		p.IfPresent("disruptionMode", checkDisruptionMode)
 	}
 	checkPriority(p)
 	if p.mayCheck("preemptionPolicy") && p.Has("preemptionPolicy") {
 		p.OneOf("preemptionPolicy", "Never", "PreemptLowerPriority")
 	}
 }
+
+func checkDisruptionMode(mode validation.View) { checkUnion(mode, "single", "all") }
 
 func checkPriority(p groupView) {
 	if p.mayCheck("priorityClassName") {
