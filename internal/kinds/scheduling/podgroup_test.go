@@ -23,6 +23,7 @@ func TestValidatePodGroup(t *testing.T) {
 	const name, valid = "podgroups.scheduling.k8s.io", `{"metadata":{"name":"a"},"spec":{"schedulingPolicy":{"basic":{}}}}`
 	claims := func(elements string) string { return `{"spec":{"resourceClaims":[` + elements + `]}}` }
 	kindtest.TestPatched(t, name, valid, []kindtest.PatchRow{
+		{"wrong parent without a workload", `{"spec":{"parentCompositePodGroupName":"A b"}}`, kindtest.Errors("spec.workloadRef: Required value: must be set when parentCompositePodGroupName is set", `spec.parentCompositePodGroupName: Invalid value: "A b": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`)},
 		{"no policy", `{"spec":{"schedulingPolicy":{"basic":null}}}`, "spec.schedulingPolicy: Invalid value: \"\": must specify one of: `basic`, `gang`"},
 		{"two policies", `{"spec":{"schedulingPolicy":{"gang":{"minCount":1}}}}`, "spec.schedulingPolicy: Invalid value: \"{basic, gang}\": must specify exactly one of: `basic`, `gang`"},
 		{"no minCount", `{"spec":{"schedulingPolicy":{"basic":null,"gang":{}}}}`, "spec.schedulingPolicy.gang.minCount: Required value"},

@@ -23,10 +23,10 @@ func validatePodGroup(obj, old map[string]any) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
 		if spec.mayCheck("parentCompositePodGroupName") {
-			checkOptionalName(spec.View, "parentCompositePodGroupName")
 			if spec.Has("parentCompositePodGroupName") && !spec.Has("workloadRef") {
 				spec.Required("workloadRef", "must be set when parentCompositePodGroupName is set")
 			}
+			checkOptionalName(spec.View, "parentCompositePodGroupName")
 		}
 		checkWorkloadRef(spec)
 		checkGroup(spec)
