@@ -42,7 +42,8 @@ type Config struct {
 
 	// AdmissionControlConfigFile is the name of a file with an AdmissionConfiguration: the
 	// limitedResources of ResourceQuota, the defaults and exemptions of PodSecurity, the
-	// selectors of PodNodeSelector, the kubeConfigFile of MutatingAdmissionWebhook and
+	// selectors of PodNodeSelector, the tolerations of PodTolerationRestriction, the limits of
+	// EventRateLimit, the kubeConfigFile of MutatingAdmissionWebhook and
 	// ValidatingAdmissionWebhook, and, with the feature gate
 	// ManifestBasedAdmissionControlConfig, the staticManifestsDir of the plugins of webhooks
 	// and policies, whose files are read again when they change.
