@@ -3,6 +3,7 @@
 package admission_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -84,6 +85,12 @@ func TestAdmissionPlugins(t *testing.T) {
 		code, body := apitest.Do(t, srv, "POST", "/api/v1/namespaces/limited/pods", pod)
 		assert.Equal(t, http.StatusInternalServerError, code)
 		assert.Equal(t, "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist", body["message"])
+
+		guaranteed := `{"metadata":{"name":"b"},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"cpu":"1","memory":"1Mi"}}}]}}`
+		require.Equal(t, http.StatusCreated, apitest.Code(t, srv, "POST", pods, guaranteed))
+		code, body = apitest.Do(t, srv, "PATCH", pods+"/b", `{"metadata":{"labels":{"a":"b"}}}`) // shares the spec with the stored pod
+		assert.Equal(t, http.StatusOK, code)
+		assert.Contains(t, fmt.Sprint(body["spec"]), "node.kubernetes.io/memory-pressure")
 	})
 	t.Run("EventRateLimit", func(t *testing.T) {
 		srv := start(t, fakeapi.WithManualClock(time.Unix(1e9, 0)), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"EventRateLimit"}, AdmissionControlConfigFile: writeFile(t, "admission.yaml", `

@@ -86,7 +86,8 @@ func (p Plugin) Mutate(a *admission.Attributes) error {
 		extra = append(slices.Clip(extra), toleration{Key: "node.kubernetes.io/memory-pressure", Operator: "Exists", Effect: "NoSchedule"})
 	}
 	if len(extra) > 0 {
-		object.Set(a.Object, generic(merge(append(ofPod(a.Object), extra...))), "spec", "tolerations")
+		tolerations := generic(merge(append(ofPod(a.Object), extra...)))
+		object.Own(a.Object, "spec")["tolerations"] = tolerations // the spec may be that of the old pod
 	}
 	return p.Validate(a)
 }
