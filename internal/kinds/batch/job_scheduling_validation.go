@@ -33,6 +33,6 @@ func checkJobScheduling(p validation.View) {
 func checkJobSchedulingUpdate(p validation.View, old map[string]any) {
 	policy, was := object.Map(p.Obj, "scheduling", "schedulingPolicy"), object.Map(old, "scheduling", "schedulingPolicy")
 	if policy != nil && was != nil && (policy["basic"] != nil) != (was["basic"] != nil) {
-		p.Add(validation.Invalid(p.At("scheduling.schedulingPolicy"), nil, "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated"))
+		p.Add(validation.Invalid(p.Field("scheduling").At("schedulingPolicy"), nil, "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated"))
 	}
 }
