@@ -57,7 +57,7 @@ func DecodeAny(text []byte, kinds []Kind, out any) error {
 }
 
 // DecodeLenient is DecodeAny for the kinds whose unknown and duplicate fields
-// kube-apiserver ignores.
+// kube-apiserver ignores: also those whose names differ in case only, which encoding/json takes.
 func DecodeLenient(text []byte, kinds []Kind, out any) error {
 	body, err := bodyOf(text, kinds, out)
 	if err != nil {

@@ -47,7 +47,7 @@ func (op *operation) decode(current *storage.Decoded) (*candidate, error) {
 	}
 	got, fieldErrors, err := bodyCodec.CheckBody(doc, strict)
 	if err != nil {
-		return nil, op.decodeError(cmp.Or(op.strictError(got, fieldErrors), err))
+		return nil, op.decodeError(cmp.Or(op.reportFieldErrors(got, fieldErrors), err))
 	}
 	obj, fieldErrors, err := doc.Decode(bodyCodec, strict)
 	c.object, c.textLen = obj, len(body.Data)
@@ -75,7 +75,7 @@ func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, g
 	if op.validatesType() {
 		got.Kind = object.String(c.object, "kind") // which a member such as Kind does not change
 	}
-	if err := op.strictError(got, fieldErrors); err != nil {
+	if err := op.reportFieldErrors(got, fieldErrors); err != nil {
 		return op.decodeError(err)
 	}
 	if current != nil {
@@ -89,9 +89,9 @@ func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, g
 	return nil
 }
 
-// strictError returns the error of a body of a kind with field errors if the options do not allow
-// those. It warns of them otherwise.
-func (op *operation) strictError(got resource.Kind, fieldErrors []error) error {
+// reportFieldErrors returns the error of a body of a kind with field errors if the options do not allow
+// those, and warns of them otherwise.
+func (op *operation) reportFieldErrors(got resource.Kind, fieldErrors []error) error {
 	if len(fieldErrors) > 0 && op.options.FieldValidation == "Strict" {
 		if op.validatesType() && got.Version == "" {
 			return status.BadRequest(resource.MissingAPIVersion)
@@ -157,7 +157,7 @@ func setDefaults(t *resource.Type, obj, old map[string]any) {
 	setTypeDefaults(t, obj, old)
 }
 
-// setTypeDefaults sets the defaults of setDefaults.
+// setTypeDefaults is setDefaults for an object that keeps its kind.
 func setTypeDefaults(t *resource.Type, obj, old map[string]any) {
 	if !t.Virtual() {
 		if t.Versions != nil {

@@ -93,11 +93,10 @@ func (r *request) respond() {
 }
 
 func (r *request) serve() (err error) {
-	if err := r.setDeadline(); err != nil {
-		_ = r.beginAudit(nil)
-		return err
+	if err = r.setDeadline(); err == nil {
+		r.user, err = r.authenticate()
 	}
-	if r.user, err = r.authenticate(); err != nil {
+	if err != nil {
 		_ = r.beginAudit(nil)
 		return err
 	}

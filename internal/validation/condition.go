@@ -48,7 +48,7 @@ func condition(c map[string]any, path *Path) List {
 		list = append(list, Invalid(path.Child("observedGeneration"), generation, "must be greater than or equal to zero"))
 	}
 
-	if t, ok := timestamp(c["lastTransitionTime"]); !ok || t.IsZero() {
+	if t, ok := Timestamp(c["lastTransitionTime"]); !ok || t.IsZero() {
 		list = append(list, Required(path.Child("lastTransitionTime"), ""))
 	}
 

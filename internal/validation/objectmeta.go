@@ -86,7 +86,7 @@ func checkNames(p View, name NameFunc) {
 // which is not checked itself.
 func (m *Metadata) Changed(old map[string]any) List {
 	p, before := m.view, len(m.errs.List)
-	if _, deleting := timestamp(old["deletionTimestamp"]); deleting {
+	if _, deleting := Timestamp(old["deletionTimestamp"]); deleting {
 		if added := addedFinalizers(p.Obj, old); len(added) > 0 {
 			p.Forbidden("finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
 		}
@@ -142,7 +142,7 @@ func (t utc) MarshalJSON() ([]byte, error) {
 
 // timeOrNil returns a time as error messages quote it, or nil.
 func timeOrNil(v any) any {
-	t, ok := timestamp(v)
+	t, ok := Timestamp(v)
 	if !ok || t.IsZero() {
 		return nil
 	}

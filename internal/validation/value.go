@@ -8,8 +8,8 @@ func stringOf(v any) string {
 	return s
 }
 
-// timestamp parses a time in RFC 3339, and reports whether v is one.
-func timestamp(v any) (time.Time, bool) {
+// Timestamp parses a time in RFC 3339, and reports whether v is one.
+func Timestamp(v any) (time.Time, bool) {
 	s := stringOf(v)
 	if s == "" {
 		return time.Time{}, false

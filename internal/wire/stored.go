@@ -42,19 +42,14 @@ func (t *Type) Encode(obj, live map[string]any, old *Encoded) Encoded {
 // EncodeUnstored is Encode for an object that is answered without being stored: with its empty lists
 // and maps, which protobuf would turn into null.
 func (t *Type) EncodeUnstored(obj map[string]any) Encoded {
-	return t.unstored().Encode(obj, nil, new(Encoded))
+	unstored := *t
+	unstored.protobuf = false
+	return unstored.Encode(obj, nil, new(Encoded))
 }
 
 // AppendUnstored is Append for an object as [Type.EncodeUnstored] encodes it.
 func (t *Type) AppendUnstored(dst []byte, obj map[string]any) []byte {
-	return t.unstored().Append(dst, obj)
-}
-
-// unstored returns the type without the rules of protobuf, in which most objects are stored.
-func (t *Type) unstored() *Type {
-	unstored := *t
-	unstored.protobuf = false
-	return &unstored
+	return encode(dst, t.root, obj, false)
 }
 
 // Decode returns the object in the canonical form of a type, as [Type.Decode] does, with a

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
@@ -139,9 +138,9 @@ func (s *jobStatus) checkCompletion() {
 
 // before reports whether a and b are times and a is before b.
 func before(a, b string) bool {
-	x, errX := time.Parse(time.RFC3339, a)
-	y, errY := time.Parse(time.RFC3339, b)
-	return errX == nil && errY == nil && x.Before(y)
+	x, isX := validation.Timestamp(a)
+	y, isY := validation.Timestamp(b)
+	return isX && isY && x.Before(y)
 }
 
 // checkFinished checks that a finished Job has a start time and neither active nor

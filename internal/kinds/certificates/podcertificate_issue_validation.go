@@ -216,6 +216,6 @@ func checkTimes(status validation.View, leaf *x509.Certificate, w *resource.Writ
 
 // rfc3339 returns a time that decoding has checked.
 func rfc3339(text string) time.Time {
-	t, _ := time.Parse(time.RFC3339, text)
+	t, _ := validation.Timestamp(text)
 	return t
 }

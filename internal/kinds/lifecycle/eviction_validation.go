@@ -134,7 +134,7 @@ func (l namedList) validate(status validation.View, was map[string]any) {
 		}
 	}
 	for _, element := range status.Each(l.name) {
-		old := named(was, l.name, "name", element.String("name"))
+		old := named(was[l.name], "name", element.String("name"))
 		if old == nil {
 			checkKey(element, "name")
 		}

@@ -78,8 +78,8 @@ func validateProgress(w *resource.Write) validation.List {
 
 // timeOf returns a time, nil if text is none.
 func timeOf(text string) *time.Time {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	t, ok := validation.Timestamp(text)
+	if !ok {
 		return nil
 	}
 	return &t
@@ -90,14 +90,14 @@ func (c *progress) checkConditions() {
 	path := c.status.At("conditions")
 	c.status.AddList(validation.Conditions(object.List(c.status.Obj, "conditions"), path))
 	for _, typ := range []string{"TargetEvicted", "Failed"} {
-		c.final = c.final || object.String(conditionOf(c.status.Obj, typ), "status") == "True"
+		c.final = c.final || object.String(named(c.status.Obj["conditions"], "type", typ), "status") == "True"
 	}
 	for was := range object.Each(c.old["conditions"]) {
 		typ := object.String(was, "type")
 		if typ != "TargetEvicted" && typ != "Failed" || was["status"] != "True" {
 			continue
 		}
-		is := conditionOf(c.status.Obj, typ)
+		is := named(c.status.Obj["conditions"], "type", typ)
 		if is == nil || is["status"] == "False" || object.String(is, "reason") != object.String(was, "reason") {
 			c.status.Add(validation.Invalid(path, validation.AsGoType("[]metav1.Condition", c.status.Obj["conditions"]), typ+" condition status cannot be reverted"))
 			c.final = true
@@ -105,14 +105,9 @@ func (c *progress) checkConditions() {
 	}
 }
 
-// conditionOf returns the condition of a type, nil if there is none.
-func conditionOf(status map[string]any, typ string) map[string]any {
-	return named(status, "conditions", "type", typ)
-}
-
 // named returns the first object of a list whose member key has a value, nil if there is none.
-func named(status map[string]any, list, key, value string) map[string]any {
-	for item := range object.Each(status[list]) {
+func named(list any, key, value string) map[string]any {
+	for item := range object.Each(list) {
 		if object.String(item, key) == value {
 			return item
 		}
@@ -127,7 +122,7 @@ func keysChange(list, other []any, lengths, detail string) string {
 		return lengths
 	}
 	for item := range object.Each(other) {
-		if named(map[string]any{"": list}, "", "name", object.String(item, "name")) == nil {
+		if named(list, "name", object.String(item, "name")) == nil {
 			return detail
 		}
 	}
@@ -215,7 +210,7 @@ func (t turns) expected(i int) (states []string, why string) {
 // checkTarget checks a target responder that may have some states.
 func (c *progress) checkTarget(target validation.View, states []string, why string) {
 	name, state := target.String("name"), target.String("state")
-	responder := named(c.status.Obj, "responders", "name", name)
+	responder := named(c.status.Obj["responders"], "name", name)
 	if responder == nil {
 		target.Add(validation.Invalid(target.Path, validation.AsGoType("lifecycle.TargetResponder", target.Obj), fmt.Sprintf("%q has to be tracked in status.responders first", name)))
 		return
@@ -280,8 +275,8 @@ func (c *progress) checkResponders() {
 	}
 	for _, responder := range c.status.Each("responders") {
 		name := responder.String("name")
-		old := named(c.old, "responders", "name", name)
-		target := named(c.status.Obj, "targetResponders", "name", name)
+		old := named(c.old["responders"], "name", name)
+		target := named(c.status.Obj["targetResponders"], "name", name)
 		c.checkResponder(responder, old, object.String(target, "state") == stateActive)
 	}
 }
