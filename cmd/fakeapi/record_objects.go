@@ -19,7 +19,7 @@ import (
 
 // recordObjects writes the objects of a cluster to files in a folder.
 func (c *recordCommand) recordObjects(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	folder := objectFolder{dir: c.objects}
+	folder := objectFolder{dir: c.objects, maxFile: maxObjectFile}
 	if err := folder.create(); err != nil {
 		return fmt.Errorf("--objects: %w", err)
 	}
@@ -47,13 +47,14 @@ func (c *recordCommand) recordObjects(ctx context.Context, stdout, stderr io.Wri
 	return nil
 }
 
-// maxObjectFile is the size from which on an objectFolder begins the next file, in bytes.
+// maxObjectFile is the maxFile of recordings.
 const maxObjectFile = 16 << 20
 
 // An objectFolder writes objects to files in YAML: deployments.apps.yaml, deployments.apps-2.yaml.
 type objectFolder struct {
-	dir   string
-	files int
+	dir     string
+	maxFile int // size from which on it begins the next file, in bytes
+	files   int
 
 	resource string // of the open file
 	part     int    // its number, from 1
@@ -81,7 +82,7 @@ func (f *objectFolder) write(resource string, obj map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if resource != f.resource || f.size >= maxObjectFile {
+	if resource != f.resource || f.size >= f.maxFile {
 		if err := f.next(resource); err != nil {
 			return err
 		}

@@ -34,10 +34,10 @@ func TestRecordObjects(t *testing.T) {
 
 // Large resources have several files.
 func TestObjectFolder(t *testing.T) {
-	f := objectFolder{dir: t.TempDir()}
+	f := objectFolder{dir: t.TempDir(), maxFile: 1 << 10}
 	require.NoError(t, f.create())
 	for range 3 {
-		require.NoError(t, f.write("configmaps", map[string]any{"data": strings.Repeat("a", maxObjectFile)}))
+		require.NoError(t, f.write("configmaps", map[string]any{"data": strings.Repeat("a", f.maxFile)}))
 	}
 	require.NoError(t, f.write("pods", map[string]any{}))
 	for _, name := range []string{"../pods", "pods/a", ".."} {
