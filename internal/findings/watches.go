@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/journal"
@@ -44,37 +46,56 @@ func (b *builder) expired() {
 		story.Target
 		selector string
 	}
-	keyOf := func(w *journal.Watch) key {
-		query := queryOf(w.URI)
-		return key{client{w.User, w.UserAgent}, story.Target{Resource: w.Resource, Namespace: w.Namespace, Name: w.Name}, query.Get("labelSelector") + " " + query.Get("fieldSelector")}
+	type read struct {
+		client
+		resource string
 	}
-	watches := b.Journal.Watches()
+	var (
+		watches = b.Journal.Watches() // in the order in which they began
+		keys    = make([]key, len(watches))
+		of      = map[key][]*journal.Watch{}
+		initial = map[key]int64{}      // when the last watch began that sends the present state
+		came    = map[client][]int64{} // of requests beside watches
+		reads   = map[read]int64{}     // when the last one came
+	)
 	for i := range watches {
 		w := &watches[i]
+		query := queryOf(w.URI)
+		k := key{client{w.User, w.UserAgent}, story.Target{Resource: w.Resource, Namespace: w.Namespace, Name: w.Name}, query.Get("labelSelector") + " " + query.Get("fieldSelector")}
+		keys[i], of[k] = k, append(of[k], w)
+		if query.Get("sendInitialEvents") == "true" {
+			initial[k] = w.Began
+		}
+	}
+	for i := range b.requests {
+		r := &b.requests[i]
+		if r.Verb == "watch" {
+			continue
+		}
+		came[r.client()] = append(came[r.client()], r.What.Came)
+		if r.Verb == "list" || r.Verb == "get" {
+			k := read{r.client(), r.resource()}
+			reads[k] = max(reads[k], r.What.Came)
+		}
+	}
+	for _, positions := range came {
+		slices.Sort(positions)
+	}
+	for i := range watches {
+		w, k := &watches[i], keys[i]
 		if w.Code != http.StatusGone {
 			continue
 		}
-		k, later, again, ok := keyOf(w), 0, (*journal.Watch)(nil), false
-		for j := i + 1; j < len(watches) && !ok; j++ {
-			if next := &watches[j]; next.Began > w.Ended && keyOf(next) == k {
-				ok = queryOf(next.URI).Get("sendInitialEvents") == "true"
-				if again == nil {
-					again = next
-				}
-			}
-		}
-		for j := range b.requests {
-			if r := &b.requests[j]; r.What.Came >= w.Ended && r.client() == k.client && r.Verb != "watch" {
-				later++
-				ok = ok || r.resource() == k.Resource && (r.Verb == "list" || r.Verb == "get")
-			}
-		}
-		switch request := "GET " + b.URI(w.URI); {
-		case ok:
-		case again != nil:
+		next := sort.Search(len(of[k]), func(j int) bool { return of[k][j].Began > w.Ended })
+		before, _ := slices.BinarySearch(came[k.client], w.Ended)
+		later := len(came[k.client]) - before
+		switch lastRead, ok := reads[read{k.client, k.Resource}]; {
+		case initial[k] > w.Ended, ok && lastRead >= w.Ended:
+		case next < len(of[k]):
+			again := of[k][next]
 			b.add("expired-watch", k.client, k.Resource, fmt.Sprintf("watched %s again after 410, without a list", k.Resource), "GET "+b.URI(again.URI), again.Began)
 		case later >= minLater:
-			b.add("expired-watch", k.client, k.Resource, fmt.Sprintf("has not watched %s again after 410, and made %d other requests", k.Resource, later), request, w.Ended)
+			b.add("expired-watch", k.client, k.Resource, fmt.Sprintf("has not watched %s again after 410, and made %d other requests", k.Resource, later), "GET "+b.URI(w.URI), w.Ended)
 		}
 	}
 }
