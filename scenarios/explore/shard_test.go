@@ -57,8 +57,9 @@ func sharded(t *testing.T, dir string, shard explore.Shard) explore.System {
 	s := systemOf(t, copier{generate: true, once: true})
 	s.Workload = explore.Steps(time.Minute, paint("red"), paint("green"))
 	s.Dir, s.Shard, s.Record, s.All, s.Plans = dir, shard, true, true, 120
-	s.Pace.Patience = -1     // its findings stay, and to look again takes ten times as long
-	s.For = 10 * time.Minute // on a busy machine, too
+	s.Pace.Quiet = 30 * time.Second // one of the bugs makes a request each second
+	s.Pace.Patience = -1            // its findings stay, and to look again takes ten times as long
+	s.For = 10 * time.Minute        // on a busy machine, too
 	return s
 }
 
@@ -90,11 +91,12 @@ func TestShards(t *testing.T) {
 	require.GreaterOrEqual(t, len(whole.Findings), 2, "%s", whole)
 	union := t.TempDir()
 	plans := 0
-	for i := 1; i <= 8; i++ {
+	const count = 4
+	for i := 1; i <= count; i++ {
 		dir := t.TempDir()
-		r := explore.Find(t, sharded(t, dir, explore.Shard{Index: i, Count: 8}))
+		r := explore.Find(t, sharded(t, dir, explore.Shard{Index: i, Count: count}))
 		plans += r.Plans
-		assert.Less(t, r.Plans, whole.Plans/4)
+		assert.Less(t, r.Plans, whole.Plans/2)
 		copyFiles(t, union, dir)
 	}
 	assert.Equal(t, whole.Plans, plans)
