@@ -459,8 +459,7 @@ func TestWorkloadThatDoesNotBegin(t *testing.T) {
 func TestWorkloadThatExpects(t *testing.T) {
 	needsBubble(t)
 	s := systemOf(t, copier{})
-	s.Workload = explore.Scenario(workloadFile(t, "- pause: 5s\n- expect: /api/v1/namespaces/default/secrets/none\n  want: {body: {kind: Secret}}"))
-	s.Pace.Limit = 5 * time.Minute
+	s.Workload = explore.Scenario(workloadFile(t, "- pause: 5s\n- expect: /api/v1/namespaces/default/secrets/none\n  within: 10s\n  want: {body: {kind: Secret}}"))
 	r := explore.Find(t, s)
 	require.Len(t, r.Findings, 1)
 	assert.Equal(t, explore.Finishes, r.Findings[0].Oracle)
