@@ -11,22 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest/explored"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
 const generators = "/apis/power.example.com/v1/namespaces/default/generators"
 
 // describing returns a controller that writes the spec of a Generator, as text, to a ConfigMap.
-func describing(write func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error) shape {
-	return shape{
-		watches: []watched{{path: generators, keys: self}},
-		reconcile: func(c *controller, key string) error {
-			generator := c.cached(generators, key)
+func describing(write func(c *explored.Controller, path string, generator fakeapi.Object, spec map[string]any) error) explored.Shape {
+	return explored.Shape{
+		Watches: []explored.Watched{{Path: generators, Keys: explored.Self}},
+		Reconcile: func(c *explored.Controller, key string) error {
+			generator := c.Cached(generators, key)
 			if generator == nil {
 				return nil
 			}
 			spec, _ := generator["spec"].(map[string]any)
-			return write(c, defaultMaps+"/"+generator.Name(), generator, spec)
+			return write(c, explored.DefaultMaps+"/"+generator.Name(), generator, spec)
 		},
 	}
 }
@@ -43,7 +44,7 @@ func described(generator fakeapi.Object, spec map[string]any) fakeapi.Object {
 	return fakeapi.Object{
 		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
 		"metadata": map[string]any{"name": generator.Name(), "ownerReferences": []any{map[string]any{
-			"apiVersion": "power.example.com/v1", "kind": "Generator", "name": generator.Name(), "uid": uidOf(generator), "controller": true,
+			"apiVersion": "power.example.com/v1", "kind": "Generator", "name": generator.Name(), "uid": explored.UIDOf(generator), "controller": true,
 		}}},
 	}
 }
@@ -51,24 +52,24 @@ func described(generator fakeapi.Object, spec map[string]any) fakeapi.Object {
 func TestChanges(t *testing.T) {
 	needsBubble(t)
 	for name, tt := range map[string]struct {
-		shape  shape
+		shape  explored.Shape
 		oracle explore.Oracle // "" for none
 		text   string
 	}{
-		"correct": {shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
-			return c.apply(path, described(generator, spec))
+		"correct": {shape: describing(func(c *explored.Controller, path string, generator fakeapi.Object, spec map[string]any) error {
+			return c.Apply(path, described(generator, spec))
 		})},
-		"a removed field stays": {oracle: explore.Path, text: "where other changes came before the 2nd one", shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
-			err := c.patch(path, described(generator, spec))
-			if codeOf(err) == 404 {
-				_, err = c.create(defaultMaps, described(generator, spec))
+		"a removed field stays": {oracle: explore.Path, text: "where other changes came before the 2nd one", shape: describing(func(c *explored.Controller, path string, generator fakeapi.Object, spec map[string]any) error {
+			err := c.Patch(path, described(generator, spec))
+			if explored.CodeOf(err) == 404 {
+				_, err = c.Create(explored.DefaultMaps, described(generator, spec))
 			}
 			return err
 		})},
-		"each reconciliation writes": {oracle: explore.Idempotent, text: "the system writes when it starts again", shape: describing(func(c *controller, path string, generator fakeapi.Object, spec map[string]any) error {
+		"each reconciliation writes": {oracle: explore.Idempotent, text: "the system writes when it starts again", shape: describing(func(c *explored.Controller, path string, generator fakeapi.Object, spec map[string]any) error {
 			o := described(generator, spec)
 			o["data"].(map[string]any)["at"] = time.Now().String()
-			return c.apply(path, o)
+			return c.Apply(path, o)
 		})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +77,7 @@ func TestChanges(t *testing.T) {
 				Options: []fakeapi.Option{
 					fakeapi.WithCRDs(os.DirFS("testdata"), "generators.yaml"), fakeapi.WithControllers(fakeapi.BasicControllers...),
 				},
-				Start:    tt.shape.start,
+				Start:    tt.shape.Start,
 				Workload: explore.Changes(many, 3, 4),
 				Ignore:   []explore.Exception{{Oracle: explore.Path, Resource: "configmaps", Field: "data.at", Reason: "it is the time"}},
 				Plans:    20,
@@ -123,7 +124,7 @@ func TestConversion(t *testing.T) {
 			const lamps = "/apis/light.example.com/v1/namespaces/default/lamps"
 			report := explore.Find(t, explore.System{
 				Options:  []fakeapi.Option{fakeapi.WithObjects(definition)},
-				Start:    shape{watches: []watched{{path: lamps, keys: self}}, reconcile: func(*controller, string) error { return nil }}.start,
+				Start:    explored.Shape{Watches: []explored.Watched{{Path: lamps, Keys: explored.Self}}, Reconcile: func(*explored.Controller, string) error { return nil }}.Start,
 				Workload: explore.Changes(file, 3, 2),
 				Plans:    5,
 				Dir:      t.TempDir(),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/fakeapi"
 	"github.com/kubefake/kubefake/fakeapi/clusters"
+	"github.com/kubefake/kubefake/internal/apitest/explored"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -30,20 +31,20 @@ func mirror(givesUp bool) explore.System {
 	return explore.System{
 		Options: []fakeapi.Option{clusters.With("east"), clusters.With("west")},
 		Start: func(ctx context.Context, srv *fakeapi.Server) error {
-			west := api{ctx, clusters.Get(srv, "west"), "mirror"}
-			c := &controller{api: api{ctx, srv, "mirror"}, watches: []watched{{path: configMaps, keys: self}}}
-			c.reconcile = func(c *controller, key string) error {
-				source := c.cached(configMaps, key)
+			west := explored.API{Ctx: ctx, Srv: clusters.Get(srv, "west"), Agent: "mirror"}
+			c := &explored.Controller{API: explored.API{Ctx: ctx, Srv: srv, Agent: "mirror"}, Watches: []explored.Watched{{Path: configMaps, Keys: explored.Self}}}
+			c.Reconcile = func(c *explored.Controller, key string) error {
+				source := c.Cached(configMaps, key)
 				if source == nil {
-					return west.remove(configMaps+"/a", "")
+					return west.Remove(configMaps+"/a", "")
 				}
-				err := west.apply(configMaps+"/a", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": source["data"]})
+				err := west.Apply(configMaps+"/a", map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a"}, "data": source["data"]})
 				if givesUp {
 					return nil
 				}
 				return err
 			}
-			c.run()
+			c.Run()
 			return nil
 		},
 		Workload: explore.Steps(time.Minute, step("1"), step("2")),
@@ -123,7 +124,7 @@ func TestPartitionOfOneCluster(t *testing.T) {
 	s := mirror(false)
 	s.Options, s.Dir = nil, t.TempDir()
 	s.Start = func(ctx context.Context, srv *fakeapi.Server) error {
-		_, err := (&api{ctx, srv, "one"}).do(http.MethodGet, configMaps, jsonType, nil)
+		_, err := (&explored.API{Ctx: ctx, Srv: srv, Agent: "one"}).Do(http.MethodGet, configMaps, explored.JSONType, nil)
 		return err
 	}
 	plan := "version: 1\nplan:\n- do: partition\n  at: {client: one, verb: create, resource: configmaps, namespace: default, name: a, nth: 1}\n"

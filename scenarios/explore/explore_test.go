@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest/explored"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -51,7 +52,7 @@ func (c *copier) run(ctx context.Context) error {
 			path += "?resourceVersion=0"
 		}
 		if _, err := c.do(ctx, http.MethodGet, path, nil, &list); err != nil {
-			wait(ctx)
+			explored.Wait(ctx)
 			continue
 		}
 		if c.cleans && !slices.ContainsFunc(list.Items, func(o fakeapi.Object) bool { return o.Name() == "settings" }) {
@@ -66,7 +67,7 @@ func (c *copier) run(ctx context.Context) error {
 			if expired && !c.once {
 				break
 			}
-			wait(ctx)
+			explored.Wait(ctx)
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func (c *copier) clean(ctx context.Context) {
 		if err == nil && (code < 300 || code == http.StatusNotFound) {
 			return
 		}
-		wait(ctx)
+		explored.Wait(ctx)
 	}
 }
 
@@ -125,7 +126,7 @@ func (c *copier) reconcile(ctx context.Context, o fakeapi.Object) {
 		if c.copy(ctx, o) && !c.rewrite {
 			return
 		}
-		wait(ctx)
+		explored.Wait(ctx)
 	}
 }
 
@@ -175,17 +176,6 @@ func (c *copier) do(ctx context.Context, method, path string, in, out any) (code
 		err = json.Unmarshal(body, out)
 	}
 	return resp.StatusCode, err
-}
-
-func wait(ctx context.Context) { pause(ctx, time.Second) }
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // paint returns a step that creates or changes a ConfigMap.

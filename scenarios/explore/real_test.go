@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/internal/apitest/explored"
 	"github.com/kubefake/kubefake/scenarios/explore"
 )
 
@@ -22,23 +23,23 @@ import (
 var realKubeconfig = flag.String("real", "", "play the plans of TestReal against the API server of this kubeconfig file")
 
 // realServer returns the kubeconfig of a server on which plans are played over HTTP, and a client.
-func realServer(t *testing.T) (kubeconfig string, a *api) {
+func realServer(t *testing.T) (kubeconfig string, a *explored.API) {
 	if *realKubeconfig != "" {
 		return *realKubeconfig, nil
 	}
 	srv := fakeapi.Start(t)
 	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, os.WriteFile(kubeconfig, srv.Kubeconfig(), 0o600))
-	return kubeconfig, &api{ctx: context.Background(), srv: srv, agent: "test"}
+	return kubeconfig, &explored.API{Ctx: context.Background(), Srv: srv, Agent: "test"}
 }
 
 // colors are settings, one after the other.
-func colors(a ...string) users {
-	var out users
+func colors(a ...string) explored.Users {
+	var out explored.Users
 	for _, color := range a {
-		out = append(out, applies(defaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"color":"`+color+`"}}`))
+		out = append(out, explored.Applies(explored.DefaultMaps+"/settings", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings"},"data":{"color":"`+color+`"}}`))
 	}
-	return append(out, removes(defaultMaps+"/settings"))
+	return append(out, explored.Removes(explored.DefaultMaps+"/settings"))
 }
 
 // Controllers that note the color of the settings.
@@ -57,19 +58,19 @@ var (
 )
 
 // noting returns a reconcile that writes what note makes of what is noted and of the color.
-func noting(note func(noted, color string) string) func(c *controller, key string) error {
-	return func(c *controller, key string) error {
-		is := c.cached(defaultMaps, key)
+func noting(note func(noted, color string) string) func(c *explored.Controller, key string) error {
+	return func(c *explored.Controller, key string) error {
+		is := c.Cached(explored.DefaultMaps, key)
 		if is == nil || is.Name() != "settings" {
 			return nil
 		}
-		seen, err := c.get(storeMaps + "/seen")
-		if err != nil && codeOf(err) != http.StatusNotFound {
+		seen, err := c.Get(explored.StoreMaps + "/seen")
+		if err != nil && explored.CodeOf(err) != http.StatusNotFound {
 			return err
 		}
-		return c.api.apply(storeMaps+"/seen", fakeapi.Object{
+		return c.API.Apply(explored.StoreMaps+"/seen", fakeapi.Object{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "seen"},
-			"data": map[string]any{"colors": note(field(seen, "data", "colors"), field(is, "data", "color"))},
+			"data": map[string]any{"colors": note(explored.Field(seen, "data", "colors"), explored.Field(is, "data", "color"))},
 		})
 	}
 }
@@ -91,7 +92,7 @@ func written(do explore.Action, nth int) explore.Decision {
 func TestReal(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan      explore.Plan
-		reconcile func(c *controller, key string) error
+		reconcile func(c *explored.Controller, key string) error
 		old       bool   // the controller lists from the watch cache
 		finds     bool   // the note ends otherwise than without the plan
 		unmade    string // part of why the first decision was not made; "" if it was
@@ -119,9 +120,9 @@ func TestReal(t *testing.T) {
 			if real != nil {
 				t.Parallel()
 			}
-			s := shape{watches: []watched{{path: defaultMaps, keys: self, old: row.old}}, reconcile: row.reconcile}
+			s := explored.Shape{Watches: []explored.Watched{{Path: explored.DefaultMaps, Keys: explored.Self, Old: row.old}}, Reconcile: row.reconcile}
 			r, err := explore.Search(context.Background(), explore.System{
-				Start: s.start, Workload: colors("red", "green", "blue", "black").workloadWith(500 * time.Millisecond),
+				Start: s.Start, Workload: colors("red", "green", "blue", "black").WorkloadWith(500 * time.Millisecond),
 				PlanFile: planFile(t, row.plan), Real: kubeconfig, Repeat: 1, Log: func(line string) { t.Log(line) }, Pace: realPace,
 			})
 			require.NoError(t, err)
@@ -142,9 +143,9 @@ func TestReal(t *testing.T) {
 				assert.Empty(t, r.Findings)
 			}
 			if real != nil {
-				for _, path := range []string{defaultMaps + "/settings", storeMaps + "/seen"} {
-					_, err := real.get(path)
-					assert.Equal(t, http.StatusNotFound, codeOf(err), "%s remains", path)
+				for _, path := range []string{explored.DefaultMaps + "/settings", explored.StoreMaps + "/seen"} {
+					_, err := real.Get(path)
+					assert.Equal(t, http.StatusNotFound, explored.CodeOf(err), "%s remains", path)
 				}
 			}
 		})
@@ -159,40 +160,6 @@ func planFile(t *testing.T, plan explore.Plan) string {
 	file := filepath.Join(t.TempDir(), "plan.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	return file
-}
-
-// The plan of a finding in memory fails on a real server too, and not without the bug.
-func TestRealFinding(t *testing.T) {
-	needsBubble(t)
-	if *realKubeconfig == "" {
-		t.Skip("with -real only: it takes half a minute")
-	}
-	const name = "early removal of the finalizer"
-	bug := bugs[name]
-	s := bug.system(t, nil)
-	s.Plans, s.All = 200, false
-	found := explore.Find(t, s)
-	require.Len(t, found.Findings, 1, "%s", found)
-	t.Log(found.Findings[0])
-
-	fixed := planted{shape: correct["finalizer and external child"]}
-	for _, row := range []struct {
-		planted
-		findings int
-	}{{bug, 1}, {fixed, 0}} {
-		s := row.system(t, nil)
-		s.Workload, s.Pace, s.Repeat = row.users.workloadWith(500*time.Millisecond), realPace, 3
-		s.PlanFile, s.Real = found.Findings[0].File, *realKubeconfig
-		r, err := explore.Search(context.Background(), s)
-		require.NoError(t, err)
-		t.Log(r)
-		require.Len(t, r.Findings, row.findings)
-		for _, f := range r.Findings {
-			assert.Equal(t, bug.oracle, f.Oracle)
-			assert.Equal(t, bug.subject, f.Subject)
-			assert.Equal(t, f.Tried, f.Repeated)
-		}
-	}
 }
 
 func TestRealNeedsPlan(t *testing.T) {
