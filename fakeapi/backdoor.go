@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/backdoor"
 	"github.com/kubefake/kubefake/internal/control"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -64,8 +65,8 @@ func (b back) Validator(group, version, resource string) func(obj map[string]any
 		return nil
 	}
 	return func(obj map[string]any) validation.List {
-		t.SetDefaults(obj, nil)
-		errs, _ := t.ValidateAll(context.Background(), obj, nil, nil).In(surface.Release(), t.Group, t.Kind).Split()
+		t.SetDefaults(obj, object.View{})
+		errs, _ := t.ValidateAll(context.Background(), obj, object.View{}, nil).In(surface.Release(), t.Group, t.Kind).Split()
 		return errs
 	}
 }

@@ -43,8 +43,8 @@ type Attributes struct {
 	// Object is nil in a deletion. Mutating plugins change it in place;
 	// policies and webhooks may replace it.
 	Object map[string]any
-	// Old is nil in a creation. It must not be changed.
-	Old map[string]any
+	// Old is nothing in a creation.
+	Old object.View
 
 	// Options returns the CreateOptions, UpdateOptions or DeleteOptions; nil for none.
 	// Only webhooks and policies ask for them.

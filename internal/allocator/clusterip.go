@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/services"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -188,7 +189,7 @@ func (p *pool) validateIPAddress(addr netip.Addr) error {
 		return nil
 	}
 	obj := map[string]any{"spec": ipAddressSpec(p.namespace, p.name)}
-	if errs := t.Validate(obj, nil); len(errs) > 0 {
+	if errs := t.Validate(obj, object.View{}); len(errs) > 0 {
 		return status.Invalid(status.GroupKind{Group: t.Group, Kind: t.Kind}, addr.String(), errs)
 	}
 	return nil

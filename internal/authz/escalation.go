@@ -19,7 +19,7 @@ type RoleWrite struct {
 	Type            *resource.Type
 	Namespace, Name string         // those of the request
 	Object          map[string]any // what is written
-	Old             map[string]any // nil on a creation
+	Old             object.View    // nothing on a creation
 }
 
 // CheckEscalation fails with 403 if the user writes a role, or a binding to a
@@ -180,16 +180,16 @@ func (a RBAC) checkHeld(u *authn.User, namespace string, rules []Rule, roleError
 
 // ChangesOwnersOnly reports whether obj and old differ at most in metadata that
 // the garbage collector writes. It is false on a creation.
-func ChangesOwnersOnly(obj, old map[string]any) bool {
-	if old == nil {
+func ChangesOwnersOnly(obj map[string]any, old object.View) bool {
+	if old.IsNil() {
 		return false
 	}
 	same := object.Copy(obj)
-	meta, oldMeta := object.Meta(same), object.Meta(old)
+	meta, oldMeta := object.Meta(same), old.At("metadata")
 	for _, name := range []string{"ownerReferences", "finalizers", "managedFields", "selfLink"} {
 		object.Keep(meta, oldMeta, name)
 	}
-	return object.Equal(any(same), any(old))
+	return old.EqualTo(same)
 }
 
 // uncovered returns the single permissions in rules that no rule of held covers.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -149,7 +150,7 @@ func TestCheckEscalation(t *testing.T) {
 			typ := types(t).Lookup(rbacGroup, "v1", tt.resource)
 			w := RoleWrite{Type: typ, Namespace: "a", Name: "new", Object: decode(t, typ, tt.body)}
 			if tt.old != "" {
-				w.Old = decode(t, typ, tt.old)
+				w.Old = object.ViewOf(decode(t, typ, tt.old))
 			}
 			err := rbac.CheckEscalation(context.Background(), &authn.User{Name: tt.user}, w)
 			if tt.err == "" {

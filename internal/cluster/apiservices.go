@@ -45,7 +45,7 @@ func (c *Cluster) registerVersionsOf(names []string, was serving.Definitions) {
 			if d == nil {
 				continue
 			}
-			for _, gv := range crd.GroupVersions(d.Object) {
+			for _, gv := range crd.GroupVersions(object.ViewOf(d.Object)) {
 				affected[gv] = true
 			}
 		}
@@ -79,7 +79,7 @@ func (c *Cluster) registerGroupVersion(gv resource.GroupVersion) {
 	case stored == nil, stored.Labels[autoManaged] != "true", stored.Terminating:
 	case !served:
 		_, err = c.Delete(c.Context(), request, &registry.DeleteOptions{UID: &stored.UID})
-	case !stored.Decoded(t).Object().At("spec").EqualTo(spec):
+	case !stored.Decoded(t).View().At("spec").EqualTo(spec):
 		err = c.Change(c.Context(), request, registry.OwnChange{UID: stored.UID, Update: func(edit *object.Edit) error {
 			edit.Set(spec, "spec")
 			return nil
@@ -99,7 +99,7 @@ func (c *Cluster) SetAPIServiceAvailability(ctx context.Context, o *storage.Obje
 		return registry.NotFound("resource apiservices")
 	}
 	r := registry.Request{Type: t, Name: o.Name, Subresource: "status", User: registry.Server, UserAgent: registry.ServerAgent}
-	was := o.Decoded(t).Object()
+	was := o.Decoded(t).View()
 	return c.Change(ctx, r, registry.OwnChange{UID: o.UID, Update: func(edit *object.Edit) error {
 		if !edit.View().At("spec").Equal(was.At("spec")) {
 			return errors.New("the APIService has changed")

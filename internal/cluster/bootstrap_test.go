@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -76,7 +77,7 @@ func TestSeedsAreStoredForm(t *testing.T) {
 				assert.Equal(t, want.Fields, o.Fields, key)
 				assert.Equal(t, want.UID, o.UID, key)
 				if typ.Validate != nil {
-					assert.Empty(t, typ.Validate(obj, obj), key)
+					assert.Empty(t, typ.Validate(obj, object.ViewOf(obj)), key)
 				}
 			}
 		})

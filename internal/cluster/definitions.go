@@ -254,8 +254,8 @@ func (c *Cluster) CheckServed(definition string) error {
 	if d == nil {
 		return registry.NotFound("definition " + definition)
 	}
-	if c := object.Condition(d.Object, "NamesAccepted", "False"); c != nil {
-		return fmt.Errorf("it is not served: %s", object.String(c, "message"))
+	if c := object.ViewOf(d.Object).Condition("NamesAccepted", "False"); !c.IsNil() {
+		return fmt.Errorf("it is not served: %s", c.String("message"))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (c *Cluster) electionOf(t *resource.Type, o *storage.Object) (election, boo
 	if err != nil {
 		return election{}, false // unreachable: the versions of LeaseCandidates have the same fields
 	}
-	return election{o.Namespace, stored.Decoded(t).Object().String("spec", "leaseName")}, true
+	return election{o.Namespace, stored.Decoded(t).View().String("spec", "leaseName")}, true
 }
 
 // candidatesFor returns the valid candidates of each election of a namespace, "" being all. It
@@ -117,7 +117,7 @@ func (c *Cluster) candidatesFor(t *resource.Type, namespace string) map[election
 		if err != nil {
 			continue // unreachable: the versions of LeaseCandidates have the same fields
 		}
-		obj := stored.Decoded(t).Object()
+		obj := stored.Decoded(t).View()
 		candidate := newLeaseCandidate(stored, obj)
 		if candidate.expired(now) {
 			r := followingRequest(registry.Request{Type: t, Namespace: o.Namespace, Name: o.Name})
@@ -272,7 +272,7 @@ func (c *Cluster) leaseOf(t *resource.Type, e election) *electedLease {
 	if err != nil {
 		return nil // unreachable: the versions of Leases have the same fields
 	}
-	obj := stored.Decoded(t).Object()
+	obj := stored.Decoded(t).View()
 	seconds, _ := obj.Int("spec", "leaseDurationSeconds")
 	return &electedLease{stored, obj.String("spec", "holderIdentity"), timeAt(obj, "spec", "renewTime"), seconds}
 }

@@ -26,7 +26,7 @@ type leaseCandidate struct {
 	renewed, pinged   time.Time // zero without
 }
 
-func newLeaseCandidate(stored *storage.Object, obj *object.Object) leaseCandidate {
+func newLeaseCandidate(stored *storage.Object, obj object.View) leaseCandidate {
 	c := leaseCandidate{
 		stored: stored, name: stored.Name, strategy: obj.String("spec", "strategy"),
 		created: timeAt(obj, "metadata", "creationTimestamp"),
@@ -40,7 +40,7 @@ func newLeaseCandidate(stored *storage.Object, obj *object.Object) leaseCandidat
 }
 
 // timeAt returns the time at a path, zero if there is none.
-func timeAt(obj *object.Object, path ...string) time.Time {
+func timeAt(obj object.View, path ...string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, obj.String(path...))
 	if err != nil {
 		return time.Time{}

@@ -118,7 +118,7 @@ func (c *Cluster) upgradeServiceCIDR() {
 	if stored == nil {
 		return
 	}
-	if cidrs := stored.Decoded(t).Object().Strings("spec", "cidrs"); !slices.Equal(cidrs, []string{ranges[0].String()}) {
+	if cidrs := stored.Decoded(t).View().Strings("spec", "cidrs"); !slices.Equal(cidrs, []string{ranges[0].String()}) {
 		return
 	}
 	r := registry.Request{Type: t, Name: "kubernetes", User: authn.Administrator(), UserAgent: registry.ServerAgent, SkipWebhooks: true}

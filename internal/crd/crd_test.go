@@ -48,14 +48,14 @@ func reconcileAll(t *testing.T, obj map[string]any, others ...map[string]any) (s
 	t.Helper()
 	used := crd.NewNames()
 	for _, other := range append(others, obj) {
-		used = used.Replace(nil, other)
+		used = used.Replace(object.View{}, other)
 	}
 	for steps < 10 {
 		next := crd.Reconcile(obj, used, now)
 		if next == nil {
 			return steps, obj
 		}
-		used = used.Replace(obj, next)
+		used = used.Replace(object.ViewOf(obj), next)
 		obj, steps = next, steps+1
 	}
 	t.Fatal("the definition changes forever")
@@ -159,22 +159,22 @@ func TestValidate(t *testing.T) {
 		{"preserveUnknownFields", true, at("spec", "preserveUnknownFields"), "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, crd.Rules{}.Validate(t.Context(), widgets(t, tt.value, tt.path), nil).Message())
+			assert.Equal(t, tt.want, crd.Rules{}.Validate(t.Context(), widgets(t, tt.value, tt.path), object.View{}).Message())
 		})
 	}
 	t.Run("preserveUnknownFields with a default", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), int64(1), at("version", "schema", "openAPIV3Schema", "properties", "size", "default"))
-		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, nil).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
+		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, object.View{}).Message(), `spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults in the schema`)
 	})
 	t.Run("preserveUnknownFields with a conversion webhook", func(t *testing.T) {
 		obj := widgets(t, true, at("spec", "preserveUnknownFields"), "Webhook", at("spec", "conversion", "strategy"))
-		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, nil).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
+		assert.Contains(t, crd.Rules{}.Validate(t.Context(), obj, object.View{}).Message(), `spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true, spec.conversion.webhookClientConfig: Required value`)
 	})
 	t.Run("immutable", func(t *testing.T) {
 		_, old := reconcileAll(t, widgets(t))
 		obj := widgets(t, "Cluster", at("spec", "scope"), "Gadget", at("spec", "names", "kind"))
-		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Rules{}.Validate(t.Context(), obj, old).Message())
-		assert.Empty(t, crd.Rules{}.Validate(t.Context(), obj, widgets(t)), "not established")
+		assert.Equal(t, `[spec.scope: Invalid value: "Cluster": field is immutable, spec.names.kind: Invalid value: "Gadget": field is immutable]`, crd.Rules{}.Validate(t.Context(), obj, object.ViewOf(old)).Message())
+		assert.Empty(t, crd.Rules{}.Validate(t.Context(), obj, object.ViewOf(widgets(t))), "not established")
 	})
 }
 
@@ -190,7 +190,7 @@ func TestDefinition(t *testing.T) {
 	assert.Len(t, fieldErrors, 2, "%v", fieldErrors)
 	assert.JSONEq(t, `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":4}`, string(typ.Codec.Append(nil, in)))
 	assert.Equal(t, []any{"w", int64(4)}, typ.Layout.Cells(table.Row{Obj: in, Now: fixed}))
-	assert.Contains(t, typ.ValidateAll(t.Context(), map[string]any{"kind": "Widget", "apiVersion": "example.com/v1", "size": "big"}, nil, nil).Message(), "size: Invalid value")
+	assert.Contains(t, typ.ValidateAll(t.Context(), map[string]any{"kind": "Widget", "apiVersion": "example.com/v1", "size": "big"}, object.View{}, nil).Message(), "size: Invalid value")
 }
 
 func TestDeprecationWarnings(t *testing.T) {
@@ -229,10 +229,10 @@ func FuzzDefinition(f *testing.F) {
 			return
 		}
 		kept := object.Copy(obj)
-		crd.Rules{}.Validate(t.Context(), obj, nil)
-		crd.Rules{}.Validate(t.Context(), obj, obj)
+		crd.Rules{}.Validate(t.Context(), obj, object.View{})
+		crd.Rules{}.Validate(t.Context(), obj, object.ViewOf(obj))
 		require.Equal(t, kept, obj, "Validate")
-		crd.Reconcile(obj, crd.NewNames().Replace(nil, obj), now)
+		crd.Reconcile(obj, crd.NewNames().Replace(object.View{}, obj), now)
 		require.Equal(t, kept, obj, "Reconcile")
 		crd.New(obj, nil, crd.Options{})
 		require.Equal(t, kept, obj, "New")
@@ -288,7 +288,7 @@ func TestPrepareStatus(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, definition := reconcileAll(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
 				map[string]any{"type": "object", "nullable": tt.nullable}, at("version", "schema", "openAPIV3Schema", "properties", "status")))
-			crd.New(definition, nil, crd.Options{}).Types[0].SubresourceStrategies["status"].Prepare(tt.obj, tt.old)
+			crd.New(definition, nil, crd.Options{}).Types[0].SubresourceStrategies["status"].Prepare(tt.obj, object.ViewOf(tt.old))
 			delete(tt.obj, "metadata")
 			assert.Equal(t, tt.want, tt.obj)
 		})

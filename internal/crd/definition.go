@@ -59,8 +59,8 @@ func New(obj map[string]any, old *Definition, o Options) *Definition {
 		spec:        object.Map(obj, "spec"),
 		names:       object.Map(obj, "status", "acceptedNames"),
 		since:       o.Since,
-		served:      hasCondition(obj, established) || hasCondition(obj, namesAccepted),
-		terminating: hasCondition(obj, terminating),
+		served:      hasCondition(object.ViewOf(obj), established) || hasCondition(object.ViewOf(obj), namesAccepted),
+		terminating: hasCondition(object.ViewOf(obj), terminating),
 	}
 	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
 	unchanged := old != nil && old.since == d.since && old.served == d.served && object.Equal(old.spec, d.spec) && object.Equal(old.names, d.names)
@@ -88,8 +88,8 @@ func hasAllNames(names map[string]any) bool {
 	return true
 }
 
-func hasCondition(obj map[string]any, typ string) bool {
-	return object.Condition(obj, typ, "True") != nil
+func hasCondition(obj object.View, typ string) bool {
+	return !obj.Condition(typ, "True").IsNil()
 }
 
 // A version is one of the versions of a definition.

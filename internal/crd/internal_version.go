@@ -64,11 +64,11 @@ func internalSpec(spec map[string]any) map[string]any {
 // internalConversion returns spec.conversion in the internal version, which has the fields
 // of the webhook.
 func internalConversion(conversion map[string]any) map[string]any {
-	webhook := object.Map(conversion, "webhook")
+	webhook := object.ViewOf(conversion["webhook"])
 	out := map[string]any{"strategy": conversion["strategy"]}
 	object.Keep(out, webhook, "conversionReviewVersions")
-	if config := object.Map(webhook, "clientConfig"); config != nil {
-		out["webhookClientConfig"] = config
+	if config := webhook.At("clientConfig"); !config.IsNil() {
+		out["webhookClientConfig"] = config.Shared()
 	}
 	return out
 }

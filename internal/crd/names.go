@@ -32,8 +32,8 @@ func NewNames() *Names { return &Names{sortedset.New(usedNameLess)} }
 
 // Replace returns the names without those of old and with those of replacement: an earlier
 // and a later state of one definition, or nil.
-func (n *Names) Replace(old, replacement map[string]any) *Names {
-	before, after := acceptedNames(old), acceptedNames(replacement)
+func (n *Names) Replace(old object.View, replacement map[string]any) *Names {
+	before, after := acceptedNames(old), acceptedNames(object.ViewOf(replacement))
 	if slices.Equal(before, after) {
 		return n
 	}
@@ -41,18 +41,18 @@ func (n *Names) Replace(old, replacement map[string]any) *Names {
 }
 
 // acceptedNames returns the accepted names of a definition, none for nil.
-func acceptedNames(obj map[string]any) []usedName {
-	if obj == nil {
+func acceptedNames(obj object.View) []usedName {
+	if obj.IsNil() {
 		return nil
 	}
-	names := object.Map(obj, "status", "acceptedNames")
-	group, definition := object.String(obj, "spec", "group"), object.String(obj, "metadata", "name")
+	names := obj.At("status", "acceptedNames")
+	group, definition := obj.String("spec", "group"), obj.String("metadata", "name")
 	var out []usedName
-	for _, name := range append(object.Strings(names, "shortNames"), object.String(names, "plural"), object.String(names, "singular")) {
+	for _, name := range append(names.Strings("shortNames"), names.String("plural"), names.String("singular")) {
 		out = append(out, usedName{group, false, name, definition})
 	}
 	for _, field := range []string{"kind", "listKind"} {
-		out = append(out, usedName{group, true, object.String(names, field), definition})
+		out = append(out, usedName{group, true, names.String(field), definition})
 	}
 	return out
 }

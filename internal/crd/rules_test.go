@@ -33,7 +33,7 @@ func TestRulesOfReleases(t *testing.T) {
 			for minor := 32; minor <= 36; minor++ {
 				r, err := release.Open(fmt.Sprintf("v1.%d", minor))
 				require.NoError(t, err)
-				message := crd.RulesOf(r).Validate(context.Background(), obj, nil).Message()
+				message := crd.RulesOf(r).Validate(context.Background(), obj, object.View{}).Message()
 				if minor < tt.since {
 					assert.Contains(t, message, "undeclared reference", "1.%d", minor)
 				} else {
@@ -73,7 +73,7 @@ func TestRulesBesideErrorsOfReleases(t *testing.T) {
 		created := map[string]any{"metadata": map[string]any{"name": "w"}, "e": map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"ownerReferences": []any{map[string]any{}}},
 		}}
-		message := typ.ValidateAll(context.Background(), created, nil, nil).In(r, "example.com", "Widget").Message()
+		message := typ.ValidateAll(context.Background(), created, object.View{}, nil).In(r, "example.com", "Widget").Message()
 		assert.Equal(t, blocked, strings.Contains(message, "some validation rules were not checked"), message)
 		assert.Equal(t, !blocked, strings.Contains(message, "failed rule: false"), message)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/schema"
 )
 
@@ -47,7 +48,7 @@ func TestSchemasAreReadOnce(t *testing.T) {
 		}},
 		"status": map[string]any{"acceptedNames": names, "conditions": []any{map[string]any{"type": established, "status": "True"}}},
 	}
-	Rules{}.Validate(context.Background(), obj, nil)
+	Rules{}.Validate(context.Background(), obj, object.View{})
 	s := validated.remove(props)
 	require.NotNil(t, s)
 	validated.put(props, s)

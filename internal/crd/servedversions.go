@@ -31,8 +31,8 @@ func NewServedVersions() *ServedVersions {
 
 // Replace returns the versions without those of old and with those of replacement: an earlier
 // and a later state of one definition, or nil.
-func (s *ServedVersions) Replace(old, replacement map[string]any) *ServedVersions {
-	before, after := servedVersions(old), servedVersions(replacement)
+func (s *ServedVersions) Replace(old object.View, replacement map[string]any) *ServedVersions {
+	before, after := servedVersions(old), servedVersions(object.ViewOf(replacement))
 	if slices.Equal(before, after) {
 		return s
 	}
@@ -47,20 +47,20 @@ func (s *ServedVersions) Has(gv resource.GroupVersion) bool {
 
 // GroupVersions returns the group versions of the versions that a definition serves, none for
 // nil.
-func GroupVersions(obj map[string]any) []resource.GroupVersion {
+func GroupVersions(obj object.View) []resource.GroupVersion {
 	var out []resource.GroupVersion
-	for v := range object.Each(object.Value(obj, "spec", "versions")) {
-		if object.Bool(v, "served") {
-			out = append(out, resource.GroupVersion{Group: object.String(obj, "spec", "group"), Version: object.String(v, "name")})
+	for v := range obj.At("spec", "versions").Objects() {
+		if v.Bool("served") {
+			out = append(out, resource.GroupVersion{Group: obj.String("spec", "group"), Version: v.String("name")})
 		}
 	}
 	return out
 }
 
-func servedVersions(obj map[string]any) []servedVersion {
+func servedVersions(obj object.View) []servedVersion {
 	var out []servedVersion
 	for _, gv := range GroupVersions(obj) {
-		out = append(out, servedVersion{gv, object.String(obj, "metadata", "name")})
+		out = append(out, servedVersion{gv, obj.String("metadata", "name")})
 	}
 	return out
 }

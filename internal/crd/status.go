@@ -144,18 +144,18 @@ func acceptNames(obj map[string]any, used *Names, now string) bool {
 			conflict(reason, inUse(want))
 			return
 		}
-		object.Keep(names, requested, name)
+		object.Keep(names, object.ViewOf(requested), name)
 	}
 	acceptName("plural", "PluralConflict", isResource)
 	acceptName("singular", "SingularConflict", isResource)
 	if problems := shortNameConflicts(requested, accepted, isResource); len(problems) > 0 {
 		conflict("ShortNamesConflict", aggregateErrors(problems))
 	} else {
-		object.Keep(names, requested, "shortNames")
+		object.Keep(names, object.ViewOf(requested), "shortNames")
 	}
 	acceptName("kind", "KindConflict", isKind)
 	acceptName("listKind", "ListKindConflict", isKind)
-	object.Keep(names, requested, "categories")
+	object.Keep(names, object.ViewOf(requested), "categories")
 
 	status := object.Map(obj, "status")
 	changed := !object.Equal(accepted, names)
@@ -164,10 +164,10 @@ func acceptNames(obj map[string]any, used *Names, now string) bool {
 		return false
 	}
 	switch {
-	case hasCondition(obj, established):
+	case hasCondition(object.ViewOf(obj), established):
 	case result.status == "True":
 		condition{established, "False", "Installing", "the initial names have been accepted"}.set(obj, now)
-	case object.Condition(obj, established, "False") == nil:
+	case object.ViewOf(obj).Condition(established, "False").IsNil():
 		condition{established, "False", "NotAccepted", "not all names are accepted"}.set(obj, now)
 	}
 	return true
@@ -204,7 +204,7 @@ func aggregateErrors(problems []string) string {
 
 // setEstablished sets the condition Established once the names are accepted.
 func setEstablished(obj map[string]any, _ *Names, now string) bool {
-	if !hasCondition(obj, namesAccepted) || hasCondition(obj, established) {
+	if !hasCondition(object.ViewOf(obj), namesAccepted) || hasCondition(object.ViewOf(obj), established) {
 		return false
 	}
 	if bundle := object.String(obj, "spec", "conversion", "webhook", "clientConfig", "caBundle"); bundle != "" && !isBundle(bundle) {
@@ -231,7 +231,7 @@ func DeletionFailed(obj map[string]any, cause error, now string) map[string]any 
 // setDeletionInProgress updates the condition Terminating while custom resources are deleted.
 // The condition of a deletion that failed stays until a later attempt succeeds.
 func setDeletionInProgress(obj map[string]any, _ *Names, now string) bool {
-	if old := object.Condition(obj, terminating, "True"); old != nil && object.String(old, "reason") == deletionFailed {
+	if object.ViewOf(obj).Condition(terminating, "True").String("reason") == deletionFailed {
 		return false
 	}
 	return IsTerminating(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
@@ -247,7 +247,7 @@ func IsTerminating(obj map[string]any) bool {
 func RemoveFinalizer(obj map[string]any, now string) map[string]any {
 	next := object.Copy(obj)
 	done := condition{terminating, "False", "InstanceDeletionCompleted", "removed all instances"}
-	if !hasCondition(obj, established) {
+	if !hasCondition(object.ViewOf(obj), established) {
 		done = condition{terminating, "False", "NeverEstablished", "resource was never established"}
 	}
 	done.set(next, now)

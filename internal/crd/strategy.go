@@ -30,8 +30,8 @@ func (v *version) strategy() *resource.Strategy {
 		Default:                    v.setDefaults,
 		ReadBack:                   func(obj map[string]any) bool { return v.schema.ReadBack(obj, v.keepsUnknown()) },
 		Validate:                   v.validate,
-		WarningsOnWrite: func(obj, old map[string]any) []string {
-			return validation.FinalizerWarnings(object.Meta(obj), object.Map(old, "metadata"), metadataPath)
+		WarningsOnWrite: func(obj map[string]any, old object.View) []string {
+			return validation.FinalizerWarnings(object.Meta(obj), old.At("metadata"), metadataPath)
 		},
 		SelectableFields: v.fields(),
 		FieldLabelError:  func(label string) string { return "field label not supported: " + label },
@@ -87,30 +87,29 @@ func (v *version) setDefaults(obj map[string]any) {
 var metadataPath = validation.NewPath("metadata")
 
 // changedOutsideMetadata reports whether a field other than metadata changed.
-func changedOutsideMetadata(obj, old map[string]any) bool {
-	return !object.EqualExcept(obj, old, "metadata")
+func changedOutsideMetadata(obj map[string]any, old object.View) bool {
+	return !object.ViewOf(obj).EqualExcept(old, "metadata")
 }
 
 // prepareUpdate resets the status, which only the status subresource changes.
-func prepareUpdate(obj, old map[string]any) { object.Keep(obj, old, "status") }
+func prepareUpdate(obj map[string]any, old object.View) { object.Keep(obj, old, "status") }
 
 // prepareStatusUpdate resets all fields of obj except status, managed fields and
 // resourceVersion. A null status is removed if the status is not nullable and was not set; where
 // writes may not keep invalid values, it is an error.
-func (v *version) prepareStatusUpdate(obj, old map[string]any) {
+func (v *version) prepareStatusUpdate(obj map[string]any, old object.View) {
 	status, given := obj["status"]
-	if s := v.statusSchema(); status == nil && old["status"] == nil && s != nil && !s.Nullable && v.ratchetsStatuses() {
+	if s := v.statusSchema(); status == nil && old.IsNil("status") && s != nil && !s.Nullable && v.ratchetsStatuses() {
 		given = false
 	}
-	meta := object.Meta(obj)
-	kept := object.ShallowCopy(object.Meta(old))
+	meta, kept := object.ViewOf(object.Meta(obj)), old.At("metadata").ShallowCopy()
 	object.Keep(kept, meta, "managedFields")
 	object.Keep(kept, meta, "resourceVersion")
 	for name := range obj {
 		delete(obj, name)
 	}
-	for name, member := range old {
-		obj[name] = member
+	for name, member := range old.Fields() {
+		obj[name] = member.Shared()
 	}
 	obj["metadata"] = kept
 	delete(obj, "status")
@@ -170,12 +169,12 @@ func (v *version) scale() *resource.Scale {
 	return &resource.Scale{
 		Spec:   replicas.names(),
 		Status: fieldPath(object.String(spec, "statusReplicasPath")).names(),
-		Selector: func(obj map[string]any) string {
+		Selector: func(obj object.View) string {
 			path := object.String(spec, "labelSelectorPath")
 			if path == "" {
 				return ""
 			}
-			return object.String(obj, fieldPath(path).names()...)
+			return obj.String(fieldPath(path).names()...)
 		},
 		CustomPath:  string(replicas),
 		CheckFields: v.checkScaleFields,
@@ -185,7 +184,8 @@ func (v *version) scale() *resource.Scale {
 }
 
 // checkScaleFields implements CheckFields of [resource.Scale].
-func (v *version) checkScaleFields(obj map[string]any) error {
+func (v *version) checkScaleFields(shown object.View) error {
+	obj := shown.SharedMembers()
 	for _, field := range []string{"specReplicasPath", "statusReplicasPath"} {
 		if _, err := v.scaleReplicas(obj, field); err != "" {
 			return errors.New(err)
@@ -198,7 +198,7 @@ func (v *version) checkScaleFields(obj map[string]any) error {
 }
 
 // validate validates an object: its kind and version and, if these are right, its values.
-func (v *version) validate(obj, old map[string]any) validation.List {
+func (v *version) validate(obj map[string]any, old object.View) validation.List {
 	errs := v.codec.validateType(obj)
 	if len(errs) == 0 {
 		errs = v.validateValues(obj, old)
@@ -208,13 +208,13 @@ func (v *version) validate(obj, old map[string]any) validation.List {
 }
 
 // validateValues validates an object with its schema.
-func (v *version) validateValues(obj, old map[string]any) validation.List {
+func (v *version) validateValues(obj map[string]any, old object.View) validation.List {
 	var errs validation.List
-	if old != nil && behavior.DecodesCustomMetadata.In(v.release.minor) {
+	if !old.IsNil() && behavior.DecodesCustomMetadata.In(v.release.minor) {
 		errs = validateMetadata(object.Meta(obj))
 	}
 	if v.schema != nil {
-		errs = append(errs, v.values().Validate(v.schema, obj, orNil(old), nil)...)
+		errs = append(errs, v.values().Validate(v.schema, obj, old.Shared(), nil)...)
 	}
 	errs = append(errs, v.validateScale(obj, "specReplicasPath")...)
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
@@ -248,9 +248,9 @@ func (v *version) values() schema.Options {
 
 // validateLists returns the duplicates in the lists of an object, unless the old object has some
 // too.
-func (v *version) validateLists(obj, old map[string]any) validation.List {
+func (v *version) validateLists(obj map[string]any, old object.View) validation.List {
 	errs := v.schema.ValidateLists(obj, nil)
-	if len(errs) > 0 && old != nil && len(v.schema.ValidateLists(old, nil)) > 0 {
+	if len(errs) > 0 && !old.IsNil() && len(v.schema.ValidateLists(old.Shared(), nil)) > 0 {
 		return nil
 	}
 	return errs
@@ -258,11 +258,11 @@ func (v *version) validateLists(obj, old map[string]any) validation.List {
 
 // validateRules evaluates the validation rules of the schema on an object. errs are the errors that
 // were found before, of all releases; some of them prevent the evaluation.
-func (v *version) validateRules(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
+func (v *version) validateRules(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List {
 	if slices.ContainsFunc(errs.In(v.release.release, v.typ.Group, v.typ.Kind), blocksRules) {
 		return validation.List{validation.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation")}
 	}
-	errs, _ = v.rules.Validate(ctx, nil, obj, orNil(old), cel.Budget)
+	errs, _ = v.rules.Validate(ctx, nil, obj, old.Shared(), cel.Budget)
 	return errs
 }
 
@@ -276,24 +276,16 @@ func blocksRules(e *validation.Error) bool {
 }
 
 // validateStatus validates an object after an update of its status.
-func (v *version) validateStatus(obj, old map[string]any) validation.List {
+func (v *version) validateStatus(obj map[string]any, old object.View) validation.List {
 	var errs validation.List
 	if status, ok := obj["status"]; ok && v.statusSchema() != nil {
 		options := v.values()
 		options.WithoutRatcheting = options.WithoutRatcheting || !v.ratchetsStatuses()
-		errs = options.Validate(v.statusSchema(), status, old["status"], validation.NewPath("status"))
+		errs = options.Validate(v.statusSchema(), status, old.At("status").Shared(), validation.NewPath("status"))
 	}
 	errs = append(errs, v.validateScale(obj, "statusReplicasPath")...)
 	errs = append(errs, v.validateScaleSelector(obj)...)
 	return append(errs, v.validateLists(obj, old)...)
-}
-
-// orNil returns obj, or an untyped nil if obj is nil.
-func orNil(obj map[string]any) any {
-	if obj == nil {
-		return nil
-	}
-	return obj
 }
 
 // validateScale validates a number of replicas. field is the field of the scale subresource

@@ -44,41 +44,41 @@ func RulesOf(r validation.Release) Rules {
 	}
 }
 
-// Validate validates a definition. old is nil for a creation. It returns early when
+// Validate validates a definition. old is nothing for a creation. It returns early when
 // ctx ends.
-func (r Rules) Validate(ctx context.Context, obj, old map[string]any) validation.List {
+func (r Rules) Validate(ctx context.Context, obj map[string]any, old object.View) validation.List {
 	var errs validation.List
-	if name := object.String(obj, "metadata", "name"); old == nil && name != "" {
+	if name := object.String(obj, "metadata", "name"); old.IsNil() && name != "" {
 		rule := validation.DefinitionName(object.String(obj, "spec", "names", "plural"), object.String(obj, "spec", "group"))
 		errs = validation.Each(metadataPath.Child("name"), name, rule(name, false))
 	}
 	spec := internalSpec(object.Map(obj, "spec"))
 	c := &specValidator{ctx: ctx, rules: r, spec: spec, old: old}
 	errs = append(errs, c.all(specPath)...)
-	if old != nil {
+	if !old.IsNil() {
 		errs = append(errs, immutable(spec, old)...)
 	}
 	errs = append(errs, ValidateStatus(obj, old)...)
 	errs = append(errs, storedVersions(obj)...)
 	errs = append(errs, validateApproval(obj, old)...)
-	if object.Bool(spec, "preserveUnknownFields") && !object.Bool(old, "spec", "preserveUnknownFields") {
+	if object.Bool(spec, "preserveUnknownFields") && !old.Bool("spec", "preserveUnknownFields") {
 		errs = append(errs, validation.Invalid(specPath.Child("preserveUnknownFields"), true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"))
 	}
 	return errs
 }
 
 // ValidateStatus validates the status of a definition.
-func ValidateStatus(obj, _ map[string]any) validation.List {
+func ValidateStatus(obj map[string]any, _ object.View) validation.List {
 	return names(object.Map(obj, "status", "acceptedNames"), statusPath.Child("acceptedNames"))
 }
 
 // immutable checks that immutable fields are not changed.
-func immutable(spec, old map[string]any) validation.List {
-	was := object.Map(old, "spec")
+func immutable(spec map[string]any, old object.View) validation.List {
+	was := old.At("spec")
 	var errs validation.List
 	same := func(names ...string) {
 		path := validation.NewPath("spec", names...)
-		errs = append(errs, validation.ImmutableField(object.Value(spec, names...), object.Value(was, names...), path)...)
+		errs = append(errs, validation.ImmutableField(object.Value(spec, names...), was.At(names...).Shared(), path)...)
 	}
 	if hasCondition(old, established) {
 		same("scope")
@@ -91,9 +91,10 @@ func immutable(spec, old map[string]any) validation.List {
 
 // A specValidator validates the spec of a definition in the internal version.
 type specValidator struct {
-	ctx       context.Context
-	rules     Rules
-	spec, old map[string]any
+	ctx   context.Context
+	rules Rules
+	spec  map[string]any
+	old   object.View
 }
 
 func (c *specValidator) all(path *validation.Path) validation.List {
@@ -243,14 +244,14 @@ func storedVersions(obj map[string]any) validation.List {
 
 // validateApproval checks the approval annotation of a definition in a protected group. An
 // unchanged invalid state is allowed.
-func validateApproval(obj, old map[string]any) validation.List {
+func validateApproval(obj map[string]any, old object.View) validation.List {
 	if !isProtectedGroup(object.String(obj, "spec", "group")) {
 		return nil
 	}
 	annotation := object.String(obj, "metadata", "annotations", approvedAnnotation)
 	_, state, message := approval(annotation)
-	if old != nil {
-		if _, was, _ := approval(object.String(old, "metadata", "annotations", approvedAnnotation)); was == state {
+	if !old.IsNil() {
+		if _, was, _ := approval(old.String("metadata", "annotations", approvedAnnotation)); was == state {
 			return nil
 		}
 	}

@@ -58,7 +58,7 @@ func (c *specValidator) mayHaveInvalidBundle() bool {
 	if !hasCondition(c.old, established) {
 		return true
 	}
-	was := object.String(c.old, "spec", "conversion", "webhook", "clientConfig", "caBundle")
+	was := c.old.String("spec", "conversion", "webhook", "clientConfig", "caBundle")
 	return was != "" && !isBundle(was)
 }
 
@@ -82,7 +82,7 @@ func (c *specValidator) reviewVersions(versions []any, path *validation.Path) va
 		errs = append(errs, validation.Each(path.Index(i), version, validation.DNS1035Label(version))...)
 		known = known || slices.Contains(supportedReviewVersions, version)
 	}
-	if was := object.Strings(c.old, "spec", "conversion", "webhook", "conversionReviewVersions"); len(was) > 0 && !slices.ContainsFunc(was, func(v string) bool { return slices.Contains(supportedReviewVersions, v) }) {
+	if was := c.old.Strings("spec", "conversion", "webhook", "conversionReviewVersions"); len(was) > 0 && !slices.ContainsFunc(was, func(v string) bool { return slices.Contains(supportedReviewVersions, v) }) {
 		return errs // the old definition had no supported version either
 	}
 	if !known {

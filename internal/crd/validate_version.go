@@ -96,9 +96,9 @@ func (c *specValidator) unchanged(of, props map[string]any) bool {
 	if name == "" {
 		name = object.String(of, "version")
 	}
-	for v := range object.Each(object.Value(c.old, "spec", "versions")) {
-		if object.String(v, "name") == name {
-			return validation.Equal(object.Value(v, "schema", "openAPIV3Schema"), props)
+	for v := range c.old.At("spec", "versions").Objects() {
+		if v.String("name") == name {
+			return validation.Equal(v.At("schema", "openAPIV3Schema"), props)
 		}
 	}
 	return false

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/clock"
-	"github.com/kubefake/kubefake/internal/object"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
+
+	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // beforeManager owns the existing fields of an object when it is first applied
@@ -29,7 +30,8 @@ const beforeManager = "before-first-apply"
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.
-func (t *Type) Apply(live, applied map[string]any, o Options) (map[string]any, error) {
+func (t *Type) Apply(old object.View, applied map[string]any, o Options) (map[string]any, error) {
+	live := old.SharedMembers()
 	list, _ := managedFields(live)
 	before, err := parseOwners(list, &pacer{ctx: o.Context})
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func BenchmarkUpdate(b *testing.B) {
@@ -34,24 +36,24 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Run(bm.name+"/create", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				k.Update(nil, WithoutManagedFields(obj), o)
+				k.Update(object.View{}, WithoutManagedFields(obj), o)
 			}
 		})
-		live := k.Update(nil, WithoutManagedFields(obj), o)
+		live := k.Update(object.View{}, WithoutManagedFields(obj), o)
 		changed := WithoutManagedFields(live)
 		bm.change(changed)
 		o = Options{Manager: "kubelet", Subresource: "status", Now: now.Add(time.Second)}
 		b.Run(bm.name+"/update", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				k.Update(live, WithoutManagedFields(changed), o)
+				k.Update(object.ViewOf(live), WithoutManagedFields(changed), o)
 			}
 		})
 		applied := parse(b, string(text))
 		b.Run(bm.name+"/apply", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := k.Apply(live, applied, o); err != nil {
+				if _, err := k.Apply(object.ViewOf(live), applied, o); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -64,7 +66,7 @@ func BenchmarkApplyList(b *testing.B) {
 	k := custom(b, listSchema)
 	for _, n := range []int{10_000, 20_000} {
 		r := rand.New(rand.NewPCG(1, 2))
-		live, err := k.Apply(nil, longObject(r, n), Options{Manager: "a"})
+		live, err := k.Apply(object.View{}, longObject(r, n), Options{Manager: "a"})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -72,7 +74,7 @@ func BenchmarkApplyList(b *testing.B) {
 		b.Run(fmt.Sprintf("size=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := k.Apply(live, half, Options{Manager: "a"}); err != nil {
+				if _, err := k.Apply(object.ViewOf(live), half, Options{Manager: "a"}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestLimit writes with more managers than the maximum. Each second another
@@ -20,7 +22,7 @@ func TestLimit(t *testing.T) {
 	write := func(i int) {
 		obj := mergePatch(s.object(t, "{}"), s.live)
 		obj = mergePatch(obj, map[string]any{"data": map[string]any{fmt.Sprint("k", i): "v"}})
-		s.store(t, k.Update(s.live, k.canonical(t, obj.(map[string]any)), s.options(fmt.Sprint("m", i), "")))
+		s.store(t, k.Update(object.ViewOf(s.live), k.canonical(t, obj.(map[string]any)), s.options(fmt.Sprint("m", i), "")))
 		s.now = s.now.Add(time.Second)
 	}
 	entries := func() (names []string) {

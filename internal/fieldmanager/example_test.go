@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 var widgets = fieldmanager.New(fieldmanager.Kind{Group: "ex.com", Version: "v1", Kind: "Widget"})
@@ -17,7 +18,7 @@ func widget(spec map[string]any) map[string]any {
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func ExampleType_Update() {
-	obj := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "creator", Now: noon})
+	obj := widgets.Update(object.View{}, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "creator", Now: noon})
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["manager"], entry["operation"], entry["fieldsV1"])
@@ -25,20 +26,20 @@ func ExampleType_Update() {
 }
 
 func ExampleType_Apply() {
-	live, err := widgets.Apply(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+	live, err := widgets.Apply(object.View{}, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	other := widget(map[string]any{"size": int64(2)})
-	_, err = widgets.Apply(live, other, fieldmanager.Options{Manager: "two", Now: noon})
+	_, err = widgets.Apply(object.ViewOf(live), other, fieldmanager.Options{Manager: "two", Now: noon})
 	var conflict *fieldmanager.ConflictError
 	if errors.As(err, &conflict) {
 		fmt.Println(conflict.Conflicts[0].Field, conflict.Conflicts[0])
 	}
 
-	obj, err := widgets.Apply(live, other, fieldmanager.Options{Manager: "two", Now: noon, Force: true})
+	obj, err := widgets.Apply(object.ViewOf(live), other, fieldmanager.Options{Manager: "two", Now: noon, Force: true})
 	fmt.Println(obj["spec"], err)
 	// Output:
 	// .spec.size conflict with "one"
@@ -46,11 +47,11 @@ func ExampleType_Apply() {
 }
 
 func ExampleType_IgnoreTimestamps() {
-	live := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+	live := widgets.Update(object.View{}, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
 
-	obj := widgets.Update(live, widget(map[string]any{"size": int64(2)}), fieldmanager.Options{Manager: "one", Now: noon.Add(time.Hour)})
+	obj := widgets.Update(object.ViewOf(live), widget(map[string]any{"size": int64(2)}), fieldmanager.Options{Manager: "one", Now: noon.Add(time.Hour)})
 	obj["spec"] = map[string]any{"size": int64(1)} // which a webhook would refuse
-	obj = widgets.IgnoreTimestamps(live, obj)
+	obj = widgets.IgnoreTimestamps(object.ViewOf(live), obj)
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["time"])
@@ -61,7 +62,7 @@ func ExampleExcept() {
 	o := fieldmanager.Options{Manager: "one", Now: noon, Fields: fieldmanager.Except("status")}
 	obj := widget(map[string]any{"size": int64(1)})
 	obj["status"] = map[string]any{"ready": true}
-	obj = widgets.Update(nil, obj, o)
+	obj = widgets.Update(object.View{}, obj, o)
 
 	entry := obj["metadata"].(map[string]any)["managedFields"].([]any)[0].(map[string]any)
 	fmt.Println(entry["fieldsV1"])
@@ -70,7 +71,7 @@ func ExampleExcept() {
 
 func ExampleScaleHandler_ToSubresource() {
 	scale := fieldmanager.NewScaleHandler("ex.com/v1", map[string]string{"ex.com/v1": "spec.size"})
-	obj := widgets.Update(nil, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
+	obj := widgets.Update(object.View{}, widget(map[string]any{"size": int64(1)}), fieldmanager.Options{Manager: "one", Now: noon})
 
 	entries, err := scale.ToSubresource(obj["metadata"].(map[string]any)["managedFields"].([]any))
 	entry := entries[0].(map[string]any)

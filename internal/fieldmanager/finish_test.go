@@ -28,17 +28,17 @@ properties:
 		return parse(t, "{apiVersion: ex.com/v1, kind: Foo, metadata: {name: w, annotations: {"+lastApplied+": x}}, spec: {color: "+color+"}}")
 	}
 	o := Options{Manager: kubectl}
-	live, err := k.Apply(nil, configuration("red"), o)
+	live, err := k.Apply(object.View{}, configuration("red"), o)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"color": "red", "size": int64(1)}, live["spec"])
 	assert.Equal(t, `{"apiVersion":"ex.com/v1","kind":"Foo","metadata":{"annotations":{},"name":"w"},"spec":{"color":"red"}}`+"\n",
 		object.String(live, "metadata", "annotations", lastApplied), "the annotation has no defaults")
 
-	again, err := k.Apply(live, configuration("red"), o)
+	again, err := k.Apply(object.ViewOf(live), configuration("red"), o)
 	require.NoError(t, err)
 	assert.True(t, object.Same(live["spec"], again["spec"]), "the result shares a value that equals the live one with its defaults")
 
-	other, err := k.Apply(live, configuration("blue"), o)
+	other, err := k.Apply(object.ViewOf(live), configuration("blue"), o)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"color": "blue", "size": int64(1)}, other["spec"])
 	assert.Equal(t, "red", object.String(live, "spec", "color"), "the live object must not change")

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/schema"
-	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/schema"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A kind is a kind under test. Its methods put objects in the form in which a
@@ -193,7 +194,7 @@ func (s *state) object(t *testing.T, text string) map[string]any {
 
 // store does what a server does with a result.
 func (s *state) store(t *testing.T, obj map[string]any) {
-	obj = s.kind.stored(t, s.kind.IgnoreTimestamps(s.live, s.kind.canonical(t, obj)))
+	obj = s.kind.stored(t, s.kind.IgnoreTimestamps(object.ViewOf(s.live), s.kind.canonical(t, obj)))
 	object.Set(obj, "u", "metadata", "uid")
 	s.live = obj
 }
@@ -204,13 +205,13 @@ func (p Put) run(t *testing.T, s *state) {
 	if list, ok := managedFields(obj); ok {
 		object.Set(canonical, list, "metadata", "managedFields")
 	}
-	s.store(t, s.kind.Update(s.live, canonical, s.options(p.By, p.Subresource)))
+	s.store(t, s.kind.Update(object.ViewOf(s.live), canonical, s.options(p.By, p.Subresource)))
 	s.check(t, p.Managed)
 }
 
 func (p Patch) run(t *testing.T, s *state) {
 	obj := mergePatch(s.live, parse(t, p.Merge)).(map[string]any)
-	s.store(t, s.kind.Update(s.live, s.kind.canonical(t, obj), s.options(p.By, p.Subresource)))
+	s.store(t, s.kind.Update(object.ViewOf(s.live), s.kind.canonical(t, obj), s.options(p.By, p.Subresource)))
 	s.check(t, p.Managed)
 }
 
@@ -238,7 +239,7 @@ func (a Apply) run(t *testing.T, s *state) {
 	o := s.options(a.By, a.Subresource)
 	o.Force = a.Force
 	live := object.Copy(s.live)
-	obj, err := s.kind.Apply(s.live, s.object(t, a.Object), o)
+	obj, err := s.kind.Apply(object.ViewOf(s.live), s.object(t, a.Object), o)
 	require.Equal(t, live, s.live, "Apply must not change the live object")
 	if a.Err != "" {
 		require.EqualError(t, err, a.Err)

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/merge"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 const listSchema = `
@@ -55,7 +56,7 @@ func TestApplyManyElements(t *testing.T) {
 	k := custom(t, listSchema)
 	measure := func(n int) (steps, allocs float64) {
 		r := rand.New(rand.NewPCG(1, 2))
-		live, err := k.Apply(nil, longObject(r, n), Options{Manager: "a"})
+		live, err := k.Apply(object.View{}, longObject(r, n), Options{Manager: "a"})
 		require.NoError(t, err)
 		half := longObject(r, n/2)
 		o := Options{Manager: "a", Now: time.Unix(1, 0)}
@@ -111,7 +112,7 @@ func applyAsUpdater(t *testing.T, random func(r *rand.Rand, duplicates bool) map
 			live = in(live)
 			o := Options{Manager: string(rune('a' + r.IntN(3))), Now: time.Unix(int64(i), 0), Force: r.IntN(3) > 0}
 			if r.IntN(4) == 0 {
-				live = k.Update(live, withManaged(in(random(r, r.IntN(3) == 0)), live), o)
+				live = k.Update(object.ViewOf(live), withManaged(in(random(r, r.IntN(3) == 0)), live), o)
 				continue
 			}
 			applied := in(random(r, r.IntN(20) == 0))
@@ -164,7 +165,7 @@ func applyAsUpdater(t *testing.T, random func(r *rand.Rand, duplicates bool) map
 			require.Equal(t, outs[1], outs[0], "seed %d, step %d: %v + %v", seed, i, before, applied)
 			require.Equal(t, managers[1], managers[0], "seed %d, step %d", seed, i)
 			var next map[string]any
-			if next, err = k.Apply(live, applied, o); err == nil {
+			if next, err = k.Apply(object.ViewOf(live), applied, o); err == nil {
 				live = next
 			}
 		}
@@ -241,7 +242,7 @@ func TestEnd(t *testing.T) {
 	const n = 2 * pace
 	k := custom(t, listSchema)
 	r := rand.New(rand.NewPCG(1, 2))
-	live, err := k.Apply(nil, longObject(r, n), Options{Manager: "a"})
+	live, err := k.Apply(object.View{}, longObject(r, n), Options{Manager: "a"})
 	require.NoError(t, err)
 	next := longObject(r, n/2)
 	for _, test := range []struct {
@@ -249,21 +250,21 @@ func TestEnd(t *testing.T) {
 		write func(o Options) bool // reports whether the write succeeds
 	}{
 		{"apply", func(o Options) bool {
-			_, err := k.Apply(live, next, o)
+			_, err := k.Apply(object.ViewOf(live), next, o)
 			if err != nil {
 				assert.ErrorIs(t, err, context.Canceled)
 			}
 			return err == nil
 		}},
 		{"apply without managed fields", func(o Options) bool {
-			_, err := k.Apply(WithoutManagedFields(live), next, o)
+			_, err := k.Apply(object.ViewOf(WithoutManagedFields(live)), next, o)
 			if err != nil {
 				assert.ErrorIs(t, err, context.Canceled)
 			}
 			return err == nil
 		}},
 		{"update", func(o Options) bool {
-			_, managed := managedFields(k.Update(live, object.Copy(next), o))
+			_, managed := managedFields(k.Update(object.ViewOf(live), object.Copy(next), o))
 			return managed
 		}},
 	} {

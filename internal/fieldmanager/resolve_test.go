@@ -3,8 +3,9 @@ package fieldmanager
 import (
 	"testing"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // An update that leaves a value in a custom resource which does not match the
@@ -31,11 +32,11 @@ func TestUpdateMistyped(t *testing.T) {
 		{"{p: {z: [1, {a: b}]}}", true}, {"{p: x}", false},
 	} {
 		t.Run(tt.status, func(t *testing.T) {
-			live := k.Update(nil, parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: {s: old}}"), Options{Manager: "a"})
+			live := k.Update(object.View{}, parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: {s: old}}"), Options{Manager: "a"})
 			assert.NotEmpty(t, managedBy(live))
 			obj := parse(t, "{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, status: "+tt.status+"}")
-			assert.Equal(t, tt.kept, len(managedBy(k.Update(live, object.Copy(obj), Options{Manager: "b"}))) > 0)
-			assert.Equal(t, tt.kept, len(managedBy(k.Update(nil, obj, Options{Manager: "b"}))) > 0, "create")
+			assert.Equal(t, tt.kept, len(managedBy(k.Update(object.ViewOf(live), object.Copy(obj), Options{Manager: "b"}))) > 0)
+			assert.Equal(t, tt.kept, len(managedBy(k.Update(object.View{}, obj, Options{Manager: "b"}))) > 0, "create")
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestScale transfers the number of replicas of a Deployment from the manager
@@ -28,10 +30,10 @@ func TestScale(t *testing.T) {
 	metadata(live)["managedFields"] = entries
 	applied := parse(t, `{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: d}, spec: {replicas: 4}}`)
 	o := Options{Manager: "scaler", Subresource: "scale", Now: start}
-	_, err = kind.Apply(live, applied, o)
+	_, err = kind.Apply(object.ViewOf(live), applied, o)
 	require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "owner": .spec.replicas`)
 	o.Force = true
-	live, err = kind.Apply(live, applied, o)
+	live, err = kind.Apply(object.ViewOf(live), applied, o)
 	require.NoError(t, err)
 	written, _ := managedFields(live)
 	deployment, err = scale.ToParent(deployment, written)
@@ -49,7 +51,7 @@ func TestScale(t *testing.T) {
 	metadata(live)["managedFields"] = entries
 	scaled := WithoutManagedFields(live)
 	scaled["spec"] = map[string]any{"replicas": int64(5)}
-	written, _ = managedFields(kind.Update(live, scaled, Options{Manager: "hpa", Subresource: "scale", Now: start}))
+	written, _ = managedFields(kind.Update(object.ViewOf(live), scaled, Options{Manager: "hpa", Subresource: "scale", Now: start}))
 	deployment, err = scale.ToParent(deployment, written)
 	require.NoError(t, err)
 	assert.Equal(t, list(t, `

@@ -158,8 +158,8 @@ properties: {apiVersion: {type: string}, kind: {type: string}, metadata: {type: 
 		obj := parse(t, "{apiVersion: ex.com/v1, kind: Foo, metadata: {name: "+fmt.Sprint("w", i)+"}, status: {x: x}, spec: "+step.spec+"}")
 		assert.Equal(t, step.predicted, k.predicted(obj, &Options{Fields: step.filter}) != nil, "step %d", i)
 		o := Options{Manager: "m", Fields: step.filter}
-		want := custom(t, schema).Update(nil, object.Copy(obj), o)
-		assert.Equal(t, want, k.Update(nil, obj, o), "step %d", i)
+		want := custom(t, schema).Update(object.View{}, object.Copy(obj), o)
+		assert.Equal(t, want, k.Update(object.View{}, obj, o), "step %d", i)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 // of its managedFields differ from live: such a write changes nothing.
 // Otherwise it returns obj itself. Both objects are in canonical form. In a
 // built-in kind, an empty list equals an absent one.
-func (t *Type) IgnoreTimestamps(live, obj map[string]any) map[string]any {
+func (t *Type) IgnoreTimestamps(old object.View, obj map[string]any) map[string]any {
+	live := old.SharedMembers()
 	before, _ := managedFields(live)
 	after, _ := managedFields(obj)
 	if len(before) == 0 || len(before) != len(after) {

@@ -3,8 +3,9 @@ package fieldmanager
 import (
 	"testing"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestIgnoreTimestamps(t *testing.T) {
@@ -82,10 +83,10 @@ data: {a: b}
 			if managed == nil {
 				delete(object.Meta(want), "managedFields")
 			}
-			assert.Equal(t, want, configMap.IgnoreTimestamps(live, obj))
+			assert.Equal(t, want, configMap.IgnoreTimestamps(object.ViewOf(live), obj))
 			assert.Equal(t, parse(t, test.obj), obj, "the object must not change")
 		})
 	}
 	obj := parse(t, live)
-	assert.Equal(t, obj, configMap.IgnoreTimestamps(nil, obj), "create")
+	assert.Equal(t, obj, configMap.IgnoreTimestamps(object.View{}, obj), "create")
 }

@@ -79,7 +79,8 @@ var stripped = func() fieldTree {
 // list unless the object is a custom resource. An object without managed fields
 // stays without them. If an object does not match the schema, or the objects cannot
 // be compared, the result has no managedFields, or those of live with KeepOnError.
-func (t *Type) Update(live, obj map[string]any, o Options) map[string]any {
+func (t *Type) Update(old object.View, obj map[string]any, o Options) map[string]any {
+	live := old.SharedMembers()
 	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})
 	if live == nil {
 		live = t.zero

@@ -10,9 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // twoVersions returns the versions v1 and v2 of a kind. .spec.size in v1 is
@@ -61,7 +62,7 @@ func managedBy(obj map[string]any) []string {
 func TestVersions(t *testing.T) {
 	v1, v2 := twoVersions()
 	o := Options{Manager: "one", Now: start}
-	live := v1.Update(nil, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 1, color: red}}`), o)
+	live := v1.Update(object.View{}, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 1, color: red}}`), o)
 	object.Set(live, "u", "metadata", "uid")
 	require.Equal(t, []string{`one ex.com/v1 {"f:spec":{".":{},"f:color":{},"f:size":{}}}`}, managedBy(live))
 
@@ -70,7 +71,7 @@ func TestVersions(t *testing.T) {
 		require.NoError(t, err)
 		after := object.Copy(before)
 		object.Set(after, int64(2), "spec", "replicas")
-		got := v2.Update(before, after, Options{Manager: "two", Now: start})
+		got := v2.Update(object.ViewOf(before), after, Options{Manager: "two", Now: start})
 		assert.Equal(t, []string{
 			`one ex.com/v1 {"f:spec":{".":{},"f:color":{}}}`,
 			`two ex.com/v2 {"f:spec":{"f:replicas":{}}}`,
@@ -82,10 +83,10 @@ func TestVersions(t *testing.T) {
 		require.NoError(t, err)
 		applied := parse(t, `{apiVersion: ex.com/v2, kind: Foo, spec: {replicas: 2, shape: round}}`)
 		o := Options{Manager: "two", Now: start}
-		_, err = v2.Apply(before, applied, o)
+		_, err = v2.Apply(object.ViewOf(before), applied, o)
 		require.EqualError(t, err, `Apply failed with 1 conflict: conflict with "one" using ex.com/v1: .spec.size`)
 		o.Force = true
-		got, err := v2.Apply(before, applied, o)
+		got, err := v2.Apply(object.ViewOf(before), applied, o)
 		require.NoError(t, err)
 		assert.Equal(t, []string{
 			`two ex.com/v2 {"f:spec":{".":{},"f:replicas":{},"f:shape":{}}}`,
@@ -95,10 +96,10 @@ func TestVersions(t *testing.T) {
 		// Fields that were applied in one version are pruned in another, also by their other name.
 		before, _, err = v1.convert(got, "ex.com/v1")
 		require.NoError(t, err)
-		renamed, err := v1.Apply(before, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {shape: round}}`), o)
+		renamed, err := v1.Apply(object.ViewOf(before), parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {shape: round}}`), o)
 		require.NoError(t, err)
 		assert.Equal(t, parse(t, `{color: red, shape: round}`), object.Map(renamed, "spec"))
-		got, err = v1.Apply(before, parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 2}}`), o)
+		got, err = v1.Apply(object.ViewOf(before), parse(t, `{apiVersion: ex.com/v1, kind: Foo, spec: {size: 2}}`), o)
 		require.NoError(t, err)
 		assert.Equal(t, parse(t, `{color: red, size: 2}`), object.Map(got, "spec"))
 		assert.Equal(t, []string{
@@ -123,7 +124,7 @@ func TestVersions(t *testing.T) {
 			})
 			after := WithoutManagedFields(before)
 			after["spec"] = parse(t, `{size: 1, color: blue}`)
-			assert.Equal(t, test.want, managedBy(v1.Update(before, after, Options{Manager: "two", Now: start})))
+			assert.Equal(t, test.want, managedBy(v1.Update(object.ViewOf(before), after, Options{Manager: "two", Now: start})))
 		})
 	}
 }
@@ -163,7 +164,7 @@ spec: {ref: {a: x}}
 `)
 	after := WithoutManagedFields(before)
 	after["spec"] = parse(t, `{ref: {a: x}, size: 1}`)
-	got := k.Update(before, after, Options{Manager: "new", Now: start})
+	got := k.Update(object.ViewOf(before), after, Options{Manager: "new", Now: start})
 	assert.Equal(t, []string{
 		`old ex.com/v1 {"f:spec":{"f:ref":{}}}`,
 		`new ex.com/v1 {"f:spec":{"f:size":{}}}`,
@@ -186,7 +187,7 @@ func TestRequestErrors(t *testing.T) {
 		{"managed fields", configMap, `{apiVersion: v1, kind: ConfigMap, metadata: {managedFields: []}}`, "metadata.managedFields must be nil"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := test.kind.Apply(nil, parse(t, test.applied), Options{Manager: "m", Now: start})
+			_, err := test.kind.Apply(object.View{}, parse(t, test.applied), Options{Manager: "m", Now: start})
 			var bad *RequestError
 			require.ErrorAs(t, err, &bad)
 			assert.Equal(t, test.want, bad.Message)
@@ -200,9 +201,9 @@ func TestUnreadableManagedFields(t *testing.T) {
 	k := builtin(t, "", "v1", "ConfigMap")
 	live := k.canonical(t, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}, data: {a: x}}`))
 	metadata(live)["managedFields"] = []any{map[string]any{"operation": "Read"}}
-	_, err := k.Apply(live, parse(t, `{apiVersion: v1, kind: ConfigMap}`), Options{Manager: "m", Now: start})
+	_, err := k.Apply(object.ViewOf(live), parse(t, `{apiVersion: v1, kind: ConfigMap}`), Options{Manager: "m", Now: start})
 	assert.EqualError(t, err, "failed to decode managed fields: operation must be `Apply` or `Update`")
-	assert.Empty(t, managedBy(k.Update(live, object.Copy(live), Options{Manager: "m", Now: start})))
+	assert.Empty(t, managedBy(k.Update(object.ViewOf(live), object.Copy(live), Options{Manager: "m", Now: start})))
 }
 
 // TestConcurrentUse lets goroutines race for the compilation of the schema, and
@@ -210,13 +211,13 @@ func TestUnreadableManagedFields(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	k := builtin(t, "", "v1", "Pod")
 	obj := k.canonical(t, parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}`))
-	want := managedBy(builtin(t, "", "v1", "Pod").Update(nil, object.Copy(obj), Options{Manager: "m", Now: start}))
+	want := managedBy(builtin(t, "", "v1", "Pod").Update(object.View{}, object.Copy(obj), Options{Manager: "m", Now: start}))
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			got := k.Update(nil, object.Copy(obj), Options{Manager: "m", Now: start})
+			got := k.Update(object.View{}, object.Copy(obj), Options{Manager: "m", Now: start})
 			assert.Equal(t, want, managedBy(got))
-			_, err := k.Apply(got, obj, Options{Manager: "n", Now: start})
+			_, err := k.Apply(object.ViewOf(got), obj, Options{Manager: "n", Now: start})
 			assert.NoError(t, err)
 		})
 	}
@@ -227,12 +228,12 @@ func TestConcurrentUse(t *testing.T) {
 // its metadata.
 func TestUpdateChangesOnlyTheObject(t *testing.T) {
 	k := builtin(t, "", "v1", "ConfigMap")
-	live := k.Update(nil, k.canonical(t, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: x}}`)), Options{Manager: "one", Now: start})
+	live := k.Update(object.View{}, k.canonical(t, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {a: x}}`)), Options{Manager: "one", Now: start})
 	metadata(live)["uid"] = "u"
 	before := object.Copy(live)
 	obj := maps.Clone(live)
 	obj["data"] = map[string]any{"a": "y"}
-	got := k.Update(live, obj, Options{Manager: "two", Now: start})
+	got := k.Update(object.ViewOf(live), obj, Options{Manager: "two", Now: start})
 	assert.True(t, object.Same(obj, got))
 	assert.Equal(t, before, live)
 	assert.Equal(t, []string{`one v1 {"f:data":{}}`, `two v1 {"f:data":{"f:a":{}}}`}, managedBy(got))

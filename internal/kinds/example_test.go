@@ -24,7 +24,7 @@ func ExampleTypes() {
 			return
 		}
 		t.Default(pod)
-		t.Prepare(pod, nil)
+		t.Prepare(pod, object.View{})
 		fmt.Println(object.String(pod, "spec", "restartPolicy"))
 		fmt.Println(object.String(pod, "status", "phase"), object.String(pod, "status", "qosClass"))
 	}

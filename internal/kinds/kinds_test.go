@@ -125,7 +125,7 @@ func TestDefaultMetadata(t *testing.T) {
 				changed["metadata"] = metadata
 				want := object.Copy(changed)
 				typ.Default(want)
-				typ.SetDefaults(changed, old)
+				typ.SetDefaults(changed, object.ViewOf(old))
 				assert.Equal(t, want, changed)
 			}
 		})
@@ -141,14 +141,14 @@ func TestValidateMinimalObjects(t *testing.T) {
 		}
 		t.Run(typ.GroupVersion.String()+" "+typ.Kind, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"a"}}`)
-			for _, validate := range []func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List{typ.ValidateAll, typ.SubresourceStrategies["status"].ValidateAll} {
-				validate(t.Context(), obj, nil, nil)
-				validate(t.Context(), object.Copy(obj), obj, nil)
+			for _, validate := range []func(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List{typ.ValidateAll, typ.SubresourceStrategies["status"].ValidateAll} {
+				validate(t.Context(), obj, object.View{}, nil)
+				validate(t.Context(), object.Copy(obj), object.ViewOf(obj), nil)
 			}
-			for _, warn := range []func(obj, old map[string]any) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {
+			for _, warn := range []func(obj map[string]any, old object.View) []string{typ.WarningsOnWrite, typ.SubresourceStrategies["status"].WarningsOnWrite} {
 				if warn != nil {
-					warn(obj, nil)
-					warn(object.Copy(obj), obj)
+					warn(obj, object.View{})
+					warn(object.Copy(obj), object.ViewOf(obj))
 				}
 			}
 		})

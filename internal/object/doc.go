@@ -12,7 +12,7 @@
 // same time, by the controllers that watch it, by the next version of the object, and by other
 // objects that have equal parts. This is safe, because of three rules:
 //
-//   - An [Object] never changes. Nothing that its methods return can be written to.
+//   - An [Object] never changes. It is read through a [View], which cannot be written to.
 //   - Whoever wants another object makes an [Edit] of it, which copies the maps and lists that it
 //     writes to, each once, and shares all others with the Object.
 //   - What an Edit is given belongs to it: the caller does not write to it any more.
@@ -51,8 +51,9 @@
 //	bound #5{metadata: #7{name: a, labels: #8{app: web, zone: eu}}, spec: #6{priority: 7, nodeName: n1}}
 //	moved #9{metadata: #10{name: a, labels: #11{app: web}}, spec: #6}
 //
-// Packages that read and write maps get them from [Object.Map] and [Edit.Map]. The compiler does not
-// stop them from writing to what is shared, so builds with the race detector do: there, a write to
-// a map or a list of an Object is a data race, at its line, and a change of it panics when the
-// Object is read next.
+// What is written is a map, from [Edit.Map] or from the body of a request, and shares values with
+// Objects: who changes what is within it copies that first. What encodes, merges or compares gets
+// the maps of an Object from [View.Shared] and its like, and does not write to them. The compiler
+// cannot check these two, so builds with the race detector do: there, a write to a map or a list of
+// an Object is a data race, at its line, and a change of it panics when the Object is read next.
 package object

@@ -15,7 +15,7 @@ type owned map[string]owned
 
 // Edit begins a change of the object.
 func (o *Object) Edit() *Edit {
-	return &Edit{root: ShallowCopy(o.Map()), owned: owned{}}
+	return &Edit{root: o.View().ShallowCopy(), owned: owned{}}
 }
 
 // View returns the object as it is. What it returns may change with the next write.

@@ -21,10 +21,10 @@ func ExampleObject_Edit() {
 	edit.Append("example.com/protect", "metadata", "finalizers")
 	bound := edit.Object()
 
-	fmt.Printf("%q %q\n", pod.String("spec", "nodeName"), bound.String("spec", "nodeName"))
-	fmt.Println(pod.Strings("metadata", "finalizers"), bound.Strings("metadata", "finalizers"))
-	fmt.Println("shares its labels:", bound.At("metadata", "labels").Shares(pod.At("metadata", "labels")))
-	fmt.Println("shares its spec:", bound.At("spec").Shares(pod.At("spec")))
+	fmt.Printf("%q %q\n", pod.View().String("spec", "nodeName"), bound.View().String("spec", "nodeName"))
+	fmt.Println(pod.View().Strings("metadata", "finalizers"), bound.View().Strings("metadata", "finalizers"))
+	fmt.Println("shares its labels:", bound.View().At("metadata", "labels").Shares(pod.View().At("metadata", "labels")))
+	fmt.Println("shares its spec:", bound.View().At("spec").Shares(pod.View().At("spec")))
 	// Output:
 	// "" "n1"
 	// [] [example.com/protect]
@@ -33,7 +33,7 @@ func ExampleObject_Edit() {
 }
 
 func TestView(t *testing.T) {
-	o := object.FromMap(pod())
+	o := object.FromMap(pod()).View()
 	assert.Equal(t, "a", o.String("metadata", "name"))
 	assert.Equal(t, "a", o.At("metadata").String("name"))
 	assert.Empty(t, o.String("metadata", "name", "deeper"), "a string has no fields")
@@ -62,9 +62,9 @@ func TestView(t *testing.T) {
 		t.Error("a string has no items")
 	}
 
-	other := object.FromMap(pod())
-	assert.True(t, o.Equal(other.View))
-	assert.False(t, o.Shares(other.View))
+	other := object.FromMap(pod()).View()
+	assert.True(t, o.Equal(other))
+	assert.False(t, o.Shares(other))
 	assert.True(t, o.EqualTo(pod()))
 	copied := o.Copy().(map[string]any)
 	object.Set(copied, "b", "metadata", "name")
@@ -82,9 +82,9 @@ func TestEditSharesTheRest(t *testing.T) {
 	e.Delete("status", "phase")
 	assert.True(t, e.View().At("status").IsNil(), "there is nothing to delete")
 	next := e.Object()
-	assert.True(t, next.At("spec").Shares(o.At("spec")))
-	assert.True(t, next.At("metadata", "finalizers").Shares(o.At("metadata", "finalizers")))
-	assert.True(t, o.EqualTo(pod()))
+	assert.True(t, next.View().At("spec").Shares(o.View().At("spec")))
+	assert.True(t, next.View().At("metadata", "finalizers").Shares(o.View().At("metadata", "finalizers")))
+	assert.True(t, o.View().EqualTo(pod()))
 }
 
 // TestEdits makes random Edits, and compares each with the same change of a deep copy.
@@ -139,7 +139,7 @@ func TestEdits(t *testing.T) {
 			versions = append(versions, version{edit.Object(), model})
 			object.EnsureMap(model, "metadata") // of each Object
 			for _, v := range versions[1:] {
-				require.True(t, v.object.EqualTo(v.model), "seed %d: a later Edit changed an Object", seed)
+				require.True(t, v.object.View().EqualTo(v.model), "seed %d: a later Edit changed an Object", seed)
 			}
 		}
 	}

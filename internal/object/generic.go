@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"unsafe"
 )
 
@@ -116,34 +115,6 @@ func Each(list any) iter.Seq[map[string]any] {
 	}
 }
 
-// Condition returns the first of status.conditions with the type and the status,
-// or nil.
-func Condition(obj map[string]any, typ, status string) map[string]any {
-	for c := range Each(Value(obj, "status", "conditions")) {
-		if c["type"] == typ && c["status"] == status {
-			return c
-		}
-	}
-	return nil
-}
-
-// ControllerOf returns the owner reference of obj that is its controller, nil if it
-// has none.
-func ControllerOf(obj map[string]any) map[string]any {
-	for ref := range Each(Value(obj, "metadata", "ownerReferences")) {
-		if Bool(ref, "controller") {
-			return ref
-		}
-	}
-	return nil
-}
-
-// ControlledBy reports whether the controller of obj is the object with the UID.
-func ControlledBy(obj map[string]any, uid string) bool {
-	ref := ControllerOf(obj)
-	return ref != nil && String(ref, "uid") == uid
-}
-
 // All reports whether ok returns true for v and for every value nested in it. name
 // is the name of the field that holds the value, "" for v and for list items.
 func All(v any, ok func(name string, v any) bool) bool { return all("", v, ok) }
@@ -224,20 +195,6 @@ func FromStrings(list []string) []any {
 	return out
 }
 
-// Text returns the value at the path as field selectors compare it: a string, or
-// the text of an integer or a boolean. It returns "" for other values.
-func Text(obj map[string]any, path ...string) string {
-	switch v := Value(obj, path...).(type) {
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	}
-	return ""
-}
-
 // Set sets the value at the path. It creates the objects on the path that are
 // absent.
 func Set(obj map[string]any, v any, path ...string) {
@@ -253,10 +210,11 @@ func Set(obj map[string]any, v any, path ...string) {
 	obj[path[last]] = v
 }
 
-// Keep copies a field from src to dst. It deletes the field from dst if src does
+// Keep sets a field of dst to what src has, which dst shares. It deletes the field from dst if src does
 // not have it.
-func Keep(dst, src map[string]any, name string) {
-	v, ok := src[name]
+func Keep(dst map[string]any, src View, name string) {
+	m, _ := Plain(src.v).(map[string]any)
+	v, ok := m[name]
 	if !ok {
 		delete(dst, name)
 		return
@@ -308,9 +266,19 @@ func copyValue(v any) any {
 	return v
 }
 
-// Equal reports whether two generic values are deeply equal. An absent field, a
+// Equal reports whether two generic values, or views of them, are deeply equal. An absent field, a
 // nil value, an empty map and an empty list are all different.
-func Equal(a, b any) bool {
+func Equal(a, b any) bool { return equal(Shown(a), Shown(b)) }
+
+// Shown returns the value that a View shows, as [View.Shared] does, and any other value as it is.
+func Shown(v any) any {
+	if view, ok := v.(View); ok {
+		return view.v
+	}
+	return v
+}
+
+func equal(a, b any) bool {
 	switch x := a.(type) {
 	case string:
 		y, ok := b.(string)
@@ -325,7 +293,7 @@ func Equal(a, b any) bool {
 		}
 		for k, v := range x {
 			w, ok := y[k]
-			if !ok || !Equal(v, w) {
+			if !ok || !equal(v, w) {
 				return false
 			}
 		}
@@ -339,7 +307,7 @@ func Equal(a, b any) bool {
 			return true
 		}
 		for i := range x {
-			if !Equal(x[i], y[i]) {
+			if !equal(x[i], y[i]) {
 				return false
 			}
 		}
@@ -352,23 +320,13 @@ func Equal(a, b any) bool {
 	return a == b
 }
 
-// EqualExcept reports whether the members of two objects are deeply equal, except those of a name, which
-// both must have or both lack.
-func EqualExcept(a, b map[string]any, except string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, v := range a {
-		if was, ok := b[name]; !ok || name != except && !Equal(v, was) {
-			return false
-		}
-	}
-	return true
-}
-
 // ShareMembers sets each map and list within obj that is equal to what old has at the same place
 // to that, and reports whether obj is equal to old. Elements of lists are compared by their index.
-func ShareMembers(obj, old map[string]any) (equal bool) {
+func ShareMembers(obj map[string]any, old View) (equal bool) {
+	return shareMembers(obj, old.SharedMembers())
+}
+
+func shareMembers(obj, old map[string]any) (equal bool) {
 	equal = len(obj) == len(old)
 	for name, v := range obj {
 		if was, ok := old[name]; !ok {
@@ -391,7 +349,7 @@ func share(v, old any) (shared, equal bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		was, ok := old.(map[string]any)
-		equal = ok && (v == nil) == (was == nil) && ShareMembers(v, was)
+		equal = ok && (v == nil) == (was == nil) && shareMembers(v, was)
 		return equal, equal
 	case []any:
 		was, ok := old.([]any)

@@ -51,7 +51,7 @@ func TestText(t *testing.T) {
 		{"absent", []string{"spec", "none"}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			assert.Equal(t, row.want, object.Text(pod(), row.path...))
+			assert.Equal(t, row.want, object.ViewOf(pod()).Text(row.path...))
 		})
 	}
 }
@@ -73,20 +73,21 @@ func TestCondition(t *testing.T) {
 		ready,
 		map[string]any{"type": "Ready", "status": "True", "reason": "second"},
 	}}}
-	assert.Equal(t, ready, object.Condition(obj, "Ready", "True"))
-	assert.Nil(t, object.Condition(obj, "Ready", "Unknown"))
-	assert.Nil(t, object.Condition(pod(), "Ready", "True"))
+	view := object.ViewOf(obj)
+	assert.True(t, view.Condition("Ready", "True").EqualTo(ready))
+	assert.True(t, view.Condition("Ready", "Unknown").IsNil())
+	assert.True(t, object.ViewOf(pod()).Condition("Ready", "True").IsNil())
 }
 
 func TestController(t *testing.T) {
-	obj := map[string]any{"metadata": map[string]any{"ownerReferences": []any{
+	view := object.ViewOf(map[string]any{"metadata": map[string]any{"ownerReferences": []any{
 		map[string]any{"uid": "1"}, map[string]any{"uid": "2", "controller": true},
-	}}}
-	assert.Equal(t, "2", object.ControllerOf(obj)["uid"])
-	assert.True(t, object.ControlledBy(obj, "2"))
-	assert.False(t, object.ControlledBy(obj, "1"))
-	assert.Nil(t, object.ControllerOf(map[string]any{}))
-	assert.False(t, object.ControlledBy(map[string]any{}, ""))
+	}}})
+	assert.Equal(t, "2", view.ControllerOf().String("uid"))
+	assert.True(t, view.ControlledBy("2"))
+	assert.False(t, view.ControlledBy("1"))
+	assert.True(t, object.View{}.ControllerOf().IsNil())
+	assert.False(t, object.View{}.ControlledBy(""))
 }
 
 func TestAll(t *testing.T) {
@@ -135,8 +136,8 @@ func TestSet(t *testing.T) {
 
 func TestKeep(t *testing.T) {
 	dst, src := map[string]any{"a": 1, "b": 2}, map[string]any{"a": 3}
-	object.Keep(dst, src, "a")
-	object.Keep(dst, src, "b")
+	object.Keep(dst, object.ViewOf(src), "a")
+	object.Keep(dst, object.ViewOf(src), "b")
 	assert.Equal(t, map[string]any{"a": 3}, dst)
 }
 
@@ -207,8 +208,8 @@ func TestEqualExcept(t *testing.T) {
 		{"another member", map[string]any{"spec": []any{int64(1)}, "status": "x"}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			assert.Equal(t, row.want, object.EqualExcept(obj, row.other, "metadata"))
-			assert.Equal(t, row.want, object.EqualExcept(row.other, obj, "metadata"))
+			assert.Equal(t, row.want, object.ViewOf(obj).EqualExcept(object.ViewOf(row.other), "metadata"))
+			assert.Equal(t, row.want, object.ViewOf(row.other).EqualExcept(object.ViewOf(obj), "metadata"))
 		})
 	}
 }
@@ -234,7 +235,7 @@ func TestShareMembers(t *testing.T) {
 		{`{}`, `{}`, true, ""},
 	} {
 		obj, old := decode(row.obj), decode(row.old)
-		assert.Equal(t, row.equal, object.ShareMembers(obj, old), row.obj)
+		assert.Equal(t, row.equal, object.ShareMembers(obj, object.ViewOf(old)), row.obj)
 		assert.Equal(t, decode(row.obj), obj)
 		assert.Equal(t, decode(row.old), old)
 		for name, v := range obj {
@@ -242,7 +243,7 @@ func TestShareMembers(t *testing.T) {
 		}
 	}
 	obj, old := decode(`{"a":[{"b":{"c":1}},{"b":{"c":2}}]}`), decode(`{"a":[{"b":{"c":1}},{"b":{"c":3}},0]}`)
-	object.ShareMembers(obj, old)
+	object.ShareMembers(obj, object.ViewOf(old))
 	element := func(obj map[string]any, i int) any { return object.List(obj, "a")[i] }
 	assert.True(t, object.Same(element(obj, 0), element(old, 0)), "an element of a list")
 	assert.False(t, object.Same(element(obj, 1), element(old, 1)))

@@ -1,11 +1,16 @@
 package object
 
-import "iter"
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+)
 
 // An Object is an API object that never changes. It is compared by its pointer: what a change
 // makes of it is another Object.
 type Object struct {
-	View
+	view View
 	seal seal
 }
 
@@ -15,12 +20,10 @@ func FromMap(m map[string]any) *Object {
 	return &Object{View{m}, sealed(m)}
 }
 
-// Map returns the fields of the object for packages that read maps. They do not write to the map
-// or to what is within it.
-func (o *Object) Map() map[string]any {
-	o.seal.check(o.v)
-	m, _ := o.v.(map[string]any)
-	return m
+// View returns a view of the object.
+func (o *Object) View() View {
+	o.seal.check(o.view.v)
+	return o.view
 }
 
 // A View is a value of an Object: an object, a list, a string, an int64, a float64, a bool, or
@@ -30,9 +33,21 @@ func (o *Object) Map() map[string]any {
 // or of another type.
 type View struct{ v any }
 
-// ViewOf returns a view of an object in generic form, for functions that only read: they take the
-// objects that are stored and those that are being written.
-func ViewOf(m map[string]any) View { return View{m} }
+// ViewOf returns a view of a value in generic form, for functions that only read: they take the
+// objects that are stored and those that are being written. A nil map or list is nothing.
+func ViewOf(v any) View {
+	switch v := v.(type) {
+	case map[string]any:
+		if v == nil {
+			return View{}
+		}
+	case []any:
+		if v == nil {
+			return View{}
+		}
+	}
+	return View{v}
+}
 
 // At returns the field at the path.
 func (v View) At(path ...string) View {
@@ -47,6 +62,20 @@ func (v View) At(path ...string) View {
 func (v View) String(path ...string) string {
 	s, _ := v.At(path...).v.(string)
 	return s
+}
+
+// Text returns the value at the path as field selectors compare it: a string, or the text of an integer
+// or a boolean. It returns "" for other values.
+func (v View) Text(path ...string) string {
+	switch v := v.At(path...).v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
 }
 
 // Bool returns the boolean at the path, or false.
@@ -67,9 +96,10 @@ func (v View) Strings(path ...string) []string {
 	return Strings(map[string]any{"": list}, "")
 }
 
-// Len returns the number of fields of an object or of items of a list, and 0 for other values.
-func (v View) Len() int {
-	switch v := Plain(v.v).(type) {
+// Len returns the number of fields of the object or of items of the list at the path, and 0 for
+// other values.
+func (v View) Len(path ...string) int {
+	switch v := Plain(v.At(path...).v).(type) {
 	case map[string]any:
 		return len(v)
 	case []any:
@@ -78,8 +108,11 @@ func (v View) Len() int {
 	return 0
 }
 
-// IsNil reports whether the field is null or absent.
-func (v View) IsNil() bool { return v.v == nil }
+// Has reports whether an object has the field. It may be null.
+func (v View) Has(name string) bool { return Has(v.SharedMembers(), name) }
+
+// IsNil reports whether the field at the path is null or absent.
+func (v View) IsNil(path ...string) bool { return v.At(path...).v == nil }
 
 // IsObject reports whether the value is an object.
 func (v View) IsObject() bool {
@@ -89,7 +122,7 @@ func (v View) IsObject() bool {
 
 // Condition returns the first of status.conditions with the type and the status, or nothing.
 func (v View) Condition(typ, status string) View {
-	for _, c := range v.At("status", "conditions").Items() {
+	for c := range v.At("status", "conditions").Objects() {
 		if c.String("type") == typ && c.String("status") == status {
 			return c
 		}
@@ -109,6 +142,9 @@ func (v View) Fields() iter.Seq2[string, View] {
 	}
 }
 
+// Keys returns the names of the fields of an object, sorted.
+func (v View) Keys() []string { return slices.Sorted(maps.Keys(v.SharedMembers())) }
+
 // Items iterates over the items of a list.
 func (v View) Items() iter.Seq2[int, View] {
 	return func(yield func(int, View) bool) {
@@ -121,14 +157,117 @@ func (v View) Items() iter.Seq2[int, View] {
 	}
 }
 
+// Objects iterates over the objects in a list. It skips items of other types.
+func (v View) Objects() iter.Seq[View] {
+	return func(yield func(View) bool) {
+		for item := range Each(v.v) {
+			if !yield(View{item}) {
+				return
+			}
+		}
+	}
+}
+
+// Item returns an item of a list.
+func (v View) Item(i int) View { return View{v.v.([]any)[i]} }
+
+// ControllerOf returns the owner reference of the object that is its controller, or nothing.
+func (v View) ControllerOf() View {
+	for ref := range v.At("metadata", "ownerReferences").Objects() {
+		if ref.Bool("controller") {
+			return ref
+		}
+	}
+	return View{}
+}
+
+// ControlledBy reports whether the controller of the object is the object with the UID.
+func (v View) ControlledBy(uid string) bool {
+	ref := v.ControllerOf()
+	return !ref.IsNil() && ref.String("uid") == uid
+}
+
 // Equal reports whether two values are deeply equal. It is fast for what they share.
 func (v View) Equal(other View) bool { return Equal(v.v, other.v) }
 
 // EqualTo is Equal for a value in generic form.
-func (v View) EqualTo(other any) bool { return Equal(v.v, other) }
+func (v View) EqualTo(other any) bool { return Equal(v.v, ViewOf(other)) }
 
 // Shares reports whether two values are equal scalars, or the same object or list in memory.
 func (v View) Shares(other View) bool { return Identical(v.v, other.v) }
 
+// EqualExcept reports whether the members of two objects are deeply equal, except those of a name,
+// which both must have or both lack.
+func (v View) EqualExcept(other View, except string) bool {
+	a, b := v.SharedMembers(), other.SharedMembers()
+	if len(a) != len(b) {
+		return false
+	}
+	for name, member := range a {
+		if was, ok := b[name]; !ok || name != except && !Equal(member, was) {
+			return false
+		}
+	}
+	return true
+}
+
+// Same reports whether two values are the same object or list in memory.
+func (v View) Same(other View) bool { return Same(v.v, other.v) }
+
+// SharesMembers reports whether the members of two objects are equal scalars or the same in memory,
+// except those of some names, which either may lack.
+func (v View) SharesMembers(other View, except ...string) bool {
+	if v.Same(other) {
+		return true
+	}
+	a, b := v.SharedMembers(), other.SharedMembers()
+	if lenBeside(a, except) != lenBeside(b, except) {
+		return false
+	}
+	for name, member := range a {
+		if was, ok := b[name]; !(ok && Identical(member, was)) && !slices.Contains(except, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// lenBeside returns the number of members of an object, without those of some names.
+func lenBeside(m map[string]any, except []string) int {
+	n := len(m)
+	for _, name := range except {
+		if Has(m, name) {
+			n--
+		}
+	}
+	return n
+}
+
+// Shared returns the value in generic form, without a copy. The caller does not write to it: it belongs
+// to the Object, and may also become part of another one.
+func (v View) Shared() any { return v.v }
+
+// SharedMembers is Shared for an object, and returns nil for other values.
+func (v View) SharedMembers() map[string]any {
+	m, _ := Plain(v.v).(map[string]any)
+	return m
+}
+
+// SharedItems is Shared for a list, and returns nil for other values.
+func (v View) SharedItems() []any {
+	list, _ := v.v.([]any)
+	return list
+}
+
+// ShallowCopy returns a map with the members of an object, which are shared. It is never nil.
+func (v View) ShallowCopy() map[string]any {
+	return ShallowCopy(v.SharedMembers())
+}
+
 // Copy returns the value in generic form. The caller owns it.
 func (v View) Copy() any { return Copy(v.v) }
+
+// CopyObject is Copy for an object. It returns nil for other values.
+func (v View) CopyObject() map[string]any {
+	return Copy(v.SharedMembers())
+}

@@ -17,22 +17,22 @@ func TestWritesDoNotCompile(t *testing.T) {
 	fset := token.NewFileSet()
 	from := importer.ForCompiler(fset, "source", nil)
 	check := func(statement string) error {
-		src := "package p\nimport \"github.com/kubefake/kubefake/internal/object\"\nfunc f(o *object.Object) { " + statement + " }"
+		src := "package p\nimport \"github.com/kubefake/kubefake/internal/object\"\nfunc f(o *object.Object) { old := o.View(); " + statement + " }"
 		file, err := parser.ParseFile(fset, "p.go", src, 0)
 		require.NoError(t, err)
 		_, err = (&types.Config{Importer: from}).Check("p", fset, []*ast.File{file}, nil)
 		return err
 	}
-	require.NoError(t, check(`_ = o.String("metadata", "name")`))
+	require.NoError(t, check(`_ = old.String("metadata", "name")`))
 	for _, statement := range []string{
-		`o["spec"] = nil`,
-		`o.At("spec")["nodeName"] = "a"`,
-		`o.At("spec").v = nil`,
-		`delete(o.At("spec"), "nodeName")`,
-		`o.At("spec", "containers")[0] = nil`,
-		`for _, c := range o.At("spec", "containers").Items() { c["name"] = "a" }`,
-		`_ = append(o.At("spec", "containers"), nil)`,
-		`var m map[string]any = o.At("spec"); m["nodeName"] = "a"`,
+		`old["spec"] = nil`,
+		`old.At("spec")["nodeName"] = "a"`,
+		`old.At("spec").v = nil`,
+		`delete(old.At("spec"), "nodeName")`,
+		`old.At("spec", "containers")[0] = nil`,
+		`for _, c := range old.At("spec", "containers").Items() { c["name"] = "a" }`,
+		`_ = append(old.At("spec", "containers"), nil)`,
+		`var m map[string]any = old.At("spec"); m["nodeName"] = "a"`,
 	} {
 		assert.Error(t, check(statement), statement)
 	}

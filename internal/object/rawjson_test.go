@@ -8,7 +8,7 @@ import (
 
 func TestRawJSON(t *testing.T) {
 	obj := map[string]any{"data": RawJSON(`{ "spec": {"n": 1.0}, "list": ["a"] }`), "metadata": map[string]any{"name": "x"}}
-	view := FromMap(obj)
+	view := FromMap(obj).View()
 	assert.Equal(t, map[string]any{"n": 1.0}, Map(obj, "data", "spec"))
 	assert.Equal(t, []any{"a"}, List(obj, "data", "list"))
 	assert.Equal(t, "x", String(obj, "metadata", "name"))

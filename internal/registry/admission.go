@@ -25,7 +25,7 @@ import (
 
 // admissionAttributes returns an operation on an object as admission sees it. obj
 // is nil in a deletion, old in a creation. name is that of the object if the request has none.
-func (op *operation) admissionAttributes(operation admission.Operation, name string, obj, old map[string]any, options func() map[string]any, dryRun bool) *admission.Attributes {
+func (op *operation) admissionAttributes(operation admission.Operation, name string, obj map[string]any, old object.View, options func() map[string]any, dryRun bool) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: operation, Type: op.Type, Codec: op.bodyCodec(), Subresource: op.Subresource,
 		Namespace: op.Namespace, Name: cmp.Or(op.Name, name), Object: obj, Old: old, Options: options, DryRun: dryRun, User: op.User,
@@ -37,19 +37,19 @@ func (op *operation) admissionAttributes(operation admission.Operation, name str
 	return a
 }
 
-// writeAttributes returns a write of a candidate that replaces old by obj. old is nil in a
+// writeAttributes returns a write of a candidate that replaces old by obj. old is nothing in a
 // creation.
-func (op *operation) writeAttributes(c *candidate, obj, old map[string]any) *admission.Attributes {
+func (op *operation) writeAttributes(c *candidate, obj map[string]any, old object.View) *admission.Attributes {
 	operation, kind := admission.Update, "UpdateOptions"
-	if old == nil {
+	if old.IsNil() {
 		operation, kind = admission.Create, "CreateOptions"
 	}
 	return op.admissionAttributes(operation, c.nameBeforeAdmission, obj, old, func() map[string]any { return op.options.object(kind) }, op.dryRun())
 }
 
 // mutate lets plugins, policies and webhooks change a candidate, which replaces old. old
-// is nil in a creation. Both are in the kind of the subresource.
-func (op *operation) mutate(c *candidate, old map[string]any) error {
+// is nothing in a creation. Both are in the kind of the subresource.
+func (op *operation) mutate(c *candidate, old object.View) error {
 	if err := op.admitMutating(c, old); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (op *operation) mutate(c *candidate, old map[string]any) error {
 }
 
 // admitMutating is mutate before duplicate owner references are dropped.
-func (op *operation) admitMutating(c *candidate, old map[string]any) error {
+func (op *operation) admitMutating(c *candidate, old object.View) error {
 	c.nameBeforeAdmission = object.String(c.object, "metadata", "name")
 	configured := op.webhooksAndPolicies()
 	plugins := op.chain()
@@ -71,7 +71,7 @@ func (op *operation) admitMutating(c *candidate, old map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if meta, ok := a.Object["metadata"]; ok && meta == nil && old == nil {
+	if meta, ok := a.Object["metadata"]; ok && meta == nil && old.IsNil() {
 		return status.Internal("system metadata was not initialized")
 	}
 	if c.replaced = !object.Same(a.Object, c.object); c.replaced {
@@ -86,14 +86,14 @@ func (op *operation) admitMutating(c *candidate, old map[string]any) error {
 func (op *operation) repairManagedFields(meta, before map[string]any) {
 	if err := fieldmanager.Validate(object.List(meta, "managedFields")); err != nil {
 		op.warn(fmt.Sprintf(".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: %v", err))
-		object.Keep(meta, before, "managedFields")
+		object.Keep(meta, object.ViewOf(before), "managedFields")
 	}
 }
 
 // validate lets plugins, policies and webhooks check a candidate, which replaces old by obj, and
-// then charges the quotas of the namespace. old is nil in a creation. Both are in
+// then charges the quotas of the namespace. old is nothing in a creation. Both are in
 // the kind of the subresource.
-func (op *operation) validate(c *candidate, obj, old map[string]any) error {
+func (op *operation) validate(c *candidate, obj map[string]any, old object.View) error {
 	a := op.writeAttributes(c, obj, old)
 	if a.Name == "" {
 		a.Name = object.String(obj, "metadata", "name") // a generated one
@@ -127,7 +127,7 @@ func (op *operation) admitDelete(old *storage.Object, o *DeleteOptions) error {
 	if configured == nil && !op.chain().HandlesOperation(admission.Delete) || o.admitted {
 		return nil
 	}
-	return op.admit(configured, op.admissionAttributes(admission.Delete, "", nil, old.Decoded(op.Type).Map(), o.object, o.dryRun()))
+	return op.admit(configured, op.admissionAttributes(admission.Delete, "", nil, old.Decoded(op.Type).View(), o.object, o.dryRun()))
 }
 
 // AdmitConnect lets plugins, policies and webhooks check a connection to a subresource.
@@ -144,7 +144,7 @@ func (g *Registry) AdmitConnect(ctx context.Context, r Request, options map[stri
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
-	a := op.admissionAttributes(admission.Connect, "", normal, nil, nil, false)
+	a := op.admissionAttributes(admission.Connect, "", normal, object.View{}, nil, false)
 	a.Codec, a.Name = codec, op.Name
 	return op.admit(configured, a)
 }
@@ -305,30 +305,29 @@ func (a celAuthorizer) Authorize(access library.AuthorizerAttributes) (allowed b
 type reader struct{ op *operation }
 
 // Get implements [resource.Reader].
-func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
+func (r reader) Get(kind resource.Kind, namespace, name string) object.View {
 	t := r.op.Surface.ForKind(kind)
 	if t == nil || t.Virtual() {
-		return nil
+		return object.View{}
 	}
 	o := r.op.store.Newest(t.Key(namespace, name))
 	if o == nil {
-		return nil
+		return object.View{}
 	}
 	return r.decode(t, o)
 }
 
-// decode returns a stored object in generic form in t's version, or nil if its
-// conversion fails. The object is shared.
-func (r reader) decode(t *resource.Type, o *storage.Object) map[string]any {
+// decode returns a stored object in t's version, or nothing if its conversion fails.
+func (r reader) decode(t *resource.Type, o *storage.Object) object.View {
 	shown, err := o.In(r.op.ctx, t)
 	if err != nil {
-		return nil
+		return object.View{}
 	}
-	return shown.Decoded(t).Map()
+	return shown.Decoded(t).View()
 }
 
 // List implements [resource.Reader].
-func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
+func (r reader) List(kind resource.Kind, namespace string) (all []object.View) {
 	t := r.op.Surface.ForKind(kind)
 	if t == nil || t.Virtual() {
 		return nil
@@ -337,9 +336,9 @@ func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any
 	if len(objects) == 0 {
 		return nil
 	}
-	all = make([]map[string]any, 0, len(objects))
+	all = make([]object.View, 0, len(objects))
 	for _, o := range objects {
-		if obj := r.decode(t, o); obj != nil {
+		if obj := r.decode(t, o); !obj.IsNil() {
 			all = append(all, obj)
 		}
 	}

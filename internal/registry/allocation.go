@@ -9,7 +9,7 @@ import (
 )
 
 // allocate allocates the cluster IPs and node ports of a Service, and reserves them.
-func (op *operation) allocate(c *candidate, old map[string]any) error {
+func (op *operation) allocate(c *candidate, old object.View) error {
 	if op.Type.Allocate == nil {
 		return nil
 	}

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"github.com/kubefake/kubefake/internal/authz"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/usage"
 )
 
@@ -23,7 +24,7 @@ func (op *operation) authorize(at authz.Attributes) error {
 
 // checkEscalation fails with 403 if the operation writes a role, or a binding to
 // a role, that permits what its user may not do.
-func (op *operation) checkEscalation(obj, old map[string]any) error {
+func (op *operation) checkEscalation(obj map[string]any, old object.View) error {
 	if op.sub != nil {
 		return nil
 	}

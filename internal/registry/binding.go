@@ -60,8 +60,8 @@ func (op *operation) readAction() (*candidate, error) {
 	if err := op.admitNamespace(admission.DisplayName(op.Name, c.object)); err != nil {
 		return nil, err
 	}
-	c.object = op.fieldManagers().Update(nil, c.object, op.fieldOptions())
-	return c, op.mutate(c, nil)
+	c.object = op.fieldManagers().Update(object.View{}, c.object, op.fieldOptions())
+	return c, op.mutate(c, object.View{})
 }
 
 // checkActionName fails for the body of an action that names another object than
@@ -92,7 +92,7 @@ func (op *operation) bind() (Result, error) {
 	if errs := validateBinding(binding).In(op.api().Release, "", "Binding"); len(errs) > 0 {
 		return Result{}, status.Unclassified(errs.Message())
 	}
-	if err := op.validate(c, binding, nil); err != nil {
+	if err := op.validate(c, binding, object.View{}); err != nil {
 		return Result{}, err
 	}
 	pods := op.Surface.Lookup("", "v1", "pods")
@@ -139,7 +139,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any) error
 		}
 	}
 	current := old.Decoded(pods)
-	pod := current.Object()
+	pod := current.View()
 	switch node := pod.String("spec", "nodeName"); {
 	case old.Terminating:
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s is being deleted, cannot be assigned to a host", name))
@@ -148,7 +148,7 @@ func (op *operation) bindOnce(pods *resource.Type, binding map[string]any) error
 	case pod.At("spec", "schedulingGates").Len() > 0:
 		return status.Conflict(bindingResource, name, fmt.Sprintf("pod %s has non-empty .spec.schedulingGates", name))
 	}
-	edit, node := pod.Edit(), object.String(binding, "target", "name")
+	edit, node := current.Object().Edit(), object.String(binding, "target", "name")
 	edit.Set(node, "spec", "nodeName")
 	if op.api().Release.Enabled("ClearingNominatedNodeNameAfterBinding") {
 		edit.Delete("status", "nominatedNodeName")

@@ -34,7 +34,7 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	setDefaults(t, obj, nil)
+	setDefaults(t, obj, object.View{})
 	meta := object.Meta(obj)
 	if t.Namespaced && object.String(meta, "namespace") == "" {
 		meta["namespace"] = DefaultNamespace
@@ -46,12 +46,12 @@ func (g *Registry) Put(body []byte) (map[string]any, error) {
 	op.setSystemFields(obj)
 	errs := validation.ObjectMeta(meta, t.Namespaced, t.Strategy.Name, metadataPath)
 	if t.DefinesAPI { // an invalid definition cannot be served
-		var old map[string]any
+		var old object.View
 		if stored := op.sameObject(meta); stored != nil {
-			old = stored.Decode(t)
+			old = object.ViewOf(stored.Decode(t))
 		}
 		t.Prepare(obj, old)
-		errs = t.ValidateAll(op.ctx, obj, nil, errs)
+		errs = t.ValidateAll(op.ctx, obj, object.View{}, errs)
 	}
 	if errs = op.inWordsOfRelease(errs); len(errs) > 0 {
 		return nil, status.Invalid(op.groupKind(), object.String(meta, "name"), errs)
@@ -81,7 +81,7 @@ func (op *operation) put(obj map[string]any) (*storage.Object, error) {
 	meta := object.Meta(obj)
 	key := op.Type.Key(object.String(meta, "namespace"), object.String(meta, "name"))
 	old := op.store.Newest(key)
-	draft, err := storage.Draft(op.ctx, op.Type, obj, nil, old)
+	draft, err := storage.Draft(op.ctx, op.Type, obj, object.View{}, old)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/fieldmanager"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -48,7 +49,7 @@ func (op *operation) commit(fn func(tx storage.Txn) error) error {
 // replaceObject is replace for an object of type t, which may share values with current: newest in the
 // version of t.
 func (op *operation) replaceObject(t *resource.Type, newest *storage.Object, obj map[string]any, current *storage.Decoded, dryRun bool) (*storage.Object, error) {
-	draft, err := storage.Draft(op.ctx, t, obj, current.Map(), newest)
+	draft, err := storage.Draft(op.ctx, t, obj, current.View(), newest)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,7 @@ func (op *operation) dropManagedFieldsIfTooLarge(c *candidate, draft *storage.Ob
 		return draft, err
 	}
 	c.object = fieldmanager.WithoutManagedFields(c.object)
-	smaller, err := op.draft(c, nil, nil)
+	smaller, err := op.draft(c, object.View{}, nil)
 	if err != nil {
 		return nil, err
 	}

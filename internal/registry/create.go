@@ -40,10 +40,10 @@ func (g *Registry) Create(ctx context.Context, r Request, body Body, o *WriteOpt
 	if err := op.admitNamespace(admission.DisplayName("", c.object)); err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(c, nil); err != nil {
+	if err := op.mutate(c, object.View{}); err != nil {
 		return Result{}, err
 	}
-	if err := op.checkEscalation(c.object, nil); err != nil {
+	if err := op.checkEscalation(c.object, object.View{}); err != nil {
 		return Result{}, err
 	}
 	stored, err := op.createNamed(c)
@@ -69,7 +69,7 @@ func (op *operation) readNew() (*candidate, error) {
 	if like := c.match.like; like != nil {
 		options.Members = like.body
 	}
-	c.object = op.fieldManagers().Update(nil, c.object, options)
+	c.object = op.fieldManagers().Update(object.View{}, c.object, options)
 	return c, nil
 }
 
@@ -173,7 +173,7 @@ func (op *operation) prepareForCreate(c *candidate, id identity) error {
 		return err
 	}
 	if op.target == targetObject { // a Service that is created by its status gets no addresses
-		if err := op.allocate(c, nil); err != nil {
+		if err := op.allocate(c, object.View{}); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (op *operation) prepareForCreate(c *candidate, id identity) error {
 		return status.Invalid(op.groupKindOf(c.object), object.String(meta, "name"), errs)
 	}
 	op.warn(op.warningsAboutNew(c)...)
-	return op.validate(c, c.object, nil)
+	return op.validate(c, c.object, object.View{})
 }
 
 // warningsAboutNew returns the warnings about a valid new object.
@@ -206,10 +206,10 @@ func (op *operation) warningsAboutNew(c *candidate) (warnings []string) {
 	case m.equal && !m.like.warned && t.WarningsOnMetadata != nil:
 		warnings = t.WarningsOnMetadata(obj)
 		if object.Checked {
-			mustBeSkipped("WarningsOnWrite", t.WarningsOnWrite(obj, nil), warnings)
+			mustBeSkipped("WarningsOnWrite", t.WarningsOnWrite(obj, object.View{}), warnings)
 		}
 	default:
-		warnings = t.WarningsOnWrite(obj, nil)
+		warnings = t.WarningsOnWrite(obj, object.View{})
 	}
 	m.warned = len(warnings) > 0
 	return warnings
@@ -232,11 +232,11 @@ func (op *operation) validateNew(c *candidate) validation.List {
 		}
 		errs = append(errs, op.validateFinalizerNames(meta)...)
 	}
-	errs = append(errs, op.validateIn(obj, nil)...)
+	errs = append(errs, op.validateIn(obj, object.View{})...)
 	if c.match.equal && t.ValidateMetadata != nil {
-		errs = append(errs, op.validatePart(t.ValidateMetadata, obj, nil)...)
+		errs = append(errs, op.validatePart(t.ValidateMetadata, obj, object.View{})...)
 	} else {
-		errs = t.ValidateAll(op.ctx, obj, nil, errs)
+		errs = t.ValidateAll(op.ctx, obj, object.View{}, errs)
 	}
 	errs = op.inWordsOfRelease(errs)
 	switch {
@@ -259,7 +259,7 @@ func (op *operation) inWordsOfRelease(errs validation.List) validation.List {
 }
 
 // validateIn checks what the type's objects may have in some namespaces only.
-func (op *operation) validateIn(obj, old map[string]any) validation.List {
+func (op *operation) validateIn(obj map[string]any, old object.View) validation.List {
 	if op.Type.ValidateInNamespace == nil {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (op *operation) author() resource.Author {
 }
 
 // stamp writes into obj what its type takes from the request.
-func (op *operation) stamp(obj, old map[string]any) {
+func (op *operation) stamp(obj map[string]any, old object.View) {
 	if op.Type.PrepareWithAuthor != nil {
 		op.Type.PrepareWithAuthor(obj, old, op.author())
 	}
@@ -303,10 +303,10 @@ func (op *operation) stamp(obj, old map[string]any) {
 // another object has that. Request: PATCH with Content-Type application/apply-patch+yaml that
 // creates an object, which a webhook renames.
 func (op *operation) insert(c *candidate) (*storage.Object, error) {
-	var old map[string]any
+	var old object.View
 	var like *storage.Object
 	if c.match.equal { // and has its last defaults
-		old, like = c.object, c.match.like.decoded.Stored
+		old, like = object.ViewOf(c.object), c.match.like.decoded.Stored
 	}
 	claimed := object.String(c.meta(), "resourceVersion")
 	draft, err := op.draft(c, old, like)
@@ -345,7 +345,7 @@ func (op *operation) insert(c *candidate) (*storage.Object, error) {
 
 // draft is storage.Draft for a candidate. Fields that webhooks have
 // added and that the version of the request does not have are not stored.
-func (op *operation) draft(c *candidate, old map[string]any, newest *storage.Object) (*storage.Object, error) {
+func (op *operation) draft(c *candidate, old object.View, newest *storage.Object) (*storage.Object, error) {
 	if c.replaced && op.Type.Prune != nil {
 		if err := op.Type.Prune(c.object); err != nil {
 			return nil, err

@@ -79,7 +79,7 @@ func (op *operation) checkFields(c *candidate, fieldErrors []error, err error, g
 		return op.decodeError(err)
 	}
 	if current != nil {
-		op.setDefaults(c, current.Map())
+		op.setDefaults(c, current.View())
 	} else {
 		op.setDefaultsOfNew(c)
 	}
@@ -112,7 +112,7 @@ func (op *operation) toInternal(obj map[string]any) error {
 
 // setDefaults sets the kind and the defaults of the object of a body, or of a patched one. old is
 // the stored object, in the version of the request, that was patched, or nil.
-func (op *operation) setDefaults(c *candidate, old map[string]any) {
+func (op *operation) setDefaults(c *candidate, old object.View) {
 	switch {
 	case op.isScale() || op.isAction():
 		op.setKind(c.object)
@@ -152,16 +152,16 @@ func setKind(obj map[string]any, gv resource.GroupVersion, kind string) {
 
 // setDefaults sets the kind and the defaults of a decoded object of type t, which takes the place
 // of old, or of none if that is nil.
-func setDefaults(t *resource.Type, obj, old map[string]any) {
+func setDefaults(t *resource.Type, obj map[string]any, old object.View) {
 	setKind(obj, t.GroupVersion, t.Kind)
 	setTypeDefaults(t, obj, old)
 }
 
 // setTypeDefaults is setDefaults for an object that keeps its kind.
-func setTypeDefaults(t *resource.Type, obj, old map[string]any) {
+func setTypeDefaults(t *resource.Type, obj map[string]any, old object.View) {
 	if !t.Virtual() {
 		if t.Versions != nil {
-			old = nil // has the defaults of another version, see storage.Object.Decode
+			old = object.View{} // has the defaults of another version, see storage.Object.Decode
 		}
 		t.SetDefaults(obj, old)
 	}

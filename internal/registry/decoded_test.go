@@ -42,9 +42,9 @@ func TestDecodedAfterChanges(t *testing.T) {
 		changed, err := c.Patch(ctx, r, Patch{Type: patch.StrategicType, Data: []byte(row.patch)}, &WriteOptions{})
 		require.NoError(t, err)
 		after := changed.Object.Decoded(r.Type).Object()
-		assert.Equal(t, changed.Object.Decode(r.Type), after.Map(), row.patch)
+		assert.Equal(t, changed.Object.Decode(r.Type), after.View().SharedMembers(), row.patch)
 		for _, name := range []string{"metadata", "spec", "status"} {
-			assert.Equal(t, strings.Contains(row.shares, name), after.At(name).Shares(before.At(name)), "%s after %s", name, row.patch)
+			assert.Equal(t, strings.Contains(row.shares, name), after.View().At(name).Shares(before.View().At(name)), "%s after %s", name, row.patch)
 		}
 		before = after
 	}
@@ -71,7 +71,7 @@ func TestDecodedAfterIncompleteChanges(t *testing.T) {
 		_, err := c.Patch(ctx, r, Patch{Type: patch.MergeType, Data: []byte(row.patch)}, row.options)
 		require.NoError(t, err)
 		now := c.store.Newest(r.Type.Key(r.Namespace, "a"))
-		assert.Equal(t, now.Decode(r.Type), now.Decoded(r.Type).Map(), row.name)
+		assert.Equal(t, now.Decode(r.Type), now.Decoded(r.Type).View().SharedMembers(), row.name)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestDecodedInReleases(t *testing.T) {
 		"spec": map[string]any{"hostnameOverride": "x"},
 	}, nil)
 	for range 2 {
-		assert.Equal(t, "x", stored.Decoded(now).Object().String("spec", "hostnameOverride"))
-		assert.Empty(t, stored.Decoded(before).Object().String("spec", "hostnameOverride"), "v1.33 does not have the field")
+		assert.Equal(t, "x", stored.Decoded(now).View().String("spec", "hostnameOverride"))
+		assert.Empty(t, stored.Decoded(before).View().String("spec", "hostnameOverride"), "v1.33 does not have the field")
 	}
 }
 

@@ -35,7 +35,7 @@ func (op *operation) evict() (Result, error) {
 	if err := op.checkActionName(eviction); err != nil {
 		return Result{}, err
 	}
-	if err := op.validate(c, eviction, nil); err != nil {
+	if err := op.validate(c, eviction, object.View{}); err != nil {
 		return Result{}, err
 	}
 	options := object.Map(eviction, "deleteOptions")
@@ -70,7 +70,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if old == nil {
 		return status.NotFound(podResource, op.Name)
 	}
-	pod := op.decoded(old).Object()
+	pod := op.decoded(old).View()
 	ended := old.Terminating
 	switch pod.String("status", "phase") {
 	case "Succeeded", "Failed":
@@ -89,7 +89,7 @@ func (op *operation) evictOnce(o *DeleteOptions) error {
 	if budget == nil {
 		return op.evictPod(o, nil, false)
 	}
-	if pod.Condition("Ready", "True").IsNil() && allowsUnready(budget.Object()) {
+	if pod.Condition("Ready", "True").IsNil() && allowsUnready(budget.View()) {
 		free := *o
 		free.Version = nil // kube-apiserver overwrites the client's precondition too
 		err := op.evictPod(&free, old, true)
@@ -164,7 +164,7 @@ func (op *operation) budgetOf(pod *storage.Object) (*storage.Decoded, error) {
 	var found *storage.Decoded
 	for o := range page.Items {
 		budget := o.Decoded(budgets)
-		if !selects(budget.Object().At("spec", "selector"), pod.Labels) {
+		if !selects(budget.View().At("spec", "selector"), pod.Labels) {
 			continue
 		}
 		if found != nil {
@@ -188,7 +188,7 @@ func selects(spec object.View, labels map[string]string) bool {
 
 // allowsUnready reports whether a budget lets pods be evicted that are not ready,
 // which it does not count as healthy.
-func allowsUnready(budget *object.Object) bool {
+func allowsUnready(budget object.View) bool {
 	if budget.String("spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow" {
 		return true
 	}
@@ -201,7 +201,7 @@ func allowsUnready(budget *object.Object) bool {
 // the pod to those it knows to be disrupted. It fails with ErrConflict if the
 // budget has changed.
 func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
-	name, current := budget.Stored.Name, budget.Object()
+	name, current := budget.Stored.Name, budget.View()
 	generation, _ := current.Int("metadata", "generation")
 	observed, _ := current.Int("status", "observedGeneration")
 	allowed, _ := current.Int("status", "disruptionsAllowed")
@@ -218,7 +218,7 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 	case len(o.DryRun) > 0:
 		return nil
 	}
-	edit := current.Edit()
+	edit := budget.Object().Edit()
 	edit.Set(allowed-1, "status", "disruptionsAllowed")
 	edit.Set(op.now(), "status", "disruptedPods", op.Name)
 	if allowed == 1 {
@@ -227,7 +227,7 @@ func (op *operation) charge(budget *storage.Decoded, o *DeleteOptions) error {
 	t := op.budgets()
 	managers := op.Surface.ManagersOf(t)
 	// kube-apiserver writes this as a client of its own name.
-	obj := managers.Objects.Update(budget.Map(), edit.Map(), fieldmanager.Options{
+	obj := managers.Objects.Update(budget.View(), edit.Map(), fieldmanager.Options{
 		Manager: ServerAgent, Subresource: "status", Now: op.clock.Now(), Fields: managers.Subresources["status"],
 	})
 	_, err := op.replaceObject(t, budget.Stored, obj, budget, false)
@@ -257,7 +257,7 @@ func setInsufficientPods(budget *object.Edit, observed int64, now string) {
 
 // whyNotAllowed returns why a budget allows no disruption. Before v1.35 it is always the
 // number of healthy pods.
-func (op *operation) whyNotAllowed(name string, budget *object.Object) string {
+func (op *operation) whyNotAllowed(name string, budget object.View) string {
 	desired, _ := budget.Int("status", "desiredHealthy")
 	current, _ := budget.Int("status", "currentHealthy")
 	condition := budget.Condition("DisruptionAllowed", "False")

@@ -22,7 +22,7 @@ func (op *operation) needGranted(w authz.RoleWrite) {
 
 // needOwners reports what the plugin OwnerReferencesPermissionEnforcement would need of the user.
 func (op *operation) needOwners(of *admission.Attributes) {
-	if ownersOf(of.Object) == nil && ownersOf(of.Old) == nil {
+	if ownersOf(object.ViewOf(of.Object)).IsNil() && ownersOf(of.Old).IsNil() {
 		return
 	}
 	var needs authz.Needs
@@ -36,7 +36,7 @@ func (op *operation) needOwners(of *admission.Attributes) {
 	}
 }
 
-func ownersOf(obj map[string]any) []any { return object.List(obj, "metadata", "ownerReferences") }
+func ownersOf(obj object.View) object.View { return obj.At("metadata", "ownerReferences") }
 
 // needsAccess answers as if the user might do everything, and records it.
 type needsAccess struct {

@@ -60,8 +60,8 @@ func (g *Registry) Change(ctx context.Context, r Request, c OwnChange) error {
 // creation time. It is not stored.
 func (g *Registry) NewObject(s *serving.Surface, t *resource.Type, obj map[string]any) *storage.Object {
 	op := g.internal("create", Request{Type: t, Surface: s, UserAgent: ServerAgent})
-	setDefaults(t, obj, nil)
-	obj = op.fieldManagers().Update(nil, obj, op.fieldOptions())
+	setDefaults(t, obj, object.View{})
+	obj = op.fieldManagers().Update(object.View{}, obj, op.fieldOptions())
 	meta := object.Meta(obj)
 	meta["uid"], meta["creationTimestamp"] = g.ids.UID(), g.now()
 	return storage.New(t, obj, nil)

@@ -51,7 +51,7 @@ func (g *Registry) Patch(ctx context.Context, r Request, p Patch, o *WriteOption
 		if err != nil {
 			return nil, err
 		}
-		op.setDefaults(c, current.Map())
+		op.setDefaults(c, current.View())
 		if err := op.checkNameAndNamespace(c.meta()); err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (op *operation) patchText(apply func(doc []byte) ([]byte, error), fieldErro
 // patchMembers applies a patch to an object in generic form. It returns false if patchText has to
 // be used.
 func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any, bool), current *storage.Decoded) (*candidate, bool) {
-	old, bodyCodec := op.view(current), op.bodyCodec()
+	old, bodyCodec := op.view(current).SharedMembers(), op.bodyCodec()
 	patched, ok := apply(old)
 	if !ok || object.String(patched, "apiVersion") == "" || object.String(patched, "kind") == "" {
 		return nil, false
@@ -149,7 +149,7 @@ func (op *operation) patchMembers(apply func(obj map[string]any) (map[string]any
 //
 // See https://kubernetes.io/docs/tasks/manage-kubernetes-objects/update-api-object-kubectl-patch/.
 func (op *operation) patchStrategic(p *patch.StrategicPatch, current *storage.Decoded) (*candidate, error) {
-	bodyCodec, old := op.bodyCodec(), op.view(current)
+	bodyCodec, old := op.bodyCodec(), op.view(current).SharedMembers()
 	canonical := old
 	if op.hasUntypedData() {
 		old, canonical = object.WithoutRaw(old), nil

@@ -122,7 +122,7 @@ func (op *operation) setDefaultsOfNew(c *candidate) {
 	m := &c.match
 	m.body = m.bodies.Found
 	if m.body == nil {
-		op.setDefaults(c, nil)
+		op.setDefaults(c, object.View{})
 		return
 	}
 	if m.body.IsComplete() { // and has defaults
@@ -130,13 +130,13 @@ func (op *operation) setDefaultsOfNew(c *candidate) {
 		op.setKind(c.object)
 		if object.Checked {
 			all := &candidate{object: object.Copy(c.object)}
-			op.setDefaults(all, nil)
+			op.setDefaults(all, object.View{})
 			defer mustBeSkipped("Default", all.object, c.object)
 		}
 		op.Type.DefaultMetadata(c.object)
 		return
 	}
-	op.setDefaults(c, nil)
+	op.setDefaults(c, object.View{})
 	if object.Checked || m.prototypes.with(m.body) != nil {
 		m.body = m.body.Complete(c.object)
 	}
@@ -148,7 +148,7 @@ func (op *operation) prepareNew(c *candidate) {
 	t, obj, m := op.Type, c.object, &c.match
 	complete := m.body != nil && m.body.IsComplete()
 	if complete && t.PrepareIgnoresMetadata != nil && t.PrepareIgnoresMetadata(obj) {
-		if m.equal = m.like != nil && m.like.admitted != nil && object.EqualExcept(obj, m.like.admitted, "metadata"); m.equal {
+		if m.equal = m.like != nil && m.like.admitted != nil && object.ViewOf(obj).EqualExcept(object.ViewOf(m.like.admitted), "metadata"); m.equal {
 			meta := obj["metadata"]
 			if object.Checked {
 				prepared := &candidate{object: object.Copy(obj)}
@@ -156,7 +156,7 @@ func (op *operation) prepareNew(c *candidate) {
 				defer mustBeSkipped("Prepare", prepared.object, obj)
 			}
 			clear(obj)
-			maps.Copy(obj, m.like.made.Map())
+			maps.Copy(obj, m.like.made.View().SharedMembers())
 			obj["metadata"] = meta
 			return
 		}
@@ -164,12 +164,12 @@ func (op *operation) prepareNew(c *candidate) {
 		object.CopyMembers(m.admitted, obj)
 	}
 	op.prepareAll(c)
-	m.equal = m.like != nil && object.EqualExcept(obj, m.like.made.Map(), "metadata")
+	m.equal = m.like != nil && object.ViewOf(obj).EqualExcept(m.like.made.View(), "metadata")
 }
 
 // prepareAll calls the Prepare of the type for a new object.
 func (op *operation) prepareAll(c *candidate) {
-	op.prepare(c, nil, nil, func(t *resource.Type) func(obj, old map[string]any) { return t.Prepare })
+	op.prepare(c, object.View{}, nil, func(t *resource.Type) func(obj map[string]any, old object.View) { return t.Prepare })
 }
 
 // addPrototype makes a stored object a prototype. The candidate must not be changed any more.

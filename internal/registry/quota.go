@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -29,9 +30,9 @@ func (op *operation) chargeQuotas(a *admission.Attributes) error {
 		return err
 	}
 	for len(quotas) > 0 {
-		decoded := make([]map[string]any, len(quotas))
+		decoded := make([]object.View, len(quotas))
 		for i, o := range quotas {
-			decoded[i] = o.Decoded(t).Map()
+			decoded[i] = o.Decoded(t).View()
 		}
 		used, err := op.api().Plugins.EvaluateQuota(a, decoded)
 		if err != nil || a.DryRun {

@@ -229,7 +229,7 @@ func TestConflictIsRetried(t *testing.T) {
 			_, err := c.Patch(ctx, c.request(t, "configmaps", "a"), Patch{patch.MergeType, []byte(`{"data":{"other":"x"}}`)}, o)
 			require.NoError(t, err)
 		}
-		obj := object.Copy(current.Map())
+		obj := object.Copy(current.View().SharedMembers())
 		object.Set(obj, "2", "data", "key")
 		return &candidate{object: op.withManagedFields(obj, current)}, nil
 	}})

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -25,10 +26,10 @@ func (op *operation) review() (Result, error) {
 	if err := op.provisionNamespace(admission.DisplayName("", c.object)); err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(c, nil); err != nil {
+	if err := op.mutate(c, object.View{}); err != nil {
 		return Result{}, err
 	}
-	if err := op.validate(c, c.object, nil); err != nil {
+	if err := op.validate(c, c.object, object.View{}); err != nil {
 		return Result{}, err
 	}
 	out, err := reviews[op.groupResource()](op, c.object)
@@ -66,7 +67,7 @@ func (op *operation) createToken() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	admit := func() error { return op.validate(c, c.object, nil) }
+	admit := func() error { return op.validate(c, c.object, object.View{}) }
 	credential, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit)
 	if err != nil {
 		return Result{}, err

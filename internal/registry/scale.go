@@ -20,24 +20,24 @@ import (
 // See https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v1/.
 
 // viewOrNil is view for an object that may be missing: nil.
-func (op *operation) viewOrNil(current *storage.Decoded) map[string]any {
+func (op *operation) viewOrNil(current *storage.Decoded) object.View {
 	if current == nil {
-		return nil
+		return object.View{}
 	}
 	return op.view(current)
 }
 
 // view returns what the request's path shows of an object: the object, or its
 // Scale.
-func (op *operation) view(current *storage.Decoded) map[string]any {
+func (op *operation) view(current *storage.Decoded) object.View {
 	if !op.isScale() {
-		return current.Map()
+		return current.View()
 	}
-	scale := newScale(op.Type, op.sub, current.Map())
+	scale := newScale(op.Type, op.sub, current.View())
 	if spec := object.Map(scale, "spec"); op.Type.Scale.CustomPath != "" && spec["replicas"] == nil {
 		spec["replicas"] = int64(noReplicas)
 	}
-	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToSubresource(object.List(current.Map(), "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToSubresource(current.View().At("metadata", "managedFields").SharedItems())
 	if err == nil && len(managed) > 0 {
 		object.Set(scale, managed, "metadata", "managedFields")
 	}
@@ -45,15 +45,15 @@ func (op *operation) view(current *storage.Decoded) map[string]any {
 	if err != nil {
 		panic("registry: a Scale does not decode: " + err.Error()) // unreachable: newScale made it
 	}
-	return normal
+	return object.ViewOf(normal)
 }
 
 // viewJSON returns the document that a JSON Patch of the request is applied to.
 func (op *operation) viewJSON(current *storage.Decoded) []byte {
 	if op.isScale() {
-		return op.Type.Scale.Codec.Append(nil, op.view(current))
+		return op.Type.Scale.Codec.Append(nil, op.view(current).SharedMembers())
 	}
-	return op.Type.Codec.PatchDocument(current.Stored.JSON(), current.Map())
+	return op.Type.Codec.PatchDocument(current.Stored.JSON(), current.View().SharedMembers())
 }
 
 // mergeView turns what the request's path takes into the object to store: a Scale into
@@ -72,12 +72,12 @@ func (op *operation) mergeView(c *candidate, current *storage.Decoded) error {
 		edit.Set(version, "metadata", "resourceVersion")
 	}
 	for i, name := range op.Type.Scale.Spec[:len(op.Type.Scale.Spec)-1] { // what is not null is an object
-		if value, ok := object.Map(current.Map(), op.Type.Scale.Spec[:i]...)[name]; ok && value == nil {
+		if parent := current.View().At(op.Type.Scale.Spec[:i]...); parent.Has(name) && parent.IsNil(name) {
 			return status.Unclassified(fmt.Sprintf("value cannot be set because .%s is not a map[string]interface{}", strings.Join(op.Type.Scale.Spec[:i+1], ".")))
 		}
 	}
 	edit.Set(replicas, op.Type.Scale.Spec...)
-	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(object.List(current.Map(), "metadata", "managedFields"), object.List(scale, "metadata", "managedFields"))
+	managed, err := op.Surface.ManagersOf(op.Type).Scale.ToParent(current.View().At("metadata", "managedFields").SharedItems(), object.List(scale, "metadata", "managedFields"))
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (op *operation) checkScale(meta map[string]any, replicas int64, current *st
 
 // Scale returns the Scale of an object of type t that is read. It fails for an object
 // without the number of replicas where t requires one.
-func Scale(t *resource.Type, obj map[string]any) (map[string]any, error) {
+func Scale(t *resource.Type, obj object.View) (map[string]any, error) {
 	if err := checkScaleFields(t, obj); err != nil {
 		return nil, err
 	}
 	if path := t.Scale.CustomPath; path != "" {
-		if _, ok := object.Int(obj, t.Scale.Spec...); !ok {
+		if _, ok := obj.Int(t.Scale.Spec...); !ok {
 			return nil, status.Internal(fmt.Sprintf("the spec replicas field %q does not exist", path))
 		}
 	}
@@ -152,14 +152,14 @@ func Scale(t *resource.Type, obj map[string]any) (map[string]any, error) {
 }
 
 // WrittenScale returns the Scale of an object of type t that was written.
-func WrittenScale(t *resource.Type, obj map[string]any) (map[string]any, error) {
+func WrittenScale(t *resource.Type, obj object.View) (map[string]any, error) {
 	if err := checkScaleFields(t, obj); err != nil {
 		return nil, status.BadRequest(err.Error())
 	}
 	return newScale(t, t.Subresource("scale"), obj), nil
 }
 
-func checkScaleFields(t *resource.Type, obj map[string]any) error {
+func checkScaleFields(t *resource.Type, obj object.View) error {
 	if t.Scale.CheckFields == nil {
 		return nil
 	}
@@ -170,19 +170,19 @@ func checkScaleFields(t *resource.Type, obj map[string]any) error {
 }
 
 // newScale returns the Scale of an object.
-func newScale(t *resource.Type, sub *resource.Subresource, obj map[string]any) map[string]any {
+func newScale(t *resource.Type, sub *resource.Subresource, obj object.View) map[string]any {
 	meta := map[string]any{}
 	for _, name := range []string{"name", "namespace", "uid", "resourceVersion", "creationTimestamp"} {
-		object.Keep(meta, object.Meta(obj), name)
+		object.Keep(meta, obj.At("metadata"), name)
 	}
 	scale := map[string]any{
 		"kind": sub.Kind.Kind, "apiVersion": sub.Kind.GroupVersion.String(), "metadata": meta,
 		"spec": map[string]any{}, "status": map[string]any{},
 	}
-	if n, ok := object.Int(obj, t.Scale.Spec...); ok {
+	if n, ok := obj.Int(t.Scale.Spec...); ok {
 		object.Set(scale, int64(int32(n)), "spec", "replicas") // the fields of a Scale have 32 bits
 	}
-	if n, ok := object.Int(obj, t.Scale.Status...); ok {
+	if n, ok := obj.Int(t.Scale.Status...); ok {
 		object.Set(scale, int64(int32(n)), "status", "replicas")
 	}
 	if text := t.Scale.Selector(obj); text != "" {

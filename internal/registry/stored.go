@@ -2,7 +2,6 @@ package registry
 
 import (
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
 
@@ -28,10 +27,10 @@ func (op *operation) roundTrip(c *candidate) {
 
 // roundTripApplied is roundTrip for the result of an apply to old, which is nil for a new object. An
 // apply that changes nothing but managed fields converts nothing.
-func (op *operation) roundTripApplied(c *candidate, old map[string]any) {
-	if old != nil && resource.SharesMembers(c.object, old, "metadata") && resource.SharesMembers(c.meta(), object.Meta(old), "managedFields") {
+func (op *operation) roundTripApplied(c *candidate, old object.View) {
+	if !old.IsNil() && object.ViewOf(c.object).SharesMembers(old, "metadata") && object.ViewOf(c.meta()).SharesMembers(old.At("metadata"), "managedFields") {
 		if newest := op.store.Newest(op.key()); newest != nil { // if it is not old, the commit fails
-			c.stored = object.Copy(newest.Decoded(op.Type.Storage()).Map())
+			c.stored = newest.Decoded(op.Type.Storage()).View().CopyObject()
 			return
 		}
 	}
@@ -46,15 +45,15 @@ func (op *operation) showStored(c *candidate) {
 }
 
 // prepareStored is prepare for an object in two forms.
-func (op *operation) prepareStored(c *candidate, newest *storage.Object, prepare func(obj, old map[string]any)) {
+func (op *operation) prepareStored(c *candidate, newest *storage.Object, prepare func(obj map[string]any, old object.View)) {
 	if c.stored == nil { // admission has changed the object
 		c.stored = op.toStorage(c.object)
 	}
 	c.stored["metadata"] = op.storedMetadata(c.object)
 	to := op.Type.Storage()
-	var old map[string]any
+	var old object.View
 	if newest != nil {
-		old = newest.Decoded(to).Map()
+		old = newest.Decoded(to).View()
 	}
 	if prepare != nil {
 		prepare(c.stored, old)

@@ -37,7 +37,7 @@ func (g *Registry) Update(ctx context.Context, r Request, body Body, o *WriteOpt
 				}
 			}
 			if current != nil && !op.isScale() {
-				object.ShareMembers(c.object, current.Map())
+				object.ShareMembers(c.object, current.View())
 			}
 			c.object = op.withManagedFields(c.object, current)
 			return c, nil
@@ -161,7 +161,7 @@ func (op *operation) decoded(o *storage.Object) *storage.Decoded {
 // the same in the version of the request. It fails with ErrConflict if another write was first.
 // The Result has no Revision.
 func (op *operation) changeOnce(ch change, newest *storage.Object, current *storage.Decoded) (Result, error) {
-	old := current.Map()
+	old := current.View()
 	if op.isScale() {
 		if err := checkScaleFields(op.Type, old); err != nil {
 			return Result{}, err
@@ -230,7 +230,7 @@ func (op *operation) storeChange(c *candidate, draft, newest *storage.Object, cu
 		return nil, err
 	}
 	if op.Type.Updated != nil && !op.dryRun() {
-		op.Type.Updated(c.object, current.Map(), &op.counts)
+		op.Type.Updated(c.object, current.View(), &op.counts)
 	}
 	if stored.Revision > newest.Revision {
 		op.keepDraft(stored, current, c)
@@ -265,10 +265,10 @@ func (op *operation) createByChange(ch change) (Result, error) {
 	if err := op.admitNamespace(op.Name); err != nil {
 		return Result{}, err
 	}
-	if err := op.mutate(c, nil); err != nil {
+	if err := op.mutate(c, object.View{}); err != nil {
 		return Result{}, err
 	}
-	if err := op.checkEscalation(c.object, nil); err != nil {
+	if err := op.checkEscalation(c.object, object.View{}); err != nil {
 		return Result{}, err
 	}
 	if _, err := versionOf(c.meta()); err != nil {
@@ -341,8 +341,8 @@ func versionOf(meta map[string]any) (uint64, error) {
 // prepareForUpdate gives a candidate, which is to replace newest, the form that is stored, validates
 // it and has it admitted.
 func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, current *storage.Decoded) error {
-	obj, old := c.object, current.Map()
-	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	obj, old := c.object, current.View()
+	meta, oldMeta := object.Meta(obj), old.At("metadata")
 	if op.isForeign(obj) && object.String(obj, "apiVersion") == "" {
 		return status.Internal(resource.MissingAPIVersion)
 	}
@@ -376,15 +376,15 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 		op.warn(t.SubresourceStrategies["status"].WarningsOnWrite(obj, old)...)
 	}
 	if op.isScale() && op.webhooksAndPolicies() != nil {
-		obj, old = newScale(t, op.sub, obj), newScale(t, op.sub, old)
+		obj, old = newScale(t, op.sub, object.ViewOf(obj)), object.ViewOf(newScale(t, op.sub, old))
 	}
 	return op.validate(c, obj, old)
 }
 
 // prepareFields has the type's strategy prepare the target of the write, and
 // raises the generation if the strategy says so.
-func (op *operation) prepareFields(c *candidate, old map[string]any, newest *storage.Object) {
-	t, meta, oldMeta := op.Type, c.meta(), object.Meta(old)
+func (op *operation) prepareFields(c *candidate, old object.View, newest *storage.Object) {
+	t, meta, oldMeta := op.Type, c.meta(), old.At("metadata")
 	object.Keep(meta, oldMeta, "generation")
 	raised := t.GenerationBeforePrepare && t.Generation(c.object, old)
 	op.prepare(c, old, newest, op.prepareOf)
@@ -395,16 +395,16 @@ func (op *operation) prepareFields(c *candidate, old map[string]any, newest *sto
 		raised = op.changesGeneration(c, old, newest)
 	}
 	if raised {
-		generation, _ := object.Int(oldMeta, "generation")
+		generation, _ := oldMeta.Int("generation")
 		meta["generation"] = generation + 1
 	}
 }
 
 // changesGeneration reports whether the strategy raises the generation for a prepared object.
-func (op *operation) changesGeneration(c *candidate, old map[string]any, newest *storage.Object) bool {
+func (op *operation) changesGeneration(c *candidate, old object.View, newest *storage.Object) bool {
 	if op.roundTrips() {
 		to := op.Type.Storage()
-		return to.Generation(c.stored, newest.Decoded(to).Map())
+		return to.Generation(c.stored, newest.Decoded(to).View())
 	}
 	return op.Type.Generation(c.object, old)
 }
@@ -412,7 +412,7 @@ func (op *operation) changesGeneration(c *candidate, old map[string]any, newest 
 // prepare has the strategy of the type prepare a candidate with the function that prepareOf returns for
 // a version, and write into it what it takes from the request. newest is the object that it replaces, and
 // old the same in the version of the request; both are nil for a new one.
-func (op *operation) prepare(c *candidate, old map[string]any, newest *storage.Object, prepareOf func(t *resource.Type) func(obj, old map[string]any)) {
+func (op *operation) prepare(c *candidate, old object.View, newest *storage.Object, prepareOf func(t *resource.Type) func(obj map[string]any, old object.View)) {
 	if op.roundTrips() {
 		op.prepareStored(c, newest, prepareOf(op.Type.Storage()))
 		return
@@ -424,12 +424,12 @@ func (op *operation) prepare(c *candidate, old map[string]any, newest *storage.O
 }
 
 // prepareOf returns the Prepare of a version for the target of the request, which may be nil.
-func (op *operation) prepareOf(t *resource.Type) func(obj, old map[string]any) {
+func (op *operation) prepareOf(t *resource.Type) func(obj map[string]any, old object.View) {
 	switch op.target {
 	case targetStatus:
 		return t.SubresourceStrategies["status"].Prepare
 	case targetFinalizers:
-		return func(obj, old map[string]any) { object.Keep(obj, old, "status") }
+		return func(obj map[string]any, old object.View) { object.Keep(obj, old, "status") }
 	case targetPart:
 		return t.SubresourceStrategies[op.Subresource].Prepare
 	}
@@ -437,31 +437,31 @@ func (op *operation) prepareOf(t *resource.Type) func(obj, old map[string]any) {
 }
 
 // keepSystemFields copies from the old metadata what no write may change.
-func keepSystemFields(meta, old map[string]any) {
+func keepSystemFields(meta map[string]any, old object.View) {
 	if object.String(meta, "uid") == "" {
-		meta["uid"] = old["uid"]
+		meta["uid"] = old.At("uid").Shared()
 	}
 	for _, name := range []string{"creationTimestamp", "deletionTimestamp"} {
-		if v := old[name]; v != nil {
-			meta[name] = v
+		if v := old.At(name); !v.IsNil() {
+			meta[name] = v.Shared()
 		}
 	}
-	if v := old["deletionGracePeriodSeconds"]; v != nil && meta["deletionGracePeriodSeconds"] == nil {
-		meta["deletionGracePeriodSeconds"] = v
+	if v := old.At("deletionGracePeriodSeconds"); !v.IsNil() && meta["deletionGracePeriodSeconds"] == nil {
+		meta["deletionGracePeriodSeconds"] = v.Shared()
 	}
 }
 
 // validateUpdate returns what is wrong with obj as a replacement of current.
 func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded) validation.List {
-	old := current.Map()
-	t, meta, oldMeta := op.Type, object.Meta(obj), object.Meta(old)
+	old := current.View()
+	t, meta, oldMeta := op.Type, object.Meta(obj), old.At("metadata")
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
 	errs := append(metadata.New(t.Namespaced, validation.PathSegmentName), changed...)
 	if t.UpdatesValidatedAsNew && (op.target == targetObject || op.target == targetScale) {
 		errs = append(errs, metadata.New(t.Namespaced, t.Strategy.Name)...)
 		errs = append(errs, op.validateFinalizerNames(meta)...)
-		errs = t.ValidateAll(op.ctx, obj, nil, errs)
+		errs = t.ValidateAll(op.ctx, obj, object.View{}, errs)
 	}
 	update, asNew := t.MetadataValidation.Times(op.target == targetObject)
 	if op.target == targetStatus && t.SubresourceStrategies[op.Subresource].MetadataOnce {
@@ -496,8 +496,8 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 // finds wrong with obj as a replacement of current. It does not validate again what is valid and has
 // not changed.
 func (op *operation) validateChange(obj map[string]any, current *storage.Decoded, errs validation.List) validation.List {
-	t, old := op.Type, current.Map()
-	shares := t.ValidateMetadata != nil && resource.SharesMembers(obj, old, "metadata")
+	t, old := op.Type, current.View()
+	shares := t.ValidateMetadata != nil && object.ViewOf(obj).SharesMembers(old, "metadata")
 	switch besideTemplate := t.BesideTemplate.Validate; {
 	case shares && current.Valid():
 		return append(errs, op.validatePart(t.ValidateMetadata, obj, old)...)
@@ -513,7 +513,7 @@ func (op *operation) validateChange(obj map[string]any, current *storage.Decoded
 
 // validatePart is what ValidateAll returns for an object of which validate does not validate what is
 // known to be valid.
-func (op *operation) validatePart(validate func(obj, old map[string]any) validation.List, obj, old map[string]any) validation.List {
+func (op *operation) validatePart(validate func(obj map[string]any, old object.View) validation.List, obj map[string]any, old object.View) validation.List {
 	errs := validate(obj, old)
 	if object.Checked {
 		mustBeSkipped("validation", op.Type.ValidateAll(op.ctx, obj, old, nil), errs)
@@ -531,11 +531,11 @@ func mustBeSkipped(what string, returned, known any) {
 
 // completesDeletion reports whether a change removes the last finalizer of an
 // object that is being deleted, so that the object goes.
-func (op *operation) completesDeletion(obj, old map[string]any) bool {
-	if len(object.List(obj, "metadata", "finalizers")) > 0 || object.Value(old, "metadata", "deletionTimestamp") == nil {
+func (op *operation) completesDeletion(obj map[string]any, old object.View) bool {
+	if len(object.List(obj, "metadata", "finalizers")) > 0 || old.IsNil("metadata", "deletionTimestamp") {
 		return false
 	}
-	if grace, _ := object.Int(old, "metadata", "deletionGracePeriodSeconds"); grace != 0 {
+	if grace, _ := old.Int("metadata", "deletionGracePeriodSeconds"); grace != 0 {
 		return false
 	}
 	return op.Type.ReadyToDelete == nil || op.Type.ReadyToDelete(obj)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -18,8 +17,8 @@ import (
 // those of custom resources. A Strategy is immutable; its functions are called
 // concurrently for different objects. A nil function does nothing.
 //
-// The functions that take an old object must not change it; obj may share values
-// with it. old is nil on a create.
+// The functions cannot write to an old object, but obj may share values with it: who changes what
+// is within a member of obj copies it first. old is nothing on a create.
 //
 // Fields named as in k8s.io/apiserver have the meaning that they have there.
 type Strategy struct {
@@ -129,7 +128,7 @@ type Strategy struct {
 
 	// Generation reports whether a change increments metadata.generation. A type
 	// with a nil Generation has no generation; the others start at 1.
-	Generation func(obj, old map[string]any) bool
+	Generation func(obj map[string]any, old object.View) bool
 
 	// GenerationBeforePrepare makes writes call Generation before Prepare, not
 	// after it.
@@ -154,12 +153,12 @@ type Strategy struct {
 
 	// Allocate allocates cluster IPs and node ports. It is called before Prepare.
 	// It returns an *Invalid if the object asks for a value that it cannot have.
-	Allocate func(obj, old map[string]any, pool Pool) error
+	Allocate func(obj map[string]any, old object.View, pool Pool) error
 
 	// Prepare resets the fields that the request must not set and sets those that
 	// the server owns, before validation: PrepareForCreate and PrepareForUpdate of
 	// kube-apiserver.
-	Prepare func(obj, old map[string]any)
+	Prepare func(obj map[string]any, old object.View)
 
 	// PrepareIgnoresMetadata reports whether Prepare neither reads nor changes the metadata of a new
 	// object, so that it does the same to each object with the same other members. If it is nil,
@@ -169,11 +168,11 @@ type Strategy struct {
 	// PrepareWithAuthor sets the fields that depend on the user and the time of the
 	// request. It is called after Prepare, or after the Prepare of the status
 	// subresource.
-	PrepareWithAuthor func(obj, old map[string]any, by Author)
+	PrepareWithAuthor func(obj map[string]any, old object.View, by Author)
 
 	// Updated counts an update of the object or of a subresource after its commit. It is
 	// not called in a dry run.
-	Updated func(obj, old map[string]any, counts *metrics.Values)
+	Updated func(obj map[string]any, old object.View, counts *metrics.Values)
 
 	// ReadBack makes of a written object what kube-apiserver decodes of it from etcd,
 	// and reports whether that changes it: it sets the defaults of fields that the
@@ -209,27 +208,27 @@ type Strategy struct {
 	ValidateInNamespace func(w *Write) validation.List
 
 	// Validate validates the object except its metadata.
-	Validate func(obj, old map[string]any) validation.List
+	Validate func(obj map[string]any, old object.View) validation.List
 
 	// ValidateContext is Validate for types whose validation can take long. It takes
 	// the place of Validate. When ctx ends it returns early, with any result.
-	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
+	ValidateContext func(ctx context.Context, obj map[string]any, old object.View) validation.List
 
 	// ValidateRules makes the checks that some errors prevent. errs are all errors that were found
 	// before, those of the metadata included. It is called after Validate.
-	ValidateRules func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
+	ValidateRules func(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List
 
 	// ValidateMetadata is Validate for an object that Validate has found valid with other metadata
 	// and another status, as obj or, if old has the same members, as both. If it is nil, Validate
 	// is called.
-	ValidateMetadata func(obj, old map[string]any) validation.List
+	ValidateMetadata func(obj map[string]any, old object.View) validation.List
 
 	// BesideTemplate are Default and Validate for an object whose pod template, in spec.template, is
 	// in memory that of the object that it replaces, which has its defaults and is valid.
 	BesideTemplate BesideTemplate
 
 	// WarningsOnWrite returns the Warning headers of a write of a valid object.
-	WarningsOnWrite func(obj, old map[string]any) []string
+	WarningsOnWrite func(obj map[string]any, old object.View) []string
 
 	// WarningsOnMetadata is WarningsOnWrite for a new object that had no warnings with other
 	// metadata. If it is nil, WarningsOnWrite is called.
@@ -261,12 +260,12 @@ type Strategy struct {
 type SubresourceStrategy struct {
 	// Prepare copies from old what a write to the subresource cannot change. It
 	// must not be nil, except in a version with a RoundTrip.
-	Prepare func(obj, old map[string]any)
+	Prepare func(obj map[string]any, old object.View)
 
-	Validate        func(obj, old map[string]any) validation.List
-	ValidateContext func(ctx context.Context, obj, old map[string]any) validation.List
-	ValidateRules   func(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
-	WarningsOnWrite func(obj, old map[string]any) []string
+	Validate        func(obj map[string]any, old object.View) validation.List
+	ValidateContext func(ctx context.Context, obj map[string]any, old object.View) validation.List
+	ValidateRules   func(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List
+	WarningsOnWrite func(obj map[string]any, old object.View) []string
 	ResetFields     []string
 	ResetIn         []string
 
@@ -278,26 +277,26 @@ type SubresourceStrategy struct {
 // object has none.
 type BesideTemplate struct {
 	Default  func(obj map[string]any)
-	Validate func(obj, old map[string]any) validation.List
+	Validate func(obj map[string]any, old object.View) validation.List
 }
 
 // SharesTemplate reports whether two objects have the same pod template in memory.
-func SharesTemplate(a, b map[string]any) bool {
-	return object.Same(object.Value(a, "spec", "template"), object.Value(b, "spec", "template"))
+func SharesTemplate(a map[string]any, b object.View) bool {
+	return object.ViewOf(a).At("spec", "template").Same(b.At("spec", "template"))
 }
 
 // SetDefaults sets the defaults of obj. If old is an object with its defaults, it does so by
 // DefaultMetadata if only the metadata of obj differs from it, or by that of BesideTemplate if obj
-// has its pod template. old may be nil.
-func (s *Strategy) SetDefaults(obj, old map[string]any) {
+// has its pod template. old may be nothing.
+func (s *Strategy) SetDefaults(obj map[string]any, old object.View) {
 	switch {
 	case s.Default == nil:
-	case old != nil && s.DefaultMetadata != nil && SharesMembers(obj, old, "metadata"):
+	case !old.IsNil() && s.DefaultMetadata != nil && object.ViewOf(obj).SharesMembers(old, "metadata"):
 		if object.Checked {
 			defer mustHaveDefaults(obj, s.Default)
 		}
 		s.DefaultMetadata(obj)
-	case old != nil && s.BesideTemplate.Default != nil && SharesTemplate(obj, old):
+	case !old.IsNil() && s.BesideTemplate.Default != nil && SharesTemplate(obj, old):
 		if object.Checked {
 			defer mustHaveDefaults(obj, s.Default)
 		}
@@ -315,43 +314,15 @@ func mustHaveDefaults(obj map[string]any, setDefaults func(obj map[string]any)) 
 	}
 }
 
-// SharesMembers reports whether the members of two objects are equal scalars or the same in
-// memory, except those of some names, which either may lack.
-func SharesMembers(a, b map[string]any, except ...string) bool {
-	if object.Same(a, b) {
-		return true
-	}
-	if membersBeside(a, except) != membersBeside(b, except) {
-		return false
-	}
-	for name, v := range a {
-		if was, ok := b[name]; !(ok && object.Identical(v, was)) && !slices.Contains(except, name) {
-			return false
-		}
-	}
-	return true
-}
-
-// membersBeside returns the number of members of an object, without those of some names.
-func membersBeside(obj map[string]any, except []string) int {
-	n := len(obj)
-	for _, name := range except {
-		if _, ok := obj[name]; ok {
-			n--
-		}
-	}
-	return n
-}
-
 // ValidateAll appends to errs, the errors that were found before, those of Validate or
 // ValidateContext, whichever the type has, and of ValidateRules.
-func (s *Strategy) ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
+func (s *Strategy) ValidateAll(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List {
 	own := SubresourceStrategy{Validate: s.Validate, ValidateContext: s.ValidateContext, ValidateRules: s.ValidateRules}
 	return own.ValidateAll(ctx, obj, old, errs)
 }
 
 // ValidateAll is [Strategy.ValidateAll] for a write to the subresource.
-func (s SubresourceStrategy) ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List {
+func (s SubresourceStrategy) ValidateAll(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List {
 	switch {
 	case s.ValidateContext != nil:
 		errs = append(errs, s.ValidateContext(ctx, obj, old)...)
@@ -403,7 +374,7 @@ func (v MetadataValidation) Times(object bool) (update, create int) {
 // A Write describes the write of an object to [Strategy.ValidateInNamespace].
 type Write struct {
 	Object map[string]any
-	Old    map[string]any // nil on a creation; must not be changed
+	Old    object.View // nothing on a creation
 	Reader
 
 	Verb   string // the verb of the request
@@ -416,14 +387,13 @@ type Write struct {
 	MaySign func(signer string) bool
 }
 
-// A Reader reads the state of the server. The objects that it returns must not
-// be changed.
+// A Reader reads the state of the server.
 type Reader interface {
-	// Get returns the stored object, or nil.
-	Get(kind Kind, namespace, name string) map[string]any
+	// Get returns the stored object, or nothing.
+	Get(kind Kind, namespace, name string) object.View
 	// List returns the objects of a kind in the namespace, ordered by name. The
 	// namespace "" means all namespaces.
-	List(kind Kind, namespace string) []map[string]any
+	List(kind Kind, namespace string) []object.View
 }
 
 // A Pool allocates cluster IPs and node ports for the object of one write.
@@ -477,9 +447,9 @@ type Scale struct {
 	CustomPath string
 	// CheckFields fails for an object that has values of other types where its Scale is read from. It
 	// is nil for built-in types.
-	CheckFields func(obj map[string]any) error
+	CheckFields func(obj object.View) error
 	// Selector returns the label selector of the replicas as text.
-	Selector func(obj map[string]any) string
+	Selector func(obj object.View) string
 	// Codec decodes and encodes the Scale.
 	Codec Codec
 	// Layout prints the Scale in Tables.

@@ -160,7 +160,7 @@ func (t *Type) ConvertPatched(ctx context.Context, c Codec, obj map[string]any, 
 	}
 	if from != nil && t.Convert != nil {
 		if !from.Virtual() {
-			from.SetDefaults(obj, nil)
+			from.SetDefaults(obj, object.View{})
 		}
 		objs, err := t.Convert(ctx, []map[string]any{obj})
 		if err != nil {

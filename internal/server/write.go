@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/header"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release/behavior"
@@ -98,7 +99,7 @@ func (r *request) answerScale(code int, o *storage.Object) error {
 	if r.Verb == "get" {
 		scaleOf = registry.Scale
 	}
-	scale, err := scaleOf(r.typ, o.Decode(r.typ))
+	scale, err := scaleOf(r.typ, object.ViewOf(o.Decode(r.typ)))
 	if err != nil {
 		return err
 	}

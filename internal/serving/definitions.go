@@ -28,7 +28,7 @@ type Definition struct {
 // release. old is what is served of it, or nil: if its types remain, so do their field managers.
 // ctx ends with the server.
 func NewDefinition(ctx context.Context, p *release.Release, t *resource.Type, stored *storage.Object, old *Definition, options crd.Options) *Definition {
-	d := &Definition{Stored: stored, Object: stored.Decoded(t).Map()}
+	d := &Definition{Stored: stored, Object: stored.Decoded(t).View().SharedMembers()}
 	var before *crd.Definition
 	if old != nil {
 		before = old.Definition
@@ -106,8 +106,8 @@ func (d *Definitions) With(name string, replacement *Definition) Definitions {
 		after = replacement.Object
 		out.all = d.all.With(nil, []namedDefinition{{name, replacement}})
 	}
-	out.Names = d.Names.Replace(before, after)
-	out.Versions = d.Versions.Replace(before, after)
+	out.Names = d.Names.Replace(object.ViewOf(before), after)
+	out.Versions = d.Versions.Replace(object.ViewOf(before), after)
 	out.Unsettled = withEntry(d.Unsettled, name, replacement, replacement != nil)
 	out.Webhooks = withEntry(d.Webhooks, name, replacement, after != nil && object.String(after, "spec", "conversion", "strategy") == "Webhook")
 	return out

@@ -72,7 +72,7 @@ func (c *managerCache) make(t *resource.Type) *Managers {
 			if t.Versions != nil || object.String(live, "metadata", "uid") == "" {
 				live = nil // has the defaults of another version, or none because it is new
 			}
-			t.SetDefaults(obj, live)
+			t.SetDefaults(obj, object.ViewOf(live))
 		}
 		return obj, err
 	}

@@ -261,21 +261,21 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 // changes obj, too, if that is the storage version. old is the version that it replaces or another
 // object with which it may share texts, or nil, and live is old decoded as t, or nil: obj may share
 // values with it. It fails with a *ConversionError.
-func Draft(ctx context.Context, t *resource.Type, obj, live map[string]any, old *Object) (*Object, error) {
+func Draft(ctx context.Context, t *resource.Type, obj map[string]any, live object.View, old *Object) (*Object, error) {
 	to := t.Storage()
 	if to == t {
 		if old == nil || !old.IsOf(t) {
-			live = nil
+			live = object.View{}
 		}
 		if t.ReadBack == nil {
-			return encode(t, obj, live, old), nil
+			return encode(t, obj, live.SharedMembers(), old), nil
 		}
 		var bare map[string]any // obj as kube-apiserver stores it, unless no definition changes what is read of that
 		if t.Codec.Wire() == nil {
 			bare = maps.Clone(obj)
 		}
 		completed := t.ReadBack(obj)
-		out := encode(t, obj, live, old)
+		out := encode(t, obj, live.SharedMembers(), old)
 		if out.Completed = completed; completed && bare != nil {
 			out.asStored = &New(t, bare, nil).encoded
 		}

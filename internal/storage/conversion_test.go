@@ -67,7 +67,7 @@ func TestConversion(t *testing.T) {
 	s := NewStore(clock.New(), Limits{})
 	put := func(typ *resource.Type, name, data string) {
 		t.Helper()
-		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, nil, nil)
+		draft, err := Draft(t.Context(), typ, map[string]any{"metadata": map[string]any{"name": name, "uid": "u"}, "data": data}, object.View{}, nil)
 		require.NoError(t, err)
 		_, err = s.Update(func(tx Txn) error {
 			tx.Put(typ.Key("", name), draft.At(tx.Revision()))
@@ -115,6 +115,6 @@ func TestConversion(t *testing.T) {
 	_, err = w.Poll(0)
 	assert.ErrorIs(t, err, errConversion)
 	assert.Len(t, list(v1, Query{}), 2, "the storage version still works")
-	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"}, nil, nil)
+	_, err = Draft(t.Context(), v2, map[string]any{"metadata": map[string]any{}, "data": "broken"}, object.View{}, nil)
 	assert.ErrorIs(t, err, errConversion)
 }

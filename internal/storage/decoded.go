@@ -90,8 +90,8 @@ func (d *Decoded) Object() *object.Object {
 	return d.object
 }
 
-// Map returns the object for packages that read maps; see [object.Object.Map].
-func (d *Decoded) Map() map[string]any { return d.Object().Map() }
+// View returns a view of the object.
+func (d *Decoded) View() object.View { return d.Object().View() }
 
 // Valid reports whether the strategy of the type has found nothing wrong with the object, or with
 // another one that differed only in its metadata and status.
@@ -109,7 +109,7 @@ func (d *Decoded) decode() {
 	var live map[string]any
 	var old *Object
 	if before != nil {
-		live, old = before.Map(), before.Stored
+		live, old = before.View().SharedMembers(), before.Stored
 	}
 	if obj != nil && !d.Stored.complete(d.typ, obj, live) {
 		obj = nil
@@ -123,10 +123,12 @@ func (d *Decoded) decode() {
 		panic(fmt.Sprintf("storage: the decoded form of %s is %v", d.Stored.JSON(), obj))
 	}
 	d.object = object.FromMap(obj)
-	if before != nil && before.Valid() && resource.SharesMembers(obj, live, "metadata", "status") {
+	if before != nil && before.Valid() && d.object.View().SharesMembers(object.ViewOf(live), "metadata", "status") {
 		d.valid.Store(true)
 	}
 }
 
 // Live returns the object for [wire.DecodeOptions].
-func (d *Decoded) Live() *wire.Live { return &wire.Live{Object: d.Map(), Encoded: &d.Stored.encoded} }
+func (d *Decoded) Live() *wire.Live {
+	return &wire.Live{Object: d.View().SharedMembers(), Encoded: &d.Stored.encoded}
+}

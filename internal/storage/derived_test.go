@@ -67,11 +67,11 @@ func TestKeepDraft(t *testing.T) {
 	edit := before.Object().Edit()
 	edit.Set("x", "metadata", "labels", "l")
 	draft := edit.Map()
-	next := encode(typ, draft, before.Map(), old).At(2)
+	next := encode(typ, draft, before.View().SharedMembers(), old).At(2)
 	next.KeepDraft(typ, before, draft, false, 10)
 	assert.NotSame(t, before, old.Decoded(typ), "nobody needs the old version")
 	after := next.Decoded(typ)
-	assert.Equal(t, next.Decode(typ), after.Map())
+	assert.Equal(t, next.Decode(typ), after.View().SharedMembers())
 	assert.True(t, after.Valid(), "only the metadata is another")
 
 	for _, test := range []struct {
@@ -87,7 +87,7 @@ func TestKeepDraft(t *testing.T) {
 			edit := after.Object().Edit()
 			edit.Set("2", "data")
 			draft := edit.Map()
-			changed := encode(typ, draft, after.Map(), next).At(3)
+			changed := encode(typ, draft, after.View().SharedMembers(), next).At(3)
 			if !test.draft {
 				draft = nil
 			}

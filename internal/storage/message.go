@@ -36,7 +36,7 @@ func (o *Object) Message(t *wire.Type) []byte {
 func (o *Object) members(t *wire.Type) map[string]any {
 	d, kept := derivedOf(o, func(d *Decoded) bool { return d.typ.Codec.Wire() == t })
 	if kept && o.encoded.UntypedTexts() == nil {
-		obj := d.Map()
+		obj := d.View().SharedMembers()
 		if object.Checked && !object.Equal(o.decodeVerbatim(t), obj) {
 			panic(fmt.Sprintf("storage: the decoded form of %s is %v", o.JSON(), obj))
 		}

@@ -31,7 +31,7 @@ func TestMessage(t *testing.T) {
 	before := o.Decoded(typ)
 	edit := before.Object().Edit()
 	edit.Set("w", "data", "k")
-	next := encode(typ, edit.Map(), before.Map(), o).At(8)
+	next := encode(typ, edit.Map(), before.View().SharedMembers(), o).At(8)
 	next.KeepDraft(typ, before, nil, false, 10)
 	assert.NotSame(t, &first[0], &o.Message(typ.Codec.Wire())[0], "nobody needs the old version")
 	assert.Contains(t, string(next.Message(typ.Codec.Wire())), "w")

@@ -89,7 +89,7 @@ func encode(t *resource.Type, obj, live map[string]any, old *Object) *Object {
 	if o.Labels, o.sharesLabels = old.Labels, old.sharesLabels; !equalLabels(old.Labels, labels) {
 		o.Labels, o.sharesLabels = labelsOf(labels)
 	}
-	sharesFields := live != nil && resource.SharesMembers(obj, live, "metadata")
+	sharesFields := live != nil && object.ViewOf(obj).SharesMembers(object.ViewOf(live), "metadata")
 	o.setTexts(object.String(meta, "namespace"), object.String(meta, "name"), object.String(meta, "uid"), obj, old, sharesFields)
 	o.encoded = t.Codec.EncodeStored(obj, live, &old.encoded)
 	if o.UID != old.UID { // old is another object
@@ -336,7 +336,7 @@ func (o *Object) complete(t *resource.Type, obj, live map[string]any) bool {
 // setDefaults sets the defaults of what has been decoded as t.
 func (o *Object) setDefaults(t *resource.Type, obj, live map[string]any) {
 	if t.Versions == nil && o.typ != nil {
-		t.SetDefaults(obj, live)
+		t.SetDefaults(obj, object.ViewOf(live))
 	}
 }
 

@@ -5,6 +5,7 @@ package validation_test
 import (
 	"testing"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkObjectMetaUpdate(b *testing.B) {
 	newMeta, oldMeta, path := with(nil), with(nil), validation.NewPath("metadata")
 	b.ReportAllocs()
 	for b.Loop() {
-		if len(validation.ObjectMetaUpdate(newMeta, oldMeta, path)) > 0 {
+		if len(validation.ObjectMetaUpdate(newMeta, object.ViewOf(oldMeta), path)) > 0 {
 			b.Fatal("not valid")
 		}
 	}

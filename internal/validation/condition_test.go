@@ -11,8 +11,8 @@ import (
 
 func TestConditions(t *testing.T) {
 	list := validation.Conditions([]any{
-		object{"type": "Ready", "status": "True", "reason": "Ok", "lastTransitionTime": "2024-01-01T00:00:00Z"},
-		object{"type": "Ready", "status": "true", "observedGeneration": int64(-1), "message": strings.Repeat("m", 32<<10+1)},
+		fields{"type": "Ready", "status": "True", "reason": "Ok", "lastTransitionTime": "2024-01-01T00:00:00Z"},
+		fields{"type": "Ready", "status": "true", "observedGeneration": int64(-1), "message": strings.Repeat("m", 32<<10+1)},
 	}, validation.NewPath("status", "conditions"))
 	assert.Equal(t, []string{
 		`status.conditions[1]: Duplicate value: "Ready"`,

@@ -3,6 +3,7 @@ package validation_test
 import (
 	"fmt"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -42,8 +43,8 @@ func ExampleObjectMetaUpdate() {
 	newMeta := map[string]any{"name": "a", "resourceVersion": "1", "uid": "v"}
 
 	common := validation.ObjectMeta(newMeta, false, validation.PathSegmentName, path)
-	common = append(common, validation.ObjectMetaUpdate(newMeta, oldMeta, path)...)
-	list := append(common, validation.ObjectMetaUpdate(newMeta, oldMeta, path)...)
+	common = append(common, validation.ObjectMetaUpdate(newMeta, object.ViewOf(oldMeta), path)...)
+	list := append(common, validation.ObjectMetaUpdate(newMeta, object.ViewOf(oldMeta), path)...)
 
 	fmt.Println(len(list), list.Message())
 	// Output: 2 metadata.uid: Invalid value: "v": field is immutable

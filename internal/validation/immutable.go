@@ -20,9 +20,11 @@ func ImmutableField(newVal, oldVal any, path *Path) List {
 // list equal an absent field, as they do in a decoded object. An empty map does
 // not: it may be a struct whose presence matters, such as emptyDir.
 //
-// Values are those of decoded objects. Values of other Go types are compared
+// Values are those of decoded objects, or views of them. Values of other Go types are compared
 // with reflect.DeepEqual.
-func Equal(a, b any) bool {
+func Equal(a, b any) bool { return equal(object.Shown(a), object.Shown(b)) }
+
+func equal(a, b any) bool {
 	if object.Same(a, b) {
 		return true
 	}
@@ -41,7 +43,7 @@ func Equal(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !Equal(a[i], b[i]) {
+			if !equal(a[i], b[i]) {
 				return false
 			}
 		}
@@ -53,7 +55,7 @@ func Equal(a, b any) bool {
 // equalMembers reports whether two objects have equal fields.
 func equalMembers(a, b map[string]any) bool {
 	for key, v := range a {
-		if w, ok := b[key]; !Equal(v, w) && !(ok && isNilBytes(v, w)) {
+		if w, ok := b[key]; !equal(v, w) && !(ok && isNilBytes(v, w)) {
 			return false
 		}
 	}

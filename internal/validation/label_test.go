@@ -9,12 +9,12 @@ import (
 func TestLabelSelector(t *testing.T) {
 	p := validation.NewPath("s")
 	none := validation.LabelSelectorOptions{}
-	expr := func(key, operator string, values ...any) object {
-		return object{"matchExpressions": []any{object{"key": key, "operator": operator, "values": values}}}
+	expr := func(key, operator string, values ...any) fields {
+		return fields{"matchExpressions": []any{fields{"key": key, "operator": operator, "values": values}}}
 	}
 	runListCases(t, []listCase{
 		{"nil", validation.LabelSelector(nil, none, p), nil},
-		{"labels", validation.LabelSelector(object{"matchLabels": object{"a": "-"}}, none, p), []string{`s.matchLabels: Invalid value: "-": ` + labelValueText}},
+		{"labels", validation.LabelSelector(fields{"matchLabels": fields{"a": "-"}}, none, p), []string{`s.matchLabels: Invalid value: "-": ` + labelValueText}},
 		{"values", validation.LabelSelector(expr("a", "In", "b", ""), none, p), nil},
 		{"no values", validation.LabelSelector(expr("a", "NotIn"), none, p), []string{"s.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'"}},
 		{"values of Exists", validation.LabelSelector(expr("a", "Exists", "b"), none, p), []string{"s.matchExpressions[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"}},

@@ -84,9 +84,9 @@ func checkNames(p View, name NameFunc) {
 
 // Changed returns the errors of the metadata as that of an object whose metadata was old,
 // which is not checked itself.
-func (m *Metadata) Changed(old map[string]any) List {
+func (m *Metadata) Changed(old object.View) List {
 	p, before := m.view, len(m.errs.List)
-	if _, deleting := Timestamp(old["deletionTimestamp"]); deleting {
+	if _, deleting := Timestamp(old.String("deletionTimestamp")); deleting {
 		if added := addedFinalizers(p.Obj, old); len(added) > 0 {
 			p.Forbidden("finalizers", fmt.Sprintf("no new finalizers can be added if the object is being deleted, found new finalizers %#v", added))
 		}
@@ -94,29 +94,29 @@ func (m *Metadata) Changed(old map[string]any) List {
 	if p.String("resourceVersion") == "" {
 		p.InvalidString("resourceVersion", "must be specified for an update")
 	}
-	oldGeneration, _ := old["generation"].(int64)
+	oldGeneration, _ := old.Int("generation")
 	generation := p.Int("generation")
 	p.AddList(NonNegative(generation, p.At("generation")).Since(behavior.MetadataErrors))
 	if generation < oldGeneration {
 		p.Add(Invalid(p.At("generation"), generation, "must not be decremented"))
 	}
 	for _, field := range [...]string{"name", "namespace"} {
-		if p.String(field) != stringOf(old[field]) {
+		if p.String(field) != old.String(field) {
 			p.InvalidString(field, immutableRule)
 		}
 	}
-	if p.String("uid") != stringOf(old["uid"]) {
+	if p.String("uid") != old.String("uid") {
 		p.InvalidNamed("uid", immutableRule)
 	}
 	for _, field := range [...]string{"creationTimestamp", "deletionTimestamp"} {
-		if p.String(field) == stringOf(old[field]) {
+		if p.String(field) == old.String(field) {
 			continue
 		}
-		if now := timeOrNil(p.Obj[field]); now != timeOrNil(old[field]) {
+		if now := timeOrNil(p.Obj[field]); now != timeOrNil(old.String(field)) {
 			p.Add(Invalid(p.At(field), now, immutableRule))
 		}
 	}
-	if now := gracePeriodOrNil(p.Obj); now != gracePeriodOrNil(old) {
+	if now := gracePeriodOrNil(object.ViewOf(p.Obj)); now != gracePeriodOrNil(old) {
 		p.Add(Invalid(p.At("deletionGracePeriodSeconds"), now, immutableRule))
 	}
 	return slices.Concat(m.errs.List[before:], m.references, m.managers)
@@ -128,7 +128,7 @@ func ObjectMeta(meta map[string]any, namespaced bool, name NameFunc, path *Path)
 }
 
 // ObjectMetaUpdate checks the new metadata of an object against the old once.
-func ObjectMetaUpdate(newMeta, oldMeta map[string]any, path *Path) List {
+func ObjectMetaUpdate(newMeta map[string]any, oldMeta object.View, path *Path) List {
 	return NewMetadata(newMeta, path).Changed(oldMeta)
 }
 
@@ -150,8 +150,8 @@ func timeOrNil(v any) any {
 }
 
 // gracePeriodOrNil returns deletionGracePeriodSeconds, or nil.
-func gracePeriodOrNil(meta map[string]any) any {
-	n, ok := meta["deletionGracePeriodSeconds"].(int64)
+func gracePeriodOrNil(meta object.View) any {
+	n, ok := meta.Int("deletionGracePeriodSeconds")
 	if !ok {
 		return nil
 	}
@@ -182,7 +182,7 @@ func KubernetesFinalizer(name string, path *Path) List {
 // FinalizerWarnings returns the warnings about the finalizers of a custom
 // resource, sorted by name. It ignores the finalizers in oldMeta, which is nil
 // on create.
-func FinalizerWarnings(newMeta, oldMeta map[string]any, path *Path) []string {
+func FinalizerWarnings(newMeta map[string]any, oldMeta object.View, path *Path) []string {
 	var warnings []string
 	for _, name := range addedFinalizers(newMeta, oldMeta) {
 		at := fmt.Sprintf("%s: %q: ", path.Child("finalizers"), name)
@@ -206,9 +206,9 @@ func standardFinalizer(name string) bool {
 
 // addedFinalizers returns the finalizers that are only in the new metadata,
 // sorted, without duplicates.
-func addedFinalizers(newMeta, oldMeta map[string]any) []string {
+func addedFinalizers(newMeta map[string]any, oldMeta object.View) []string {
 	added := object.Strings(newMeta, "finalizers")
-	old := object.Strings(oldMeta, "finalizers")
+	old := oldMeta.Strings("finalizers")
 	added = slices.DeleteFunc(added, func(name string) bool { return slices.Contains(old, name) })
 	slices.Sort(added)
 	return slices.Compact(added)

@@ -79,6 +79,12 @@ func Collect(obj map[string]any, path *Path, rules ...func(View)) List {
 	return errs.List
 }
 
+// Of returns the view of an object that is stored, or of one within it, without a path. Its Obj is
+// shared: as all rules, those that get it do not write to it.
+func Of(obj object.View) View {
+	return View{Obj: obj.SharedMembers()}
+}
+
 // At returns the path of a field.
 func (p View) At(name string) *Path {
 	path := &p.Errs.paths(1)[0]
@@ -367,9 +373,9 @@ func (p View) NonNegative(names ...string) {
 }
 
 // Immutable checks that fields have their old values.
-func (p View) Immutable(old map[string]any, names ...string) {
+func (p View) Immutable(old object.View, names ...string) {
 	for _, name := range names {
-		if !Equal(p.Obj[name], old[name]) {
+		if !Equal(p.Obj[name], old.At(name)) {
 			p.Invalid(name, immutableRule)
 		}
 	}
@@ -453,15 +459,15 @@ func (p View) CheckChanged(changed bool, rule func(View)) {
 
 // ImmutableDeclared is ImmutableAs with an error of [Error.Declarative], which does not quote the
 // field.
-func (p View) ImmutableDeclared(name, typ string, old map[string]any) {
-	if !Equal(p.Obj[name], old[name]) {
+func (p View) ImmutableDeclared(name, typ string, old object.View) {
+	if !Equal(p.Obj[name], old.At(name)) {
 		p.Add(Invalid(p.At(name), nil, "field is immutable").Before(behavior.DeclarativeErrors, Value(AsGoType(typ, p.Obj[name]))).Declarative())
 	}
 }
 
 // ImmutableAs is Immutable for a field that the error quotes as the Go type.
-func (p View) ImmutableAs(name, typ string, old map[string]any) {
-	if !Equal(p.Obj[name], old[name]) {
+func (p View) ImmutableAs(name, typ string, old object.View) {
+	if !Equal(p.Obj[name], old.At(name)) {
 		p.Add(Invalid(p.At(name), AsGoType(typ, p.Obj[name]), "field is immutable"))
 	}
 }
@@ -534,7 +540,6 @@ func PercentValue(v any) (int, bool) {
 
 // HasInvalidLabelSelector reports whether the old object has an invalid label
 // selector at the path. An update of such an object may have one, too.
-func HasInvalidLabelSelector(old map[string]any, path ...string) bool {
-	selector := object.Map(old, path...)
-	return len(LabelSelector(selector, LabelSelectorOptions{}, nil)) > 0
+func HasInvalidLabelSelector(old object.View, path ...string) bool {
+	return len(LabelSelector(old.At(path...).SharedMembers(), LabelSelectorOptions{}, nil)) > 0
 }

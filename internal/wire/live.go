@@ -98,6 +98,6 @@ func (m *liveMatch) fieldSet(d *decoder) (text object.FieldsV1, ok bool) {
 // end adds what the document has from the live object to the one that was decoded.
 func (m *liveMatch) end(n *node, obj map[string]any) {
 	for set := m.shared; set != 0; set &= set - 1 {
-		object.Keep(obj, m.live, n.fields[bits.TrailingZeros64(set)].name)
+		object.Keep(obj, object.ViewOf(m.live), n.fields[bits.TrailingZeros64(set)].name)
 	}
 }

@@ -123,7 +123,7 @@ func (m *prototypeMatch) end(d *decoder, obj map[string]any) (ok bool) {
 		d.failure = errOtherMembers
 		return false
 	}
-	object.CopyMembers(obj, m.candidate.members.Map())
+	object.CopyMembers(obj, m.candidate.members.View().SharedMembers())
 	return true
 }
 

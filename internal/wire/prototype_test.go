@@ -24,7 +24,7 @@ func TestPrototypes(t *testing.T) {
 	require.False(t, incomplete.IsComplete())
 	object.Set(obj, "Always", "spec", "restartPolicy") // a default
 	complete := incomplete.Complete(obj)
-	containers := object.List(complete.members.Map(), "spec", "containers")
+	containers := object.List(complete.members.View().SharedMembers(), "spec", "containers")
 	object.Set(obj, "Never", "spec", "restartPolicy")
 	obj, running, err := decodeLike(t, `{"spec":`+spec+`,"status":{"phase":"Running"}}`)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestPrototypes(t *testing.T) {
 				object.Set(want, "Always", "spec", "restartPolicy")
 				assert.Equal(t, want, obj)
 				object.Set(obj, "Never", "spec", "restartPolicy")
-				assert.Equal(t, "Always", object.String(complete.members.Map(), "spec", "restartPolicy"), "a change of the object must not change the prototype")
+				assert.Equal(t, "Always", object.String(complete.members.View().SharedMembers(), "spec", "restartPolicy"), "a change of the object must not change the prototype")
 			case "running":
 				assert.Same(t, running, found)
 				assert.Equal(t, want, obj)

@@ -79,7 +79,7 @@ func (e *Encoded) Decode(t *Type, version int64, live map[string]any, old *Encod
 		shared |= tail
 	}
 	for ; shared != 0; shared &= shared - 1 {
-		object.Keep(obj, live, n.fields[bits.TrailingZeros64(shared)].name)
+		object.Keep(obj, object.ViewOf(live), n.fields[bits.TrailingZeros64(shared)].name)
 	}
 	return obj, nil
 }

@@ -127,7 +127,7 @@ func (r *Request) Attributes(t testing.TB) *admission.Attributes {
 	}
 	a.Name, a.Namespace = object.String(a.Object, "metadata", "name"), object.String(a.Object, "metadata", "namespace")
 	if r.Old != "" {
-		a.Operation, a.Old = admission.Update, Decode(t, typ, r.Old)
+		a.Operation, a.Old = admission.Update, object.ViewOf(Decode(t, typ, r.Old))
 	}
 	return a
 }
@@ -208,19 +208,20 @@ func newReader(t testing.TB, objects []string) reader {
 	return r
 }
 
-func (r reader) Get(kind resource.Kind, namespace, name string) map[string]any {
+func (r reader) Get(kind resource.Kind, namespace, name string) object.View {
 	for _, obj := range r.List(kind, namespace) {
-		if object.String(obj, "metadata", "name") == name {
+		if obj.String("metadata", "name") == name {
 			return obj
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func (r reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
+func (r reader) List(kind resource.Kind, namespace string) (all []object.View) {
 	for _, obj := range r {
-		if obj["kind"] == kind.Kind && obj["apiVersion"] == kind.GroupVersion.String() && (namespace == "" || object.String(obj, "metadata", "namespace") == namespace) {
-			all = append(all, obj)
+		view := object.ViewOf(obj)
+		if view.String("kind") == kind.Kind && view.String("apiVersion") == kind.GroupVersion.String() && (namespace == "" || view.String("metadata", "namespace") == namespace) {
+			all = append(all, view)
 		}
 	}
 	return all

@@ -126,7 +126,7 @@ func (c *conditions) ignore(err error) error {
 func (r *request) inputs(t target, v versioned) cel.Inputs {
 	codec := r.codec(t)
 	return cel.Inputs{
-		Object: codec.ToUnstructured(v.object), OldObject: codec.ToUnstructured(v.old), Request: r.admissionRequest(t), Authorizer: r.server.Authorizer(),
+		Object: codec.ToUnstructured(v.object), OldObject: codec.ToUnstructured(v.old.SharedMembers()), Request: r.admissionRequest(t), Authorizer: r.server.Authorizer(),
 		RequestResource: library.AuthorizerAttributes{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
 	}
 }

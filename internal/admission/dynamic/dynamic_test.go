@@ -53,19 +53,19 @@ type server struct {
 	minor   int                                           // of the release, 36 if it is 0
 }
 
-func (s *server) Get(kind resource.Kind, namespace, name string) map[string]any {
+func (s *server) Get(kind resource.Kind, namespace, name string) object.View {
 	for _, obj := range s.List(kind, namespace) {
-		if object.String(obj, "metadata", "name") == name {
+		if obj.String("metadata", "name") == name {
 			return obj
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func (s *server) List(kind resource.Kind, namespace string) (all []map[string]any) {
+func (s *server) List(kind resource.Kind, namespace string) (all []object.View) {
 	for _, obj := range s.objects {
 		if obj["kind"] == kind.Kind && (namespace == "" || object.String(obj, "metadata", "namespace") == namespace) {
-			all = append(all, obj)
+			all = append(all, object.ViewOf(obj))
 		}
 	}
 	return all
@@ -151,13 +151,13 @@ func newAttributes(t testing.TB, s *server, operation admission.Operation, obj, 
 	}
 	for _, in := range []struct {
 		text string
-		to   *map[string]any
-	}{{obj, &a.Object}, {old, &a.Old}} {
+		set  func(obj map[string]any)
+	}{{obj, func(obj map[string]any) { a.Object = obj }}, {old, func(obj map[string]any) { a.Old = object.ViewOf(obj) }}} {
 		if in.text != "" {
 			decoded, _, err := typ.Codec.Decode([]byte(in.text), false)
 			require.NoError(t, err)
 			decoded["kind"], decoded["apiVersion"] = typ.Kind, typ.GroupVersion.String()
-			*in.to = decoded
+			in.set(decoded)
 			a.Name = object.String(decoded, "metadata", "name")
 		}
 	}

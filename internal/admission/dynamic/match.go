@@ -105,8 +105,8 @@ func (c *criteria) matchNamespace(r *request) bool {
 	if c.namespaces.Empty() || r.Namespace == "" && !r.isNamespace() {
 		return true
 	}
-	namespace := r.Object
-	if !r.isNamespace() || r.Subresource != "" || namespace == nil {
+	namespace := object.ViewOf(r.Object)
+	if !r.isNamespace() || r.Subresource != "" || namespace.IsNil() {
 		namespace = r.Reader.Get(namespaceKind, "", r.Namespace)
 	}
 	return c.namespaces.Matches(labelsOf(namespace))
@@ -118,15 +118,15 @@ func (c *criteria) matchObject(r *request) bool {
 	if c.objects.Empty() {
 		return true
 	}
-	selected := func(obj map[string]any) bool { return obj != nil && c.objects.Matches(labelsOf(obj)) }
-	return selected(r.Object) || selected(r.Old)
+	selected := func(obj object.View) bool { return !obj.IsNil() && c.objects.Matches(labelsOf(obj)) }
+	return selected(object.ViewOf(r.Object)) || selected(r.Old)
 }
 
-func labelsOf(obj map[string]any) selector.Map {
-	all := object.Map(obj, "metadata", "labels")
-	out := make(selector.Map, len(all))
-	for name, v := range all {
-		out[name], _ = v.(string)
+func labelsOf(obj object.View) selector.Map {
+	all := obj.At("metadata", "labels")
+	out := make(selector.Map, all.Len())
+	for name, v := range all.Fields() {
+		out[name] = v.String()
 	}
 	return out
 }

@@ -202,7 +202,7 @@ func (i *invocation) run(ctx context.Context, views *views, denied *denials, rou
 	if !matches || !round.isDue(i.key()) {
 		return nil
 	}
-	in.Namespace = r.namespace()
+	in.Namespace = r.namespace().SharedMembers()
 	before, mutations := v.object, i.mutations()
 	for _, m := range mutations.list {
 		if v.object == nil {

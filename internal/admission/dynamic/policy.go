@@ -153,14 +153,14 @@ func (p *policy) params(ref *paramRef, r *request) ([]map[string]any, error) {
 	}
 	var params []map[string]any
 	if ref.selector == nil {
-		if obj := r.Reader.Get(*p.paramKind, namespace, ref.name); obj != nil {
-			params = append(params, obj)
+		if obj := r.Reader.Get(*p.paramKind, namespace, ref.name); !obj.IsNil() {
+			params = append(params, obj.SharedMembers())
 		}
 	} else {
 		selector := labelSelector(ref.selector)
 		for _, obj := range r.Reader.List(*p.paramKind, namespace) {
 			if selector.Matches(labelsOf(obj)) {
-				params = append(params, obj)
+				params = append(params, obj.SharedMembers())
 			}
 		}
 	}

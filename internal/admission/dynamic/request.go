@@ -64,28 +64,31 @@ func (r *request) equivalents() (all []target) {
 }
 
 // versioned are the object and the old object of a request in the version of a
-// target. Either may be nil.
-type versioned struct{ object, old map[string]any }
+// target. Either may be missing.
+type versioned struct {
+	object map[string]any
+	old    object.View
+}
 
 // in returns the objects of the request in the version of a target.
 func (r *request) in(ctx context.Context, t target) (versioned, error) {
 	if t.kind == r.Codec.Kind() {
 		return versioned{r.Object, r.Old}, nil
 	}
-	object, err := convert(ctx, t.Type, r.Object)
+	obj, err := convert(ctx, t.Type, object.ViewOf(r.Object))
 	if err != nil {
 		return versioned{}, err
 	}
 	old, err := convert(ctx, t.Type, r.Old)
-	return versioned{object, old}, err
+	return versioned{obj, object.ViewOf(old)}, err
 }
 
-// convert returns a copy of obj, which may be nil, in the version of t.
-func convert(ctx context.Context, t *resource.Type, obj map[string]any) (map[string]any, error) {
-	if obj == nil {
+// convert returns a copy of obj in the version of t, nil for nothing.
+func convert(ctx context.Context, t *resource.Type, obj object.View) (map[string]any, error) {
+	if obj.IsNil() {
 		return nil, nil
 	}
-	out, err := t.Convert(ctx, []map[string]any{object.Copy(obj)})
+	out, err := t.Convert(ctx, []map[string]any{obj.CopyObject()})
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func (r *request) replace(ctx context.Context, t target, obj map[string]any) err
 		r.Object = obj
 		return nil
 	}
-	converted, err := convert(ctx, r.Type, obj)
+	converted, err := convert(ctx, r.Type, object.ViewOf(obj))
 	if err == nil {
 		r.Object = converted
 	}
@@ -130,9 +133,9 @@ var namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "
 
 // namespace returns the stored Namespace of the request, which expressions call
 // namespaceObject. It is nil for a cluster-scoped resource.
-func (r *request) namespace() map[string]any {
+func (r *request) namespace() object.View {
 	if r.Namespace == "" || r.isNamespace() {
-		return nil
+		return object.View{}
 	}
 	return r.Reader.Get(namespaceKind, "", r.Namespace)
 }

@@ -318,7 +318,7 @@ func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *r
 		return nil, fmt.Errorf("failed to convert object version: %w", err)
 	}
 	in := r.inputs(t, objects)
-	in.Namespace = r.namespace()
+	in.Namespace = r.namespace().SharedMembers()
 	for _, param := range params {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -167,7 +167,7 @@ func (c *call) send(ctx context.Context, r *request, mutating bool) (*AdmissionR
 func (c *call) body(r *request, uid string) []byte {
 	out := r.admissionRequest(c.target)
 	out["uid"] = uid
-	for name, obj := range map[string]map[string]any{"object": c.object, "oldObject": c.old} {
+	for name, obj := range map[string]map[string]any{"object": c.object, "oldObject": c.old.SharedMembers()} {
 		if obj == nil {
 			out[name] = nil
 		} else {

@@ -227,7 +227,7 @@ func identify(doc []byte) (kind resource.Kind, decode func(codec.Codec) (map[str
 func (l *loader) add(t *resource.Type, obj map[string]any, file string) error {
 	t.Default(obj)
 	errs := validation.ObjectMeta(object.Meta(obj), false, validation.SubdomainName, validation.NewPath("metadata"))
-	errs = append(errs, t.Validate(obj, obj)...).In(l.Release, t.Group, t.Kind) // an update: requests cannot create the name
+	errs = append(errs, t.Validate(obj, object.ViewOf(obj))...).In(l.Release, t.Group, t.Kind) // an update: requests cannot create the name
 	name := nameOf(obj)
 	if len(errs) > 0 {
 		return fmt.Errorf("%s %q: %s", t.Kind, name, errs.Message())

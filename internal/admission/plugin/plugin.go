@@ -40,6 +40,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/storageobjectinuseprotection"
 	"github.com/kubefake/kubefake/internal/admission/plugin/taintnodesbycondition"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -288,7 +289,7 @@ func (c *Chain) HandlesQuota(a *admission.Attributes) bool {
 // EvaluateQuota returns status.used of each of the ResourceQuotas in the
 // namespace after a request that HandlesQuota; nil for a quota whose use does not
 // change. A refusal is a *status.Status.
-func (c *Chain) EvaluateQuota(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
+func (c *Chain) EvaluateQuota(a *admission.Attributes, quotas []object.View) (used []map[string]any, err error) {
 	used, err = c.config.quota.Evaluate(a, quotas)
 	if err != nil {
 		return nil, a.Forbidden(err)

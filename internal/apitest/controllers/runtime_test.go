@@ -319,8 +319,8 @@ func TestRecorder(t *testing.T) {
 		list, err := h.client.List(controller.Events, "default", selector.Labels{})
 		require.NoError(t, err)
 		for _, e := range list {
-			n, _ := e.Generic()["count"].(int64)
-			out[e.Generic()["message"].(string)] += n
+			n, _ := e.View().Int("count")
+			out[e.View().String("message")] += n
 		}
 		return out
 	}
@@ -370,7 +370,7 @@ func TestObjectLinks(t *testing.T) {
 				h.runtime.Run()
 				o := configs.Get("default", "a")
 				if decoded {
-					o.Generic()
+					o.View()
 				}
 				assert.Equal(t, tt.owners, o.Owners())
 				assert.Equal(t, tt.finalizers, o.Finalizers())

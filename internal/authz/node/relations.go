@@ -112,7 +112,7 @@ func (r *request) reachesVolume(pv *storage.Object) bool {
 // creates, do not count.
 func parsePod(body []byte) (all []reference, err error) {
 	var pod map[string]any
-	if err := json.Unmarshal(body, &pod); err != nil || pods.IsMirror(pod) {
+	if err := json.Unmarshal(body, &pod); err != nil || pods.IsMirror(object.ViewOf(pod)) {
 		return nil, err
 	}
 	namespace, name := object.String(pod, "metadata", "namespace"), object.String(pod, "metadata", "name")
@@ -127,11 +127,11 @@ func parsePod(body []byte) (all []reference, err error) {
 	add(secretResource, pods.SecretNames(pod)...)
 	add(status.GroupResource{Resource: "configmaps"}, pods.ConfigMapNames(pod)...)
 	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
-		add(claimResource, pods.VolumeClaimName(name, v))
+		add(claimResource, pods.VolumeClaimName(name, object.ViewOf(v)))
 	}
 	claims := status.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 	for entry := range object.Each(object.Value(pod, "spec", "resourceClaims")) {
-		claim, _ := pods.ResourceClaimName(pod, entry)
+		claim, _ := pods.ResourceClaimName(object.ViewOf(pod), object.ViewOf(entry))
 		add(claims, claim)
 	}
 	add(claims, object.String(pod, "status", "extendedResourceClaimStatus", "resourceClaimName"))

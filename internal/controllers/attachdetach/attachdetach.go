@@ -17,7 +17,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -69,7 +68,7 @@ func Start(e *controller.Env) {
 	c.drivers = e.Informer(controller.CSIDrivers)
 	c.volumes = e.Informer(controller.PersistentVolumes)
 	c.claims = e.Informer(controller.PersistentVolumeClaims, func(_, claim *controller.Object) {
-		if claim != nil && volume.ClaimBound(claim.Generic()) {
+		if claim != nil && volume.ClaimBound(claim.View()) {
 			for _, pod := range c.pods.By(controller.ByClaim, claim.Key().String()) {
 				c.enqueuePod(pod)
 			}
@@ -102,28 +101,28 @@ func Start(e *controller.Env) {
 	c.attachments.Index(byVolume, func(a *controller.Object) []string { return []string{volumeOf(a)} })
 }
 
-func nodeOf(a *controller.Object) string { return object.String(a.Generic(), "spec", "nodeName") }
+func nodeOf(a *controller.Object) string { return a.View().String("spec", "nodeName") }
 
 func volumeOf(a *controller.Object) string {
-	return object.String(a.Generic(), "spec", "source", "persistentVolumeName")
+	return a.View().String("spec", "source", "persistentVolumeName")
 }
 
 // managed reports whether a Node leaves attaching to the controller.
 func managed(node *controller.Object) bool {
-	_, ok := volume.Annotation(node.Generic(), volume.ControllerManagedAttach)
+	_, ok := volume.Annotation(node.View(), volume.ControllerManagedAttach)
 	return ok
 }
 
 // enqueuePod queues the volumes of a Pod on its Node.
 func (c *attacher) enqueuePod(pod *controller.Object) {
-	node := object.String(pod.Generic(), "spec", "nodeName")
+	node := pod.View().String("spec", "nodeName")
 	if node == "" {
 		return
 	}
 	claims := controller.PodClaims(pod)
 	for _, k := range claims {
-		if claim := c.claims.Get(k.Namespace, k.Name); claim != nil && volume.ClaimBound(claim.Generic()) {
-			c.queue.Add(controller.Key{Namespace: node, Name: object.String(claim.Generic(), "spec", "volumeName")})
+		if claim := c.claims.Get(k.Namespace, k.Name); claim != nil && volume.ClaimBound(claim.View()) {
+			c.queue.Add(controller.Key{Namespace: node, Name: claim.View().String("spec", "volumeName")})
 		}
 	}
 	if len(claims) > 0 { // a claim may be gone before its volume is detached
@@ -149,15 +148,15 @@ func (c *attacher) enqueueVolume(name string) {
 
 // claimOf returns the key of the claim that a volume is bound to.
 func claimOf(v *controller.Object) controller.Key {
-	ref := object.Map(v.Generic(), "spec", "claimRef")
-	return controller.Key{Namespace: object.String(ref, "namespace"), Name: object.String(ref, "name")}
+	ref := v.View().At("spec", "claimRef")
+	return controller.Key{Namespace: ref.String("namespace"), Name: ref.String("name")}
 }
 
 // adopt takes over the VolumeAttachments that exist.
 func (c *attacher) adopt(controller.Key) error {
 	for _, a := range c.attachments.List("", selector.Labels{}) {
 		v := c.volumes.Get("", volumeOf(a))
-		if v == nil || object.Map(v.Generic(), "spec", "csi") == nil {
+		if v == nil || v.View().IsNil("spec", "csi") {
 			continue
 		}
 		e := c.entry(controller.Key{Namespace: nodeOf(a), Name: v.Name}, v)
@@ -173,7 +172,7 @@ func (c *attacher) adopt(controller.Key) error {
 func (c *attacher) entry(k controller.Key, v *controller.Object) *attachment {
 	e := c.attached[k.Namespace][k.Name]
 	if e == nil {
-		driver, handle := object.String(v.Generic(), "spec", "csi", "driver"), object.String(v.Generic(), "spec", "csi", "volumeHandle")
+		driver, handle := v.View().String("spec", "csi", "driver"), v.View().String("spec", "csi", "volumeHandle")
 		e = &attachment{
 			id:     fmt.Sprintf("csi-%x", sha256.Sum256([]byte(handle+driver+k.Namespace))),
 			unique: "kubernetes.io/csi/" + driver + "^" + handle,
@@ -189,11 +188,11 @@ func (c *attacher) entry(k controller.Key, v *controller.Object) *attachment {
 // users returns the Pods that run on a Node and use a volume.
 func (c *attacher) users(v *controller.Object, node string) (users []*controller.Object) {
 	claim := c.claims.Get(claimOf(v).Namespace, claimOf(v).Name)
-	if claim == nil || !volume.BoundTo(v.Generic(), claim.Generic()) || object.String(claim.Generic(), "spec", "volumeName") != v.Name {
+	if claim == nil || !volume.BoundTo(v.View(), claim.View()) || claim.View().String("spec", "volumeName") != v.Name {
 		return nil
 	}
 	for _, pod := range c.pods.By(controller.ByClaim, claim.Key().String()) {
-		if object.String(pod.Generic(), "spec", "nodeName") == node && !controller.PodTerminated(pod) {
+		if pod.View().String("spec", "nodeName") == node && !controller.PodTerminated(pod) {
 			users = append(users, pod)
 		}
 	}
@@ -203,11 +202,11 @@ func (c *attacher) users(v *controller.Object, node string) (users []*controller
 // attachable reports whether a volume has to be attached: it is one of a CSI driver that
 // does not say otherwise.
 func (c *attacher) attachable(v *controller.Object) bool {
-	if object.Map(v.Generic(), "spec", "csi") == nil {
+	if v.View().IsNil("spec", "csi") {
 		return false
 	}
-	driver := c.drivers.Get("", object.String(v.Generic(), "spec", "csi", "driver"))
-	return driver == nil || object.Value(driver.Generic(), "spec", "attachRequired") != false
+	driver := c.drivers.Get("", v.View().String("spec", "csi", "driver"))
+	return driver == nil || !driver.View().At("spec", "attachRequired").EqualTo(false)
 }
 
 // sync attaches a volume to a Node, or detaches it.
@@ -241,7 +240,7 @@ func (c *attacher) attach(k controller.Key, node, v *controller.Object, users []
 		_, err := c.client.Create(controller.VolumeAttachments, "", map[string]any{
 			"metadata": map[string]any{"name": e.id},
 			"spec": map[string]any{
-				"attacher": object.String(v.Generic(), "spec", "csi", "driver"), "nodeName": node.Name,
+				"attacher": v.View().String("spec", "csi", "driver"), "nodeName": node.Name,
 				"source": map[string]any{"persistentVolumeName": v.Name},
 			},
 		})
@@ -254,9 +253,9 @@ func (c *attacher) attach(k controller.Key, node, v *controller.Object, users []
 	if a.Terminating {
 		return c.failed(v, users, errors.New("volume attachment is being deleted"))
 	}
-	if !object.Bool(a.Generic(), "status", "attached") {
-		if message := object.Map(a.Generic(), "status", "attachError"); message != nil {
-			return c.failed(v, users, errors.New(object.String(message, "message")))
+	if !a.View().Bool("status", "attached") {
+		if message := a.View().At("status", "attachError"); !message.IsNil() {
+			return c.failed(v, users, errors.New(message.String("message")))
 		}
 		if wait := e.begun.Add(attachTimeout).Sub(c.env.Now()); !e.begun.IsZero() && wait > 0 {
 			c.queue.AddAfter(k, wait)
@@ -264,7 +263,7 @@ func (c *attacher) attach(k controller.Key, node, v *controller.Object, users []
 		}
 		e.begun = c.env.Now()
 		return c.failed(v, users, fmt.Errorf("timed out waiting for external-attacher of %s CSI driver to attach volume %s",
-			object.String(a.Generic(), "spec", "attacher"), object.String(v.Generic(), "spec", "csi", "volumeHandle")))
+			a.View().String("spec", "attacher"), v.View().String("spec", "csi", "volumeHandle")))
 	}
 	if !e.reported {
 		e.reported = true
@@ -285,7 +284,7 @@ func (c *attacher) failed(v *controller.Object, users []*controller.Object, err 
 
 // sharable reports whether a volume may be attached to several Nodes.
 func sharable(v *controller.Object) bool {
-	modes := object.Strings(v.Generic(), "spec", "accessModes")
+	modes := v.View().Strings("spec", "accessModes")
 	return len(modes) == 0 || slices.Contains(modes, "ReadWriteMany") || slices.Contains(modes, "ReadOnlyMany")
 }
 
@@ -335,7 +334,7 @@ func (c *attacher) detach(k controller.Key, node *controller.Object, e *attachme
 		if wait > 0 {
 			c.queue.AddAfter(k, wait)
 		}
-		if wait > 0 || controller.HasCondition(node.Generic(), "Ready", "True") {
+		if wait > 0 || controller.HasCondition(node.View(), "Ready", "True") {
 			return nil // a change of the Node queues the key again
 		}
 	}
@@ -363,9 +362,9 @@ func (c *attacher) report(node *controller.Object, unique string, attached bool)
 		return nil
 	}
 	list := []any{}
-	for v := range object.Each(object.Value(node.Generic(), "status", "volumesAttached")) {
-		if object.String(v, "name") != unique {
-			list = append(list, v)
+	for v := range node.View().At("status", "volumesAttached").Objects() {
+		if v.String("name") != unique {
+			list = append(list, v.Shared())
 		}
 	}
 	if attached {
@@ -381,17 +380,17 @@ func (c *attacher) report(node *controller.Object, unique string, attached bool)
 // volumesOf returns the names in volumesInUse or volumesAttached of a Node.
 func volumesOf(node *controller.Object, field string) (names []string) {
 	if field == "volumesInUse" {
-		return object.Strings(node.Generic(), "status", field)
+		return node.View().Strings("status", field)
 	}
-	for v := range object.Each(object.Value(node.Generic(), "status", field)) {
-		names = append(names, object.String(v, "name"))
+	for v := range node.View().At("status", field).Objects() {
+		names = append(names, v.String("name"))
 	}
 	return names
 }
 
 func hasTaint(node *controller.Object, key string) bool {
-	for taint := range object.Each(object.Value(node.Generic(), "spec", "taints")) {
-		if object.String(taint, "key") == key {
+	for taint := range node.View().At("spec", "taints").Objects() {
+		if taint.String("key") == key {
 			return true
 		}
 	}

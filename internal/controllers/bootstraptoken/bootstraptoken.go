@@ -10,19 +10,18 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 const namespace = "kube-system"
 
 // isToken reports whether a Secret, which may be nil, is a bootstrap token.
 func isToken(secret *controller.Object) bool {
-	return secret != nil && secret.Namespace == namespace && object.String(secret.Generic(), "type") == "bootstrap.kubernetes.io/token"
+	return secret != nil && secret.Namespace == namespace && secret.View().String("type") == "bootstrap.kubernetes.io/token"
 }
 
 // field returns a field of the data of a Secret.
 func field(secret *controller.Object, name string) string {
-	value, _ := base64.StdEncoding.DecodeString(object.String(secret.Generic(), "data", name))
+	value, _ := base64.StdEncoding.DecodeString(secret.View().String("data", name))
 	return string(value)
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -46,15 +45,15 @@ func (c *signer) sync(k controller.Key) error {
 	if config == nil {
 		return nil
 	}
-	old := object.Map(config.Generic(), "data")
-	content, ok := old["kubeconfig"].(string)
+	old := config.View().At("data")
+	content, ok := old.At("kubeconfig").Shared().(string)
 	if !ok {
 		return nil
 	}
 	data := map[string]any{}
-	for key, value := range old {
+	for key, value := range old.Fields() {
 		if !strings.HasPrefix(key, signaturePrefix) {
-			data[key] = value
+			data[key] = value.Shared()
 		}
 	}
 	for _, secret := range c.secrets.List(namespace, selector.Labels{}) {
@@ -62,7 +61,7 @@ func (c *signer) sync(k controller.Key) error {
 			data[signaturePrefix+id] = sign(content, id, field(secret, "token-secret"))
 		}
 	}
-	if object.Equal(old, data) {
+	if old.EqualTo(data) {
 		return nil
 	}
 	changed := config.Copy()

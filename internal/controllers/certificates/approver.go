@@ -46,19 +46,19 @@ func (c *approver) sync(k controller.Key) error {
 	if csr == nil {
 		return nil
 	}
-	obj := csr.Generic()
-	if object.String(obj, "status", "certificate") != "" || controller.Condition(obj, "Approved") != nil || controller.Condition(obj, "Denied") != nil {
+	obj := csr.View()
+	if obj.String("status", "certificate") != "" || !controller.Condition(obj, "Approved").IsNil() || !controller.Condition(obj, "Denied").IsNil() {
 		return nil
 	}
-	request, err := certificates.ParseRequest(object.String(obj, "spec", "request"))
+	request, err := certificates.ParseRequest(obj.String("spec", "request"))
 	if err != nil {
 		return fmt.Errorf("unable to parse csr %q: %w", csr.Name, err)
 	}
-	if object.String(obj, "spec", "signerName") != kubeletClient || checkKubeletClient(request, object.Strings(obj, "spec", "usages")) != nil {
+	if obj.String("spec", "signerName") != kubeletClient || checkKubeletClient(request, obj.Strings("spec", "usages")) != nil {
 		return nil
 	}
 	permissions := []permission{{"nodeclient", "Auto approving kubelet client certificate after SubjectAccessReview."}}
-	if object.String(obj, "spec", "username") == request.Subject.CommonName {
+	if obj.String("spec", "username") == request.Subject.CommonName {
 		permissions = slices.Insert(permissions, 0, permission{"selfnodeclient", "Auto approving self kubelet client certificate after SubjectAccessReview."})
 	}
 	for _, p := range permissions {
@@ -81,13 +81,13 @@ func (c *approver) sync(k controller.Key) error {
 
 // authorize reports whether the author of a request may create a subresource of
 // CertificateSigningRequests.
-func (c *approver) authorize(csr map[string]any, subresource string) (bool, error) {
+func (c *approver) authorize(csr object.View, subresource string) (bool, error) {
 	spec := map[string]any{"resourceAttributes": map[string]any{
 		"group": "certificates.k8s.io", "resource": "certificatesigningrequests", "verb": "create", "subresource": subresource, "version": "*",
 	}}
 	for from, to := range map[string]string{"username": "user", "uid": "uid", "groups": "groups", "extra": "extra"} {
-		if v := object.Value(csr, "spec", from); v != nil {
-			spec[to] = object.Copy(v)
+		if v := csr.At("spec", from); !v.IsNil() {
+			spec[to] = v.Copy()
 		}
 	}
 	review, err := c.client.CreateFor(controller.SubjectAccessReviews, "", "", "", map[string]any{

@@ -53,7 +53,7 @@ func (c *cleaner) schedule() {
 func (c *cleaner) clean(controller.Key) error {
 	requests := c.requests.List("", selector.Labels{})
 	for _, csr := range requests {
-		if c.expired(csr.Generic()) {
+		if c.expired(csr.View()) {
 			_ = c.client.Delete(controller.CertificateSigningRequests, "", csr.Name, controller.DeleteOptions{}) // the next period repeats it
 		}
 	}
@@ -63,25 +63,25 @@ func (c *cleaner) clean(controller.Key) error {
 	return nil
 }
 
-func (c *cleaner) expired(csr map[string]any) bool {
+func (c *cleaner) expired(csr object.View) bool {
 	older := func(t time.Time, d time.Duration) bool { return !t.IsZero() && c.env.Now().Sub(t) > d }
-	conditions := object.List(csr, "status", "conditions")
-	if len(conditions) == 0 {
+	conditions := csr.At("status", "conditions")
+	if conditions.Len() == 0 {
 		return older(controller.Time(csr, "metadata", "creationTimestamp"), pendingExpiration)
 	}
-	certificate := object.String(csr, "status", "certificate")
-	for condition := range object.Each(conditions) {
+	certificate := csr.String("status", "certificate")
+	for condition := range conditions.Objects() {
 		at := controller.Time(condition, "lastUpdateTime")
 		switch {
-		case condition["type"] == "Approved" && certificate == "":
+		case condition.String("type") == "Approved" && certificate == "":
 			if older(at, pendingExpiration) {
 				return true
 			}
-		case condition["type"] == "Approved":
+		case condition.String("type") == "Approved":
 			if older(at, decidedExpiration) || c.certificateExpired(certificate) {
 				return true
 			}
-		case condition["type"] == "Denied", condition["type"] == "Failed":
+		case condition.String("type") == "Denied", condition.String("type") == "Failed":
 			if older(at, decidedExpiration) {
 				return true
 			}

@@ -58,18 +58,19 @@ func (c *signer) sync(k controller.Key) error {
 	if csr == nil {
 		return nil
 	}
-	obj := csr.Copy()
-	check := signers[object.String(obj, "spec", "signerName")]
-	if check == nil || object.String(obj, "status", "certificate") != "" || controller.Condition(obj, "Approved") == nil ||
-		controller.Condition(obj, "Denied") != nil || controller.HasCondition(obj, "Failed", "True") {
+	obj := csr.View()
+	check := signers[obj.String("spec", "signerName")]
+	if check == nil || obj.String("status", "certificate") != "" || controller.Condition(obj, "Approved").IsNil() ||
+		!controller.Condition(obj, "Denied").IsNil() || controller.HasCondition(obj, "Failed", "True") {
 		return nil
 	}
-	request, err := certificates.ParseRequest(object.String(obj, "spec", "request"))
+	request, err := certificates.ParseRequest(obj.String("spec", "request"))
 	if err != nil {
 		return fmt.Errorf("unable to parse csr %q: %w", csr.Name, err)
 	}
-	usages := object.Strings(obj, "spec", "usages")
-	status := object.EnsureMap(obj, "status")
+	usages := obj.Strings("spec", "usages")
+	changed := csr.Copy()
+	status := object.EnsureMap(changed, "status")
 	if err := check(request, usages); err != nil {
 		controller.SetCondition(status, map[string]any{
 			"type": "Failed", "status": "True", "reason": "SignerValidationFailure", "message": err.Error(),
@@ -82,17 +83,17 @@ func (c *signer) sync(k controller.Key) error {
 		}
 		status["certificate"] = base64.StdEncoding.EncodeToString(certificate)
 	}
-	_, err = c.client.UpdateStatus(controller.CertificateSigningRequests, obj)
+	_, err = c.client.UpdateStatus(controller.CertificateSigningRequests, changed)
 	return err
 }
 
 // sign returns the certificate of a request in PEM.
-func (c *signer) sign(request *x509.CertificateRequest, usages []string, csr map[string]any) ([]byte, error) {
+func (c *signer) sign(request *x509.CertificateRequest, usages []string, csr object.View) ([]byte, error) {
 	if err := request.CheckSignature(); err != nil {
 		return nil, fmt.Errorf("unable to verify certificate request signature: %w", err)
 	}
 	ttl := duration
-	if seconds, ok := object.Int(csr, "spec", "expirationSeconds"); ok {
+	if seconds, ok := csr.Int("spec", "expirationSeconds"); ok {
 		ttl = max(shortestDuration, min(duration, time.Duration(seconds)*time.Second))
 	}
 	begin := c.env.Now().Add(-backdate)

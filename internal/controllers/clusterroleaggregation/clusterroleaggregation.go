@@ -34,7 +34,7 @@ func Start(e *controller.Env) {
 		}
 	})
 	c.roles.Index(byAggregation, func(role *controller.Object) []string {
-		if object.Map(role.Generic(), "aggregationRule") == nil {
+		if role.View().IsNil("aggregationRule") {
 			return nil
 		}
 		return []string{""}
@@ -44,12 +44,12 @@ func Start(e *controller.Env) {
 // sync applies the rules of the roles that a role selects to it.
 func (c *aggregation) sync(k controller.Key) error {
 	role := c.roles.Get("", k.Name)
-	if role == nil || object.Map(role.Generic(), "aggregationRule") == nil {
+	if role == nil || role.View().IsNil("aggregationRule") {
 		return nil
 	}
 	rules := []any{}
-	for s := range object.Each(object.Value(role.Generic(), "aggregationRule", "clusterRoleSelectors")) {
-		labels, err := selector.FromMap(s).Selector()
+	for s := range role.View().At("aggregationRule", "clusterRoleSelectors").Objects() {
+		labels, err := selector.FromView(s).Selector()
 		if err != nil {
 			return err
 		}
@@ -57,15 +57,15 @@ func (c *aggregation) sync(k controller.Key) error {
 			if other.Name == role.Name {
 				continue
 			}
-			for _, rule := range object.List(other.Generic(), "rules") {
+			for _, rule := range other.View().At("rules").Items() {
 				if !contains(rules, rule) {
-					rules = append(rules, rule)
+					rules = append(rules, rule.Shared())
 				}
 			}
 		}
 	}
-	old := object.List(role.Generic(), "rules")
-	if len(old) == 0 && len(rules) == 0 || object.Equal(old, rules) {
+	old := role.View().At("rules")
+	if old.Len() == 0 && len(rules) == 0 || old.EqualTo(rules) {
 		return nil
 	}
 	obj := map[string]any{"metadata": map[string]any{"name": role.Name}}
@@ -76,9 +76,9 @@ func (c *aggregation) sync(k controller.Key) error {
 	return err
 }
 
-func contains(rules []any, rule any) bool {
+func contains(rules []any, rule object.View) bool {
 	for _, r := range rules {
-		if object.Equal(r, rule) {
+		if rule.EqualTo(r) {
 			return true
 		}
 	}

@@ -60,7 +60,7 @@ func (c *Client) Scale(res Resource, namespace, name string) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	return registry.Scale(o.Type, o.Generic())
+	return registry.Scale(o.Type, o.View())
 }
 
 // List reads the newest versions of the objects of a namespace, or of all if it is
@@ -128,7 +128,7 @@ func (c *Client) UpdateStatus(res Resource, obj map[string]any) (*Object, error)
 // newest version, as often as retries says.
 func (c *Client) WriteStatus(o *Object, status map[string]any, retries int) (*Object, error) {
 	for ; ; retries-- {
-		obj := object.ShallowCopy(o.Generic())
+		obj := o.View().ShallowCopy()
 		obj["status"] = status
 		updated, err := c.UpdateStatus(o.Resource(), obj)
 		if err == nil || retries <= 0 {

@@ -3,7 +3,6 @@ package controller
 import (
 	"maps"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -18,12 +17,12 @@ type Owners struct {
 // Of returns the owner that is the controller of a dependent, nil if it has no
 // controller or one of another kind.
 func (s *Owners) Of(dependent *Object) *Object {
-	ref := object.ControllerOf(dependent.Generic())
-	if ref == nil || object.String(ref, "kind") != s.Informer.typ.Kind {
+	ref := dependent.View().ControllerOf()
+	if ref.IsNil() || ref.String("kind") != s.Informer.typ.Kind {
 		return nil
 	}
-	owner := s.Informer.Get(dependent.Namespace, object.String(ref, "name"))
-	if owner == nil || owner.UID != object.String(ref, "uid") {
+	owner := s.Informer.Get(dependent.Namespace, ref.String("name"))
+	if owner == nil || owner.UID != ref.String("uid") {
 		return nil
 	}
 	return owner
@@ -48,7 +47,7 @@ func (s *Owners) selector(owner *Object) (selector.Labels, error) {
 	if s.Selector != nil {
 		return s.Selector(owner)
 	}
-	return LabelSelector(owner.Generic(), "spec", "selector")
+	return LabelSelector(owner.View(), "spec", "selector")
 }
 
 // Affected returns the owners that a change of a dependent concerns: the controllers
@@ -82,7 +81,7 @@ func (s *Owners) Affected(old, dependent *Object) (owners []*Object) {
 }
 
 func controllerUID(o *Object) string {
-	return object.String(object.ControllerOf(o.Generic()), "uid")
+	return o.View().ControllerOf().String("uid")
 }
 
 // Candidates returns what an owner may claim of an informer that has the index

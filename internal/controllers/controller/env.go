@@ -10,7 +10,6 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/ids"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
@@ -48,8 +47,8 @@ func (e *Env) Informer(res Resource, handlers ...func(old, new *Object)) *Inform
 func (e *Env) OwnedInformer(res Resource, handlers ...func(old, new *Object)) *Informer {
 	i := e.Informer(res, handlers...)
 	i.Index(ByController, func(o *Object) []string {
-		if ref := object.ControllerOf(o.Generic()); ref != nil {
-			return []string{object.String(ref, "uid")}
+		if ref := o.View().ControllerOf(); !ref.IsNil() {
+			return []string{ref.String("uid")}
 		}
 		return []string{Orphans(o.Namespace)}
 	})
@@ -65,7 +64,7 @@ func Orphans(namespace string) string { return "orphans/" + namespace }
 func (e *Env) PodsByNode(handlers ...func(old, new *Object)) *Informer {
 	i := e.Informer(Pods, handlers...)
 	i.Index(ByNode, func(o *Object) []string {
-		if name := object.String(o.Generic(), "spec", "nodeName"); name != "" {
+		if name := o.View().String("spec", "nodeName"); name != "" {
 			return []string{name}
 		}
 		return nil

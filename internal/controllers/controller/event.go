@@ -79,7 +79,7 @@ func Reference(o *Object) map[string]any {
 	if o.Namespace != "" {
 		ref["namespace"] = o.Namespace
 	}
-	if v := object.String(o.Generic(), "metadata", "resourceVersion"); v != "" {
+	if v := o.View().String("metadata", "resourceVersion"); v != "" {
 		ref["resourceVersion"] = v
 	}
 	return ref

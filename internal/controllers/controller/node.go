@@ -15,31 +15,31 @@ const (
 )
 
 // Tolerates reports whether one of a list of tolerations tolerates a taint.
-func Tolerates(tolerations any, taint map[string]any) bool {
-	return Toleration(tolerations, taint) != nil
+func Tolerates(tolerations, taint object.View) bool {
+	return !Toleration(tolerations, taint).IsNil()
 }
 
-// Toleration returns the first of a list of tolerations that tolerates a taint, nil if
-// none does.
-func Toleration(tolerations any, taint map[string]any) map[string]any {
-	for t := range object.Each(tolerations) {
+// Toleration returns the first of a list of tolerations that tolerates a taint, nothing
+// if none does.
+func Toleration(tolerations, taint object.View) object.View {
+	for t := range tolerations.Objects() {
 		if toleratesTaint(t, taint) {
 			return t
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func toleratesTaint(t, taint map[string]any) bool {
-	if effect := object.String(t, "effect"); effect != "" && effect != object.String(taint, "effect") {
+func toleratesTaint(t, taint object.View) bool {
+	if effect := t.String("effect"); effect != "" && effect != taint.String("effect") {
 		return false
 	}
-	if key := object.String(t, "key"); key != "" && key != object.String(taint, "key") {
+	if key := t.String("key"); key != "" && key != taint.String("key") {
 		return false
 	}
-	switch object.String(t, "operator") {
+	switch t.String("operator") {
 	case "", "Equal":
-		return object.String(t, "value") == object.String(taint, "value")
+		return t.String("value") == taint.String("value")
 	case "Exists":
 		return true
 	}
@@ -47,25 +47,25 @@ func toleratesTaint(t, taint map[string]any) bool {
 }
 
 // UntoleratedTaint returns the first taint of a Node with one of the effects that a
-// Pod does not tolerate, nil if there is none.
-func UntoleratedTaint(node, pod map[string]any, effects ...string) map[string]any {
-	for taint := range object.Each(object.Value(node, "spec", "taints")) {
-		if slices.Contains(effects, object.String(taint, "effect")) && !Tolerates(object.Value(pod, "spec", "tolerations"), taint) {
+// Pod does not tolerate, nothing if there is none.
+func UntoleratedTaint(node, pod object.View, effects ...string) object.View {
+	for taint := range node.At("spec", "taints").Objects() {
+		if slices.Contains(effects, taint.String("effect")) && !Tolerates(pod.At("spec", "tolerations"), taint) {
 			return taint
 		}
 	}
-	return nil
+	return object.View{}
 }
 
 // NodeSelected reports whether the nodeSelector and the required node affinity of a
 // Pod select a Node.
-func NodeSelected(pod, node map[string]any) bool {
-	labels := object.Map(node, "metadata", "labels")
-	for key, value := range object.Map(pod, "spec", "nodeSelector") {
-		if has, ok := labels[key]; !ok || has != value {
+func NodeSelected(pod, node object.View) bool {
+	labels := node.At("metadata", "labels")
+	for key, value := range pod.At("spec", "nodeSelector").Fields() {
+		if !labels.At(key).Equal(value) {
 			return false
 		}
 	}
-	required := object.Map(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-	return required == nil || nodes.MatchesSelector(required, node)
+	required := pod.At("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+	return required.IsNil() || nodes.MatchesSelector(required, node)
 }

@@ -40,16 +40,16 @@ type Object struct {
 // Key returns the key of the object.
 func (o *Object) Key() Key { return Key{o.Namespace, o.Name} }
 
-// Generic returns the object in generic form. The caller must not change it.
-func (o *Object) Generic() map[string]any {
+// View returns a view of the object. Use Copy for an object that is to be changed.
+func (o *Object) View() object.View {
 	if o.decoded == nil {
 		o.decoded = o.Decoded(o.Type)
 	}
-	return o.decoded.Map()
+	return o.decoded.View()
 }
 
 // Copy returns a copy of the object in generic form. The caller owns it.
-func (o *Object) Copy() map[string]any { return object.Copy(o.Generic()) }
+func (o *Object) Copy() map[string]any { return o.View().CopyObject() }
 
 // Resource returns the resource of the object.
 func (o *Object) Resource() Resource { return ResourceOf(o.Type) }
@@ -83,7 +83,7 @@ func (o *Object) readLinks() *links {
 		return o.links
 	}
 	if o.decoded != nil {
-		o.links = linksOf(object.Map(o.Generic(), "metadata"))
+		o.links = linksOf(o.View().At("metadata"))
 		return o.links
 	}
 	o.links = &noLinks
@@ -96,16 +96,16 @@ func (o *Object) readLinks() *links {
 }
 
 // linksOf returns the links in metadata in generic form.
-func linksOf(meta map[string]any) *links {
-	finalizers, refs := object.Strings(meta, "finalizers"), object.List(meta, "ownerReferences")
-	if len(finalizers) == 0 && len(refs) == 0 {
+func linksOf(meta object.View) *links {
+	finalizers, refs := meta.Strings("finalizers"), meta.At("ownerReferences")
+	if len(finalizers) == 0 && refs.Len() == 0 {
 		return &noLinks
 	}
 	l := &links{Finalizers: finalizers}
-	for ref := range object.Each(refs) {
+	for ref := range refs.Objects() {
 		l.OwnerReferences = append(l.OwnerReferences, OwnerReference{
-			APIVersion: object.String(ref, "apiVersion"), Kind: object.String(ref, "kind"), Name: object.String(ref, "name"), UID: object.String(ref, "uid"),
-			Controller: object.Bool(ref, "controller"), BlockOwnerDeletion: object.Bool(ref, "blockOwnerDeletion"),
+			APIVersion: ref.String("apiVersion"), Kind: ref.String("kind"), Name: ref.String("name"), UID: ref.String("uid"),
+			Controller: ref.Bool("controller"), BlockOwnerDeletion: ref.Bool("blockOwnerDeletion"),
 		})
 	}
 	return l

@@ -48,9 +48,9 @@ func (c *Claim) Objects(candidates []*Object) (claimed []*Object, err error) {
 
 func (c *Claim) claim(o *Object) (bool, error) {
 	matches := c.Selector.Matches(selector.Map(o.Labels))
-	if ref := object.ControllerOf(o.Generic()); ref != nil {
+	if ref := o.View().ControllerOf(); !ref.IsNil() {
 		switch {
-		case object.String(ref, "uid") != c.Owner.UID:
+		case ref.String("uid") != c.Owner.UID:
 			return false, nil
 		case matches:
 			return true, nil
@@ -85,7 +85,7 @@ func (c *Claim) mayAdopt() error {
 	case fresh.UID != c.Owner.UID:
 		c.forbidden = fmt.Errorf("original %s %s is gone: got uid %s, wanted %s", c.Owner.Type.Kind, c.Owner.Key(), fresh.UID, c.Owner.UID)
 	case fresh.Terminating:
-		c.forbidden = fmt.Errorf("%s has just been deleted at %s", c.Owner.Key(), object.String(fresh.Generic(), "metadata", "deletionTimestamp"))
+		c.forbidden = fmt.Errorf("%s has just been deleted at %s", c.Owner.Key(), fresh.View().String("metadata", "deletionTimestamp"))
 	}
 	return c.forbidden
 }

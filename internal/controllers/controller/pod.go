@@ -9,12 +9,12 @@ import (
 )
 
 // PodReady reports whether a Pod has the condition Ready.
-func PodReady(pod map[string]any) bool { return HasCondition(pod, "Ready", "True") }
+func PodReady(pod object.View) bool { return HasCondition(pod, "Ready", "True") }
 
 // PodAvailable reports whether a Pod has been Ready for minReadySeconds at now.
-func PodAvailable(pod map[string]any, minReadySeconds int64, now time.Time) bool {
+func PodAvailable(pod object.View, minReadySeconds int64, now time.Time) bool {
 	c := Condition(pod, "Ready")
-	if object.String(c, "status") != "True" {
+	if c.String("status") != "True" {
 		return false
 	}
 	since := Time(c, "lastTransitionTime")
@@ -25,8 +25,8 @@ func PodAvailable(pod map[string]any, minReadySeconds int64, now time.Time) bool
 // Ready has been so for minReadySeconds, 0 if none will be.
 func NextAvailable(pods []*Object, minReadySeconds int64, now time.Time) (next time.Duration) {
 	for _, pod := range pods {
-		c := Condition(pod.Generic(), "Ready")
-		if minReadySeconds <= 0 || object.String(c, "status") != "True" {
+		c := Condition(pod.View(), "Ready")
+		if minReadySeconds <= 0 || c.String("status") != "True" {
 			continue
 		}
 		since := Time(c, "lastTransitionTime")
@@ -38,20 +38,20 @@ func NextAvailable(pods []*Object, minReadySeconds int64, now time.Time) (next t
 }
 
 // PodActive reports whether a Pod has not ended and is not being deleted.
-func PodActive(pod map[string]any) bool {
-	return !PodEnded(pod) && object.String(pod, "metadata", "deletionTimestamp") == ""
+func PodActive(pod object.View) bool {
+	return !PodEnded(pod) && pod.String("metadata", "deletionTimestamp") == ""
 }
 
 // PodEnded reports whether a Pod has succeeded or failed.
-func PodEnded(pod map[string]any) bool {
-	phase := object.String(pod, "status", "phase")
+func PodEnded(pod object.View) bool {
+	phase := pod.String("status", "phase")
 	return phase == "Succeeded" || phase == "Failed"
 }
 
 // PodTerminated reports whether a Pod has ended, or is being deleted and no container runs: its
 // volumes are not in use.
 func PodTerminated(pod *Object) bool {
-	obj := pod.Generic()
+	obj := pod.View()
 	if PodEnded(obj) {
 		return true
 	}
@@ -59,9 +59,9 @@ func PodTerminated(pod *Object) bool {
 		return false
 	}
 	for _, field := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-		for status := range object.Each(object.Value(obj, "status", field)) {
-			state := object.Map(status, "state")
-			if state["terminated"] == nil && state["waiting"] == nil {
+		for status := range obj.At("status", field).Objects() {
+			state := status.At("state")
+			if state.IsNil("terminated") && state.IsNil("waiting") {
 				return false
 			}
 		}
@@ -72,23 +72,23 @@ func PodTerminated(pod *Object) bool {
 // PodCondition returns a condition of a Pod as a patch of its status has it: with the
 // generation of the Pod and its times. It returns nil if the Pod has the condition. A reason
 // or a message that is "" is removed.
-func PodCondition(pod map[string]any, typ, status, reason, message string, now time.Time) map[string]any {
+func PodCondition(pod object.View, typ, status, reason, message string, now time.Time) map[string]any {
 	c := map[string]any{"type": typ, "status": status, "lastProbeTime": nil, "lastTransitionTime": clock.Timestamp(now)}
 	old := Condition(pod, typ)
-	if old != nil && object.String(old, "status") == status {
-		if object.String(old, "reason") == reason && object.String(old, "message") == message {
+	if !old.IsNil() && old.String("status") == status {
+		if old.String("reason") == reason && old.String("message") == message {
 			return nil
 		}
-		c["lastTransitionTime"] = old["lastTransitionTime"]
+		c["lastTransitionTime"] = old.At("lastTransitionTime").Shared()
 	}
 	for name, value := range map[string]string{"reason": reason, "message": message} {
 		if value != "" {
 			c[name] = value
-		} else if old[name] != nil {
+		} else if !old.IsNil(name) {
 			c[name] = nil // removes it
 		}
 	}
-	if generation, ok := object.Int(pod, "metadata", "generation"); ok {
+	if generation, ok := pod.Int("metadata", "generation"); ok {
 		c["observedGeneration"] = generation
 	}
 	return c
@@ -99,7 +99,7 @@ const DisruptionTarget = "DisruptionTarget"
 
 // PodClaims returns the claims that the volumes of a Pod name, in their order.
 func PodClaims(pod *Object) (keys []Key) {
-	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
+	for v := range pod.View().At("spec", "volumes").Objects() {
 		if name := pods.VolumeClaimName(pod.Name, v); name != "" {
 			keys = append(keys, Key{pod.Namespace, name})
 		}
@@ -109,16 +109,16 @@ func PodClaims(pod *Object) (keys []Key) {
 
 // PodFromTemplate returns a Pod of a Pod template that owner is the controller of. Its
 // name is generated from that of the owner.
-func PodFromTemplate(template map[string]any, owner *Object) map[string]any {
+func PodFromTemplate(template object.View, owner *Object) map[string]any {
 	meta := map[string]any{"generateName": podPrefix(owner.Name), "ownerReferences": []any{ControllerRef(owner)}}
 	for _, field := range []string{"labels", "annotations", "finalizers"} {
-		if v := object.Value(template, "metadata", field); v != nil {
-			meta[field] = object.Copy(v)
+		if v := template.At("metadata", field); !v.IsNil() {
+			meta[field] = v.Copy()
 		}
 	}
 	pod := map[string]any{"metadata": meta}
-	if spec := object.Map(template, "spec"); spec != nil {
-		pod["spec"] = object.Copy(spec)
+	if spec := template.At("spec"); !spec.IsNil() {
+		pod["spec"] = spec.Copy()
 	}
 	return pod
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // deletionCost is the annotation with the cost of the deletion of a Pod.
@@ -46,9 +44,9 @@ func DeletionRanking(pods []*Object, onNode map[string]int, now time.Time) []*Ob
 }
 
 func rank(pod *Object, onNode map[string]int) rankedPod {
-	obj := pod.Generic()
-	r := rankedPod{pod: pod, node: object.String(obj, "spec", "nodeName"), created: Time(obj, "metadata", "creationTimestamp")}
-	switch object.String(obj, "status", "phase") {
+	obj := pod.View()
+	r := rankedPod{pod: pod, node: obj.String("spec", "nodeName"), created: Time(obj, "metadata", "creationTimestamp")}
+	switch obj.String("status", "phase") {
 	case "Unknown":
 		r.phase = 1
 	case "Running":
@@ -57,20 +55,20 @@ func rank(pod *Object, onNode map[string]int) rankedPod {
 	if r.ready = PodReady(obj); r.ready {
 		r.readySince = Time(Condition(obj, "Ready"), "lastTransitionTime")
 	}
-	cost, err := strconv.ParseInt(object.String(obj, "metadata", "annotations", deletionCost), 10, 32)
+	cost, err := strconv.ParseInt(obj.String("metadata", "annotations", deletionCost), 10, 32)
 	if err == nil {
 		r.cost = cost
 	}
 	r.related = onNode[r.node]
-	for s := range object.Each(object.Value(obj, "status", "containerStatuses")) {
+	for s := range obj.At("status", "containerStatuses").Objects() {
 		r.restarts = max(r.restarts, IntOr(s, 0, "restartCount"))
 	}
 	sidecars := map[string]bool{}
-	for c := range object.Each(object.Value(obj, "spec", "initContainers")) {
-		sidecars[object.String(c, "name")] = object.String(c, "restartPolicy") == "Always"
+	for c := range obj.At("spec", "initContainers").Objects() {
+		sidecars[c.String("name")] = c.String("restartPolicy") == "Always"
 	}
-	for s := range object.Each(object.Value(obj, "status", "initContainerStatuses")) {
-		if sidecars[object.String(s, "name")] {
+	for s := range obj.At("status", "initContainerStatuses").Objects() {
+		if sidecars[s.String("name")] {
 			r.sidecarRestarts = max(r.sidecarRestarts, IntOr(s, 0, "restartCount"))
 		}
 	}

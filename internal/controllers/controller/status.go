@@ -12,16 +12,27 @@ import (
 )
 
 // Time returns the time at a path of obj; the zero time if there is none.
-func Time(obj map[string]any, path ...string) time.Time {
-	t, _ := time.Parse(time.RFC3339, object.String(obj, path...))
+func Time(obj object.View, path ...string) time.Time {
+	t, _ := time.Parse(time.RFC3339, obj.String(path...))
 	return t
 }
 
-// Condition returns the condition of a type in status.conditions, nil if there is
-// none.
-func Condition(obj map[string]any, typ string) map[string]any {
-	for c := range object.Each(object.Value(obj, "status", "conditions")) {
-		if object.String(c, "type") == typ {
+// Condition returns the condition of a type in status.conditions, nothing if there
+// is none.
+func Condition(obj object.View, typ string) object.View {
+	for c := range obj.At("status", "conditions").Objects() {
+		if c.String("type") == typ {
+			return c
+		}
+	}
+	return object.View{}
+}
+
+// ConditionIn returns the condition of a type in the conditions of a status that is being
+// written, nil if there is none. To change it changes the status.
+func ConditionIn(status map[string]any, typ string) map[string]any {
+	for c := range object.Each(status["conditions"]) {
+		if c["type"] == typ {
 			return c
 		}
 	}
@@ -29,8 +40,8 @@ func Condition(obj map[string]any, typ string) map[string]any {
 }
 
 // HasCondition reports whether obj has a condition with a status.
-func HasCondition(obj map[string]any, typ, status string) bool {
-	return object.String(Condition(obj, typ), "status") == status
+func HasCondition(obj object.View, typ, status string) bool {
+	return Condition(obj, typ).String("status") == status
 }
 
 // SetCondition adds a condition to the conditions of status behind the others, in the
@@ -80,32 +91,38 @@ func SetCount(status map[string]any, name string, n int64) {
 	status[name] = n
 }
 
+// Count returns a number of status, 0 if it is absent.
+func Count(status map[string]any, name string) int64 {
+	n, _ := object.Int(status, name)
+	return n
+}
+
 // LabelSelector returns the selector of the label selector at a path of obj. A
 // selector that is absent selects nothing, and an empty one everything.
-func LabelSelector(obj map[string]any, path ...string) (selector.Labels, error) {
-	m := object.Map(obj, path...)
-	if m == nil {
+func LabelSelector(obj object.View, path ...string) (selector.Labels, error) {
+	s := selector.FromView(obj.At(path...))
+	if s == nil {
 		return selector.Nothing(), nil
 	}
-	return selector.FromMap(m).Selector()
+	return s.Selector()
 }
 
 // Labels returns the string map at a path of obj.
-func Labels(obj map[string]any, path ...string) map[string]string {
-	m := object.Map(obj, path...)
-	if m == nil {
+func Labels(obj object.View, path ...string) map[string]string {
+	m := obj.At(path...)
+	if !m.IsObject() {
 		return nil
 	}
-	out := make(map[string]string, len(m))
-	for k, v := range m {
-		out[k], _ = v.(string)
+	out := make(map[string]string, m.Len())
+	for k, v := range m.Fields() {
+		out[k] = v.String()
 	}
 	return out
 }
 
 // IntOr returns the integer at a path of obj, or other if there is none.
-func IntOr(obj map[string]any, other int64, path ...string) int64 {
-	if n, ok := object.Int(obj, path...); ok {
+func IntOr(obj object.View, other int64, path ...string) int64 {
+	if n, ok := obj.Int(path...); ok {
 		return n
 	}
 	return other
@@ -113,12 +130,12 @@ func IntOr(obj map[string]any, other int64, path ...string) int64 {
 
 // Scaled returns the value of an IntOrString: a number, or a percentage of total,
 // rounded up or down.
-func Scaled(v any, total int64, up bool) (int64, error) {
-	switch v := v.(type) {
+func Scaled(v object.View, total int64, up bool) (int64, error) {
+	switch value := v.Shared().(type) {
 	case int64:
-		return v, nil
+		return value, nil
 	case string:
-		percent, ok := strings.CutSuffix(v, "%")
+		percent, ok := strings.CutSuffix(value, "%")
 		n, err := strconv.Atoi(percent)
 		if !ok || err != nil {
 			return 0, fmt.Errorf("invalid value for IntOrString: invalid type: string is not a percentage")
@@ -128,5 +145,5 @@ func Scaled(v any, total int64, up bool) (int64, error) {
 		}
 		return int64(math.Floor(float64(n) * float64(total) / 100)), nil
 	}
-	return 0, fmt.Errorf("invalid value for IntOrString: %v", v)
+	return 0, fmt.Errorf("invalid value for IntOrString: %v", v.Shared())
 }

@@ -48,24 +48,24 @@ func (c *cronJobs) cronJobChanged(old, cj *controller.Object) {
 		c.queue.Add(cj.Key())
 		return
 	}
-	before, after := object.Map(old.Generic(), "spec"), object.Map(cj.Generic(), "spec")
-	if before["schedule"] == after["schedule"] && before["timeZone"] == after["timeZone"] {
+	before, after := old.View().At("spec"), cj.View().At("spec")
+	if before.At("schedule").Equal(after.At("schedule")) && before.At("timeZone").Equal(after.At("timeZone")) {
 		c.queue.Add(cj.Key())
 		return
 	}
 	schedule, err := cron.Parse(scheduleOf(after))
 	if err != nil {
-		c.recorder.Event(cj, controller.Warning, "UnParseableCronJobSchedule", "unparseable schedule for cronjob: %s", object.String(after, "schedule"))
+		c.recorder.Event(cj, controller.Warning, "UnParseableCronJobSchedule", "unparseable schedule for cronjob: %s", after.String("schedule"))
 		return
 	}
-	c.queue.AddAfter(cj.Key(), untilNext(cj.Generic(), c.env.Now(), schedule))
+	c.queue.AddAfter(cj.Key(), untilNext(cj.View(), c.env.Now(), schedule))
 }
 
 func (c *cronJobs) jobChanged(old, job *controller.Object) {
 	changed := old
 	if job != nil {
 		changed = job
-		if old != nil && object.ControllerOf(job.Generic()) == nil {
+		if old != nil && job.View().ControllerOf().IsNil() {
 			changed = old
 		}
 	}
@@ -80,8 +80,8 @@ func (c *cronJobs) sync(k controller.Key) error {
 	if cj == nil {
 		return nil
 	}
-	r := &run{cronJobs: c, object: cj, obj: cj.Copy(), now: c.env.Now(), jobs: c.jobs.By(controller.ByController, cj.UID)}
-	r.spec, r.status = object.Map(r.obj, "spec"), object.EnsureMap(r.obj, "status")
+	r := &run{cronJobs: c, object: cj, now: c.env.Now(), jobs: c.jobs.By(controller.ByController, cj.UID)}
+	r.read(cj)
 	r.cleanup()
 	next, err := r.reconcile()
 	if r.changed {
@@ -98,18 +98,28 @@ func (c *cronJobs) sync(k controller.Key) error {
 // A run is one sync of a CronJob.
 type run struct {
 	*cronJobs
-	object       *controller.Object
-	obj          map[string]any // a copy of the CronJob, whose status changes
-	spec, status map[string]any
-	now          time.Time
-	jobs         []*controller.Object
-	changed      bool // the status is to be written
+	object  *controller.Object
+	obj     map[string]any // a copy of the CronJob, whose status changes
+	spec    object.View
+	status  map[string]any // of obj
+	now     time.Time
+	jobs    []*controller.Object
+	changed bool // the status is to be written
 }
+
+// read makes obj a copy of a version of the CronJob.
+func (r *run) read(cj *controller.Object) {
+	r.obj, r.spec = cj.Copy(), cj.View().At("spec")
+	r.status = object.EnsureMap(r.obj, "status")
+}
+
+// view returns the CronJob with its new status.
+func (r *run) view() object.View { return object.ViewOf(r.obj) }
 
 // cleanup deletes the oldest finished Jobs that are more than the history has room for.
 func (r *run) cleanup() {
 	for _, h := range []struct{ condition, limit string }{{"Complete", "successfulJobsHistoryLimit"}, {"Failed", "failedJobsHistoryLimit"}} {
-		limit, ok := object.Int(r.spec, h.limit)
+		limit, ok := r.spec.Int(h.limit)
 		if !ok {
 			continue
 		}
@@ -131,7 +141,7 @@ func (r *run) cleanup() {
 // compareStart compares Jobs by the times at which they have started, those that have
 // not last.
 func compareStart(a, b *controller.Object) int {
-	x, y := object.String(a.Generic(), "status", "startTime"), object.String(b.Generic(), "status", "startTime")
+	x, y := a.View().String("status", "startTime"), b.View().String("status", "startTime")
 	if (x == "") != (y == "") {
 		return cmp.Compare(len(y), len(x))
 	}
@@ -150,10 +160,10 @@ func (r *run) delete(job *controller.Object) bool {
 	return true
 }
 
-// isActive reports whether the status has a Job as active.
-func (r *run) isActive(uid string) bool {
-	for ref := range object.Each(r.status["active"]) {
-		if object.String(ref, "uid") == uid {
+// isActive reports whether the status of a CronJob has a Job as active.
+func isActive(status object.View, uid string) bool {
+	for ref := range status.At("active").Objects() {
+		if ref.String("uid") == uid {
 			return true
 		}
 	}
@@ -183,16 +193,16 @@ func (r *run) reconcile() (time.Duration, error) {
 	if r.object.Terminating {
 		return 0, nil
 	}
-	if zone, ok := r.spec["timeZone"].(string); ok {
+	if zone, ok := r.spec.At("timeZone").Shared().(string); ok {
 		if _, err := time.LoadLocation(zone); err != nil {
 			r.recorder.Event(r.object, controller.Warning, "UnknownTimeZone", "invalid timeZone: %q: %v", zone, err)
 			return 0, nil
 		}
 	}
-	if object.Bool(r.spec, "suspend") {
+	if r.spec.Bool("suspend") {
 		return 0, nil
 	}
-	text := object.String(r.spec, "schedule")
+	text := r.spec.String("schedule")
 	if strings.Contains(text, "TZ") {
 		r.recorder.Event(r.object, controller.Warning, "UnsupportedSchedule", "CRON_TZ or TZ used in schedule %q is not officially supported, "+
 			"see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)
@@ -202,12 +212,12 @@ func (r *run) reconcile() (time.Duration, error) {
 		r.recorder.Event(r.object, controller.Warning, "UnparseableSchedule", "unparseable schedule: %q : %v", text, err)
 		return 0, nil
 	}
-	due, err := latest(r.obj, r.now, schedule, true)
+	due, err := latest(r.view(), r.now, schedule, true)
 	if err != nil {
 		r.recorder.Event(r.object, controller.Warning, "InvalidSchedule", "invalid schedule: %s : %v", text, err)
 		return 0, nil
 	}
-	next := untilNext(r.obj, r.now, schedule)
+	next := untilNext(r.view(), r.now, schedule)
 	if due.at.IsZero() {
 		return next, nil
 	}
@@ -215,15 +225,15 @@ func (r *run) reconcile() (time.Duration, error) {
 		r.recorder.Event(r.object, controller.Warning, "TooManyMissedTimes",
 			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew")
 	}
-	if seconds, ok := object.Int(r.spec, "startingDeadlineSeconds"); ok && due.at.Add(time.Duration(seconds)*time.Second).Before(r.now) {
+	if seconds, ok := r.spec.Int("startingDeadlineSeconds"); ok && due.at.Add(time.Duration(seconds)*time.Second).Before(r.now) {
 		r.recorder.Event(r.object, controller.Warning, "MissSchedule", "Missed scheduled time to start a job: %s", due.at.UTC().Format(time.RFC1123Z))
 		return next, nil
 	}
 	name := fmt.Sprintf("%s-%d", r.object.Name, due.at.Unix()/60)
-	if r.hasActive(name) || controller.Time(r.status, "lastScheduleTime").Equal(due.at) {
+	if r.hasActive(name) || controller.Time(r.view(), "status", "lastScheduleTime").Equal(due.at) {
 		return next, nil
 	}
-	switch policy := object.String(r.spec, "concurrencyPolicy"); {
+	switch policy := r.spec.String("concurrencyPolicy"); {
 	case policy == "Forbid" && len(object.List(r.status, "active")) > 0:
 		r.recorder.Event(r.object, controller.Normal, "JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid")
 		return next, nil
@@ -236,7 +246,7 @@ func (r *run) reconcile() (time.Duration, error) {
 	if err != nil || !started {
 		return 0, err
 	}
-	return untilNext(r.obj, r.now, schedule), nil
+	return untilNext(r.view(), r.now, schedule), nil
 }
 
 // observe updates the active Jobs and the time of the last success in the status.
@@ -244,17 +254,15 @@ func (r *run) observe() error {
 	children := map[string]bool{}
 	for _, job := range r.jobs {
 		children[job.UID] = true
-		active, condition := r.isActive(job.UID), finished(job)
+		active, condition := isActive(r.view().At("status"), job.UID), finished(job)
 		switch {
 		case condition == "" && !active:
 			fresh, err := r.client.Get(controller.CronJobs, r.object.Namespace, r.object.Name)
 			if err != nil {
 				return err
 			}
-			newest := &run{status: object.Map(fresh.Generic(), "status")}
-			if newest.isActive(job.UID) {
-				r.obj = fresh.Copy()
-				r.spec, r.status = object.Map(r.obj, "spec"), object.EnsureMap(r.obj, "status")
+			if isActive(fresh.View().At("status"), job.UID) {
+				r.read(fresh)
 				continue
 			}
 			r.recorder.Event(r.object, controller.Warning, "UnexpectedJob", "Saw a job that the controller did not create or forgot: %s", job.Name)
@@ -264,7 +272,7 @@ func (r *run) observe() error {
 			r.changed = true
 		}
 		if condition == "Complete" {
-			if at := controller.Time(job.Generic(), "status", "completionTime"); at.After(controller.Time(r.status, "lastSuccessfulTime")) {
+			if at := controller.Time(job.View(), "status", "completionTime"); at.After(controller.Time(r.view(), "status", "lastSuccessfulTime")) {
 				r.status["lastSuccessfulTime"] = clock.Timestamp(at)
 				r.changed = true
 			}
@@ -314,24 +322,21 @@ func (r *run) deleteActive() error {
 
 // create creates the Job of a time. It reports false if another one has created it.
 func (r *run) create(name string, at time.Time) (bool, error) {
-	template := object.Map(r.spec, "jobTemplate")
+	template := r.spec.At("jobTemplate")
 	location := time.UTC
-	if zone, ok := r.spec["timeZone"].(string); ok {
+	if zone, ok := r.spec.At("timeZone").Shared().(string); ok {
 		var err error
 		if location, err = time.LoadLocation(zone); err != nil {
 			return false, err
 		}
 	}
-	annotations := object.Copy(object.Map(template, "metadata", "annotations"))
-	if annotations == nil {
-		annotations = map[string]any{}
-	}
+	annotations := template.At("metadata", "annotations").ShallowCopy()
 	annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = at.In(location).Format(time.RFC3339)
 	meta := map[string]any{"name": name, "annotations": annotations, "ownerReferences": []any{controller.ControllerRef(r.object)}}
-	if labels := object.Map(template, "metadata", "labels"); labels != nil {
-		meta["labels"] = object.Copy(labels)
+	if labels := template.At("metadata", "labels"); labels.IsObject() {
+		meta["labels"] = labels.Copy()
 	}
-	job, err := r.client.Create(controller.Jobs, r.object.Namespace, map[string]any{"metadata": meta, "spec": object.Copy(object.Map(template, "spec"))})
+	job, err := r.client.Create(controller.Jobs, r.object.Namespace, map[string]any{"metadata": meta, "spec": template.At("spec").Copy()})
 	switch {
 	case controller.IsTerminatingNamespace(err):
 		return false, err
@@ -339,7 +344,7 @@ func (r *run) create(name string, at time.Time) (bool, error) {
 		if job, err = r.client.Get(controller.Jobs, r.object.Namespace, name); err != nil {
 			return false, err
 		}
-		if !object.ControlledBy(job.Generic(), r.object.UID) || r.isActive(job.UID) {
+		if !job.View().ControlledBy(r.object.UID) || isActive(r.view().At("status"), job.UID) {
 			return false, nil
 		}
 	case err != nil:
@@ -357,7 +362,7 @@ func (r *run) create(name string, at time.Time) (bool, error) {
 // finished returns the type of the condition by which a Job has ended, "" if it has not.
 func finished(job *controller.Object) string {
 	for _, typ := range []string{"Complete", "Failed"} {
-		if controller.HasCondition(job.Generic(), typ, "True") {
+		if controller.HasCondition(job.View(), typ, "True") {
 			return typ
 		}
 	}

@@ -18,9 +18,9 @@ const delay = 100 * time.Millisecond
 const manyMissed = 100
 
 // scheduleOf returns the schedule in the spec of a CronJob with its time zone.
-func scheduleOf(spec map[string]any) string {
-	schedule := object.String(spec, "schedule")
-	zone, ok := spec["timeZone"].(string)
+func scheduleOf(spec object.View) string {
+	schedule := spec.String("schedule")
+	zone, ok := spec.At("timeZone").Shared().(string)
 	if !ok || strings.Contains(schedule, "TZ") {
 		return schedule
 	}
@@ -40,12 +40,12 @@ type dueTime struct {
 // latest returns the latest time of a schedule since the last Job, until now. With
 // deadline, times before the starting deadline do not count. It fails for a schedule that
 // is never due.
-func latest(cj map[string]any, now time.Time, schedule *cron.Schedule, deadline bool) (dueTime, error) {
+func latest(cj object.View, now time.Time, schedule *cron.Schedule, deadline bool) (dueTime, error) {
 	from := controller.Time(cj, "metadata", "creationTimestamp")
 	if last := controller.Time(cj, "status", "lastScheduleTime"); !last.IsZero() {
 		from = last
 	}
-	if seconds, ok := object.Int(cj, "spec", "startingDeadlineSeconds"); ok && deadline {
+	if seconds, ok := cj.Int("spec", "startingDeadlineSeconds"); ok && deadline {
 		if earliest := now.Add(-time.Duration(seconds) * time.Second); earliest.After(from) {
 			from = earliest
 		}
@@ -73,7 +73,7 @@ func latest(cj map[string]any, now time.Time, schedule *cron.Schedule, deadline 
 }
 
 // untilNext returns how long it is from now until a Job is due.
-func untilNext(cj map[string]any, now time.Time, schedule *cron.Schedule) time.Duration {
+func untilNext(cj object.View, now time.Time, schedule *cron.Schedule) time.Duration {
 	due, err := latest(cj, now, schedule, false)
 	from := due.at
 	switch {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/history"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -95,16 +94,16 @@ func (c *daemonSets) podChanged(old, pod *controller.Object) {
 // its labels or taints have changed.
 func (c *daemonSets) nodeChanged(old, node *controller.Object) {
 	if node == nil || old != nil && maps.Equal(old.Labels, node.Labels) &&
-		object.Equal(object.Value(old.Generic(), "spec", "taints"), object.Value(node.Generic(), "spec", "taints")) {
+		old.View().At("spec", "taints").Equal(node.View().At("spec", "taints")) {
 		return
 	}
 	for _, ds := range c.sets.List("", selector.Labels{}) {
 		should, may := newTemplate(ds).fits(node)
 		has := false
 		for _, pod := range c.pods.By(controller.ByController, ds.UID) {
-			has = has || targetNode(pod.Generic()) == node.Name
+			has = has || targetNode(pod.View()) == node.Name
 		}
-		if should && !has || !may && has || has && controller.IntOr(ds.Generic(), 0, "status", "numberMisscheduled") > 0 {
+		if should && !has || !may && has || has && controller.IntOr(ds.View(), 0, "status", "numberMisscheduled") > 0 {
 			c.queue.Add(ds.Key())
 		}
 	}
@@ -117,7 +116,7 @@ func (c *daemonSets) sync(k controller.Key) error {
 		c.expected.Forget(k)
 		return nil
 	}
-	labels, err := controller.LabelSelector(ds.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(ds.View(), "spec", "selector")
 	if err != nil {
 		return nil // of an object that validation does not let pass
 	}

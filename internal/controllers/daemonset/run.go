@@ -31,7 +31,7 @@ const maxChanges = 250
 type run struct {
 	*daemonSets
 	object     *controller.Object
-	obj, spec  map[string]any
+	obj, spec  object.View
 	now        time.Time
 	minReady   int64
 	generation string // of the template, "" if there is none
@@ -46,12 +46,12 @@ type run struct {
 
 func newRun(c *daemonSets, ds *controller.Object) *run {
 	r := &run{
-		daemonSets: c, object: ds, obj: ds.Generic(), spec: object.Map(ds.Generic(), "spec"), now: c.env.Now(),
+		daemonSets: c, object: ds, obj: ds.View(), spec: ds.View().At("spec"), now: c.env.Now(),
 		template: newTemplate(ds), allNodes: c.nodes.List("", selector.Labels{}),
 	}
 	r.minReady = controller.IntOr(r.spec, 0, "minReadySeconds")
 	r.collisions = controller.IntOr(r.obj, 0, "status", "collisionCount")
-	generation := object.String(r.obj, "metadata", "annotations", generationAnnotation)
+	generation := r.obj.String("metadata", "annotations", generationAnnotation)
 	if _, err := strconv.ParseInt(generation, 10, 64); err == nil {
 		r.generation = generation
 	}
@@ -91,7 +91,7 @@ func (r *run) findRevisions(labels selector.Labels) error {
 func (r *run) group() {
 	r.byNode = map[string][]*controller.Object{}
 	for _, pod := range r.pods {
-		if node := targetNode(pod.Generic()); node != "" && !(pod.Terminating && controller.PodEnded(pod.Generic())) {
+		if node := targetNode(pod.View()); node != "" && !(pod.Terminating && controller.PodEnded(pod.View())) {
 			r.byNode[node] = append(r.byNode[node], pod)
 		}
 	}
@@ -102,15 +102,15 @@ func (r *run) group() {
 
 // compareAge compares Pods by their ages, those that have a Node first.
 func compareAge(a, b *controller.Object) int {
-	x, y := a.Generic(), b.Generic()
-	if has := object.String(x, "spec", "nodeName") != ""; has != (object.String(y, "spec", "nodeName") != "") {
+	x, y := a.View(), b.View()
+	if has := x.String("spec", "nodeName") != ""; has != (y.String("spec", "nodeName") != "") {
 		if has {
 			return -1
 		}
 		return 1
 	}
 	return cmp.Or(
-		cmp.Compare(object.String(x, "metadata", "creationTimestamp"), object.String(y, "metadata", "creationTimestamp")),
+		cmp.Compare(x.String("metadata", "creationTimestamp"), y.String("metadata", "creationTimestamp")),
 		cmp.Compare(a.Name, b.Name),
 	)
 }
@@ -120,7 +120,7 @@ func (r *run) update() error {
 	if err := r.manage(); err != nil {
 		return err
 	}
-	if r.expected.Satisfied(r.object.Key()) && object.String(r.spec, "updateStrategy", "type") == "RollingUpdate" {
+	if r.expected.Satisfied(r.object.Key()) && r.spec.String("updateStrategy", "type") == "RollingUpdate" {
 		if err := r.rollingUpdate(); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (r *run) manage() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.byNode)) {
 		for _, pod := range r.byNode[name] {
-			if !known[name] && object.String(pod.Generic(), "spec", "nodeName") == "" {
+			if !known[name] && pod.View().String("spec", "nodeName") == "" {
 				remove = append(remove, pod)
 			}
 		}
@@ -172,7 +172,7 @@ func (r *run) manageNode(node *controller.Object) (needs bool, remove []*control
 	}
 	var running []*controller.Object
 	for _, pod := range pods {
-		switch phase := object.String(pod.Generic(), "status", "phase"); {
+		switch phase := pod.View().String("status", "phase"); {
 		case pod.Terminating:
 		case phase == "Failed":
 			if wait := r.failureDelay(node.Name); wait > 0 {
@@ -208,7 +208,7 @@ func (r *run) manageNode(node *controller.Object) (needs bool, remove []*control
 			remove = append(remove, pod)
 		}
 	}
-	if newest != nil && oldest != nil && (!controller.PodReady(oldest.Generic()) || r.available(newest)) {
+	if newest != nil && oldest != nil && (!controller.PodReady(oldest.View()) || r.available(newest)) {
 		remove = append(remove, oldest)
 	}
 	return false, remove
@@ -238,7 +238,7 @@ func (r *run) failureDelay(node string) time.Duration {
 }
 
 func (r *run) available(pod *controller.Object) bool {
-	return controller.PodAvailable(pod.Generic(), r.minReady, r.now)
+	return controller.PodAvailable(pod.View(), r.minReady, r.now)
 }
 
 // isNew reports whether a Pod has the newest template.
@@ -250,8 +250,8 @@ func (r *run) isNew(pod *controller.Object) bool {
 func (r *run) surge(n int) int64 { return r.rollingCount("maxSurge", n) }
 
 func (r *run) rollingCount(field string, n int) int64 {
-	v := object.Value(r.spec, "updateStrategy", "rollingUpdate", field)
-	if v == nil || object.String(r.spec, "updateStrategy", "type") != "RollingUpdate" {
+	v := r.spec.At("updateStrategy", "rollingUpdate", field)
+	if v.IsNil() || r.spec.String("updateStrategy", "type") != "RollingUpdate" {
 		return 0
 	}
 	count, _ := controller.Scaled(v, int64(n), true)
@@ -431,7 +431,7 @@ func (r *run) updateStatus(processed bool) error {
 		case should:
 			desired++
 			current++
-			if controller.PodReady(pods[0].Generic()) {
+			if controller.PodReady(pods[0].View()) {
 				ready++
 				if r.available(pods[0]) {
 					available++
@@ -444,8 +444,8 @@ func (r *run) updateStatus(processed bool) error {
 			misplaced++
 		}
 	}
-	old := object.Map(r.obj, "status")
-	s := object.ShallowCopy(old)
+	old := r.obj.At("status")
+	s := old.ShallowCopy()
 	s["desiredNumberScheduled"], s["currentNumberScheduled"], s["numberMisscheduled"], s["numberReady"] = desired, current, misplaced, ready
 	controller.SetCount(s, "updatedNumberScheduled", updated)
 	controller.SetCount(s, "numberAvailable", available)
@@ -454,7 +454,7 @@ func (r *run) updateStatus(processed bool) error {
 	if processed {
 		controller.SetCount(s, "observedGeneration", controller.IntOr(r.obj, 0, "metadata", "generation"))
 	}
-	if !object.Equal(s, old) {
+	if !old.EqualTo(s) {
 		if _, err := r.client.WriteStatus(r.object, s, 1); err != nil {
 			return fmt.Errorf("error storing status for daemon set %s: %w", r.object.Key(), err)
 		}

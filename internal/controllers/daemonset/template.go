@@ -9,15 +9,14 @@ import (
 
 // A template is the Pod template of a DaemonSet with the tolerations of daemons.
 type template struct {
-	content map[string]any
-	spec    map[string]any // of content, with the tolerations
+	content object.View
 }
 
 func newTemplate(ds *controller.Object) *template {
-	content := object.Map(ds.Generic(), "spec", "template")
-	spec := object.ShallowCopy(object.Map(content, "spec"))
+	content := ds.View().At("spec", "template")
+	spec := content.At("spec").ShallowCopy()
 	spec["tolerations"] = withTolerations(object.List(spec, "tolerations"), object.Bool(spec, "hostNetwork"))
-	return &template{content: content, spec: spec}
+	return &template{object.ViewOf(map[string]any{"metadata": content.At("metadata").Shared(), "spec": spec})}
 }
 
 // nodeProblems are the taints that daemons tolerate.
@@ -53,19 +52,18 @@ func withTolerations(tolerations []any, hostNetwork bool) []any {
 // fits reports whether a Node should have a Pod, and whether it may keep one that it
 // has.
 func (t *template) fits(node *controller.Object) (should, may bool) {
-	pod := map[string]any{"spec": t.spec}
-	if name := object.String(t.spec, "nodeName"); name != "" && name != node.Name || !controller.NodeSelected(pod, node.Generic()) {
+	if name := t.content.String("spec", "nodeName"); name != "" && name != node.Name || !controller.NodeSelected(t.content, node.View()) {
 		return false, false
 	}
-	if controller.UntoleratedTaint(node.Generic(), pod, controller.NoExecute, controller.NoSchedule) == nil {
+	if controller.UntoleratedTaint(node.View(), t.content, controller.NoExecute, controller.NoSchedule).IsNil() {
 		return true, true
 	}
-	return false, controller.UntoleratedTaint(node.Generic(), pod, controller.NoExecute) == nil
+	return false, controller.UntoleratedTaint(node.View(), t.content, controller.NoExecute).IsNil()
 }
 
 // pod returns a Pod for a Node, which the scheduler binds to it.
 func (t *template) pod(ds *controller.Object, node, hash, generation string) map[string]any {
-	pod := controller.PodFromTemplate(map[string]any{"metadata": t.content["metadata"], "spec": t.spec}, ds)
+	pod := controller.PodFromTemplate(t.content, ds)
 	labels := object.EnsureMap(object.Meta(pod), "labels")
 	labels[hashLabel] = hash
 	if generation != "" {
@@ -77,15 +75,15 @@ func (t *template) pod(ds *controller.Object, node, hash, generation string) map
 }
 
 // targetNode returns the Node that a Pod is for, "" if it is for none.
-func targetNode(pod map[string]any) string {
-	if name := object.String(pod, "spec", "nodeName"); name != "" {
+func targetNode(pod object.View) string {
+	if name := pod.String("spec", "nodeName"); name != "" {
 		return name
 	}
-	terms := object.Value(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-	for term := range object.Each(terms) {
-		for e := range object.Each(term["matchFields"]) {
-			if object.String(e, "key") == "metadata.name" && object.String(e, "operator") == "In" {
-				if values := object.Strings(e, "values"); len(values) == 1 {
+	terms := pod.At("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+	for term := range terms.Objects() {
+		for e := range term.At("matchFields").Objects() {
+			if e.String("key") == "metadata.name" && e.String("operator") == "In" {
+				if values := e.Strings("values"); len(values) == 1 {
 					return values[0]
 				}
 				return ""

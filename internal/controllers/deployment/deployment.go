@@ -6,7 +6,6 @@ package deployment
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"strconv"
 	"time"
@@ -69,7 +68,7 @@ func (c *deployments) podChanged(old, pod *controller.Object) {
 		return
 	}
 	d := c.owners.Of(rs)
-	if d == nil || object.String(d.Generic(), "spec", "strategy", "type") != recreate {
+	if d == nil || d.View().String("spec", "strategy", "type") != recreate {
 		return
 	}
 	for _, rs := range c.replicaSets.By(controller.ByController, d.UID) {
@@ -83,7 +82,7 @@ func (c *deployments) podChanged(old, pod *controller.Object) {
 // changeable returns a Deployment with a copy of what the controller may change: members of
 // metadata and of spec, annotations, and the status.
 func changeable(d *controller.Object) map[string]any {
-	obj := object.ShallowCopy(d.Generic())
+	obj := d.View().ShallowCopy()
 	meta := object.ShallowCopy(object.Meta(obj))
 	if annotations := object.Map(meta, "annotations"); annotations != nil {
 		meta["annotations"] = object.ShallowCopy(annotations)
@@ -101,11 +100,11 @@ func (c *deployments) sync(k controller.Key) error {
 	if d == nil {
 		return nil
 	}
-	selector := object.Map(d.Generic(), "spec", "selector")
-	if len(object.Map(selector, "matchLabels")) == 0 && len(object.List(selector, "matchExpressions")) == 0 {
+	selector := d.View().At("spec", "selector")
+	if selector.Len("matchLabels") == 0 && selector.Len("matchExpressions") == 0 {
 		return c.selectsAll(d)
 	}
-	labels, err := controller.LabelSelector(d.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(d.View(), "spec", "selector")
 	if err != nil {
 		return fmt.Errorf("deployment %s has invalid label selector: %w", k, err)
 	}
@@ -131,12 +130,9 @@ func (c *deployments) sync(k controller.Key) error {
 // selectsAll warns of a Deployment that selects everything, and does nothing for it.
 func (c *deployments) selectsAll(d *controller.Object) error {
 	c.recorder.Event(d, controller.Warning, "SelectingAll", "This deployment is selecting all pods. A non-empty selector is required.")
-	generation := controller.IntOr(d.Generic(), 0, "metadata", "generation")
-	if controller.IntOr(d.Generic(), 0, "status", "observedGeneration") < generation {
-		status := maps.Clone(object.Map(d.Generic(), "status"))
-		if status == nil {
-			status = map[string]any{}
-		}
+	generation := controller.IntOr(d.View(), 0, "metadata", "generation")
+	if controller.IntOr(d.View(), 0, "status", "observedGeneration") < generation {
+		status := d.View().At("status").ShallowCopy()
 		status["observedGeneration"] = generation
 		_, _ = c.client.WriteStatus(d, status, 0)
 	}
@@ -162,27 +158,30 @@ type rollout struct {
 	synced bool                 // the annotations of newest are up to date
 }
 
+// view returns the Deployment as it is to be.
+func (r *rollout) view() object.View { return object.ViewOf(r.obj) }
+
 const recreate = "Recreate"
 
 func (r *rollout) read(sets []*controller.Object) {
-	spec := object.Map(r.obj, "spec")
+	spec := r.view().At("spec")
 	r.replicas = controller.IntOr(spec, 1, "replicas")
-	r.rolling = object.String(spec, "strategy", "type") == "RollingUpdate"
+	r.rolling = spec.String("strategy", "type") == "RollingUpdate"
 	if r.rolling {
-		rolling := object.Map(spec, "strategy", "rollingUpdate")
-		r.maxSurge, _ = controller.Scaled(rolling["maxSurge"], r.replicas, true)
-		r.maxUnavailable, _ = controller.Scaled(rolling["maxUnavailable"], r.replicas, false)
+		rolling := spec.At("strategy", "rollingUpdate")
+		r.maxSurge, _ = controller.Scaled(rolling.At("maxSurge"), r.replicas, true)
+		r.maxUnavailable, _ = controller.Scaled(rolling.At("maxUnavailable"), r.replicas, false)
 		if r.maxSurge == 0 && r.maxUnavailable == 0 {
 			r.maxUnavailable = 1
 		}
 		r.maxUnavailable = min(r.maxUnavailable, r.replicas)
 	}
-	if n, ok := object.Int(spec, "progressDeadlineSeconds"); ok && n != math.MaxInt32 {
+	if n, ok := spec.Int("progressDeadlineSeconds"); ok && n != math.MaxInt32 {
 		r.deadline = n
 	}
 	sortByCreation(sets)
 	for _, rs := range sets {
-		if r.newest == nil && sameTemplate(object.Map(rs.Generic(), "spec", "template"), object.Map(spec, "template")) {
+		if r.newest == nil && sameTemplate(rs.View().At("spec", "template"), spec.At("template")) {
 			r.newest = rs
 			continue
 		}
@@ -198,7 +197,7 @@ func (r *rollout) run() error {
 		return r.updateStatus(r.status())
 	}
 	r.checkPaused()
-	if object.Bool(r.obj, "spec", "paused") {
+	if r.view().Bool("spec", "paused") {
 		return r.resize()
 	}
 	if revision, ok := r.rollbackTo(); ok {
@@ -254,10 +253,10 @@ func (r *rollout) syncRevision(create bool) error {
 		return nil
 	}
 	r.synced = true
-	annotations := object.Map(r.newest.Generic(), "metadata", "annotations")
+	annotations := r.newest.View().At("metadata", "annotations")
 	want, changed := r.annotations(annotations, maxRevision(r.old)+1)
-	minReady := controller.IntOr(r.obj, 0, "spec", "minReadySeconds")
-	if changed || minReady != controller.IntOr(r.newest.Generic(), 0, "spec", "minReadySeconds") {
+	minReady := controller.IntOr(r.view(), 0, "spec", "minReadySeconds")
+	if changed || minReady != controller.IntOr(r.newest.View(), 0, "spec", "minReadySeconds") {
 		obj := r.newest.Copy()
 		object.Meta(obj)["annotations"] = want
 		controller.SetCount(object.EnsureMap(obj, "spec"), "minReadySeconds", minReady)
@@ -267,8 +266,8 @@ func (r *rollout) syncRevision(create bool) error {
 		}
 		return err
 	}
-	r.setRevision(object.String(annotations, revisionAnnotation))
-	if r.deadline > 0 && controller.Condition(r.obj, "Progressing") == nil {
+	r.setRevision(annotations.String(revisionAnnotation))
+	if r.deadline > 0 && controller.Condition(r.view(), "Progressing").IsNil() {
 		r.setCondition("Progressing", "True", "FoundNewReplicaSet", fmt.Sprintf("Found new replica set %q", r.newest.Name))
 		r.changed = true
 	}
@@ -277,20 +276,20 @@ func (r *rollout) syncRevision(create bool) error {
 
 // create creates the ReplicaSet of the template.
 func (r *rollout) create() error {
-	template := object.Copy(object.Map(r.obj, "spec", "template"))
-	collisions, _ := object.Int(r.obj, "status", "collisionCount")
+	template := r.view().At("spec", "template").CopyObject()
+	collisions, _ := r.view().Int("status", "collisionCount")
 	hash := controller.Hash(template, collisions)
 	object.Set(template, hash, "metadata", "labels", hashLabel)
-	selector := object.Copy(object.Map(r.obj, "spec", "selector"))
+	selector := r.view().At("spec", "selector").CopyObject()
 	object.Set(selector, hash, "matchLabels", hashLabel)
 	replicas := r.newReplicas(0)
 	name := replicaSetName(r.object.Name, hash)
 	revision := maxRevision(r.old) + 1
-	annotations, _ := r.annotations(nil, revision)
+	annotations, _ := r.annotations(object.View{}, revision)
 	annotations[desiredAnnotation] = strconv.FormatInt(r.replicas, 10)
 	annotations[maxAnnotation] = strconv.FormatInt(r.replicas+r.maxSurge, 10)
 	spec := map[string]any{"replicas": replicas, "selector": selector, "template": template}
-	controller.SetCount(spec, "minReadySeconds", controller.IntOr(r.obj, 0, "spec", "minReadySeconds"))
+	controller.SetCount(spec, "minReadySeconds", controller.IntOr(r.view(), 0, "spec", "minReadySeconds"))
 	created, err := r.client.Create(controller.ReplicaSets, r.object.Namespace, map[string]any{
 		"metadata": map[string]any{
 			"name": name, "namespace": r.object.Namespace, "labels": object.Copy(object.Map(template, "metadata", "labels")),
@@ -303,8 +302,8 @@ func (r *rollout) create() error {
 	case controller.IsAlreadyExists(err):
 		existed = true
 		created = r.replicaSets.Get(r.object.Namespace, name)
-		if created == nil || !object.ControlledBy(created.Generic(), r.object.UID) ||
-			!sameTemplate(object.Map(created.Generic(), "spec", "template"), object.Map(r.obj, "spec", "template")) {
+		if created == nil || !created.View().ControlledBy(r.object.UID) ||
+			!sameTemplate(created.View().At("spec", "template"), r.view().At("spec", "template")) {
 			if created != nil { // another template with the same hash
 				object.Set(r.obj, collisions+1, "status", "collisionCount")
 				r.changed = true
@@ -358,13 +357,13 @@ func (r *rollout) scaleTo(rs *controller.Object, n int64, annotate bool) (bool, 
 		return false, nil
 	}
 	desired, most := strconv.FormatInt(r.replicas, 10), strconv.FormatInt(r.replicas+r.maxSurge, 10)
-	annotations := object.Map(rs.Generic(), "metadata", "annotations")
-	if had == n && annotations[desiredAnnotation] == desired && annotations[maxAnnotation] == most {
+	has := rs.View().At("metadata", "annotations")
+	if had == n && has.String(desiredAnnotation) == desired && has.String(maxAnnotation) == most {
 		return false, nil
 	}
 	obj := rs.Copy()
 	object.Set(obj, n, "spec", "replicas")
-	annotations = object.EnsureMap(object.Meta(obj), "annotations")
+	annotations := object.EnsureMap(object.Meta(obj), "annotations")
 	annotations[desiredAnnotation], annotations[maxAnnotation] = desired, most
 	updated, err := r.client.Update(controller.ReplicaSets, "", obj)
 	if err != nil {
@@ -396,7 +395,7 @@ func (r *rollout) replace(rs, updated *controller.Object) {
 
 // cleanup deletes the oldest ReplicaSets that are more than the history has room for.
 func (r *rollout) cleanup() error {
-	limit, ok := object.Int(r.obj, "spec", "revisionHistoryLimit")
+	limit, ok := r.view().Int("spec", "revisionHistoryLimit")
 	if !ok || limit == math.MaxInt32 {
 		return nil
 	}
@@ -411,7 +410,7 @@ func (r *rollout) cleanup() error {
 	}
 	sortByRevision(alive)
 	for _, rs := range alive[:int64(len(alive))-limit] {
-		obj := rs.Generic()
+		obj := rs.View()
 		if counter(rs, "replicas") != 0 || replicas(rs) != 0 ||
 			controller.IntOr(obj, 0, "metadata", "generation") > counter(rs, "observedGeneration") {
 			continue
@@ -426,8 +425,8 @@ func (r *rollout) cleanup() error {
 
 // requeueStuck syncs the Deployment again when its progress deadline may have passed.
 func (r *rollout) requeueStuck(status map[string]any) {
-	progressing := controller.Condition(r.obj, "Progressing")
-	if r.deadline == 0 || progressing == nil || r.complete(status) || object.String(progressing, "reason") == timedOut {
+	progressing := controller.Condition(r.view(), "Progressing")
+	if r.deadline == 0 || progressing.IsNil() || r.complete(status) || progressing.String("reason") == timedOut {
 		return
 	}
 	after := controller.Time(progressing, "lastUpdateTime").Add(time.Duration(r.deadline) * time.Second).Sub(r.env.Now())

@@ -34,8 +34,8 @@ const maxHistory = 2000
 
 // annotations returns what the annotations of the newest ReplicaSet are to be, as the
 // newest revision, and reports whether they differ from those that it has.
-func (r *rollout) annotations(has map[string]any, revision int64) (want map[string]any, changed bool) {
-	want = object.ShallowCopy(has)
+func (r *rollout) annotations(has object.View, revision int64) (want map[string]any, changed bool) {
+	want = has.ShallowCopy()
 	for k, v := range object.Map(r.obj, "metadata", "annotations") {
 		if !ownAnnotations[k] && want[k] != v {
 			want[k], changed = v, true
@@ -83,7 +83,7 @@ func (r *rollout) setRevision(revision string) {
 
 // revisionOf returns the revision of a ReplicaSet, 0 if it has none.
 func revisionOf(rs *controller.Object) (int64, error) {
-	s, ok := object.Value(rs.Generic(), "metadata", "annotations", revisionAnnotation).(string)
+	s, ok := rs.View().At("metadata", "annotations", revisionAnnotation).Shared().(string)
 	if !ok {
 		return 0, nil
 	}
@@ -115,30 +115,30 @@ func lastRevision(sets []*controller.Object) (second int64) {
 }
 
 // sameTemplate reports whether two Pod templates are equal but for the hash label.
-func sameTemplate(a, b map[string]any) bool {
-	if !object.Equal(a["spec"], b["spec"]) {
+func sameTemplate(a, b object.View) bool {
+	if !a.At("spec").Equal(b.At("spec")) {
 		return false
 	}
-	x, y := object.Map(a, "metadata"), object.Map(b, "metadata")
+	x, y := a.At("metadata"), b.At("metadata")
 	for _, field := range []string{"annotations", "finalizers", "name", "namespace", "generateName", "ownerReferences"} {
-		if !equalOrEmpty(x[field], y[field]) {
+		if !equalOrEmpty(x.At(field), y.At(field)) {
 			return false
 		}
 	}
-	return sameLabels(object.Map(x, "labels"), object.Map(y, "labels"))
+	return sameLabels(x.At("labels"), y.At("labels"))
 }
 
-func sameLabels(a, b map[string]any) bool {
+func sameLabels(a, b object.View) bool {
 	other := 0
-	for k, v := range a {
+	for k, v := range a.Fields() {
 		if k != hashLabel {
-			if b[k] != v {
+			if !b.At(k).Equal(v) {
 				return false
 			}
 			other++
 		}
 	}
-	for k := range b {
+	for k := range b.Fields() {
 		if k != hashLabel {
 			other--
 		}
@@ -146,10 +146,10 @@ func sameLabels(a, b map[string]any) bool {
 	return other == 0
 }
 
-func equalOrEmpty(a, b any) bool { return isEmpty(a) && isEmpty(b) || object.Equal(a, b) }
+func equalOrEmpty(a, b object.View) bool { return isEmpty(a) && isEmpty(b) || a.Equal(b) }
 
-func isEmpty(v any) bool {
-	switch v := v.(type) {
+func isEmpty(v object.View) bool {
+	switch v := v.Shared().(type) {
 	case nil, object.EmptyMap:
 		return true
 	case string:
@@ -164,17 +164,17 @@ func isEmpty(v any) bool {
 
 // replicas returns the number of Pods that a ReplicaSet should have.
 func replicas(rs *controller.Object) int64 {
-	return controller.IntOr(rs.Generic(), 1, "spec", "replicas")
+	return controller.IntOr(rs.View(), 1, "spec", "replicas")
 }
 
 // counter returns a number of the status of a ReplicaSet.
 func counter(rs *controller.Object, name string) int64 {
-	return controller.IntOr(rs.Generic(), 0, "status", name)
+	return controller.IntOr(rs.View(), 0, "status", name)
 }
 
 // count returns the number in an annotation of a ReplicaSet; false if there is none.
 func count(rs *controller.Object, annotation string) (int64, bool) {
-	n, err := strconv.ParseUint(object.String(rs.Generic(), "metadata", "annotations", annotation), 10, 32)
+	n, err := strconv.ParseUint(rs.View().String("metadata", "annotations", annotation), 10, 32)
 	return int64(n), err == nil && n <= math.MaxInt32
 }
 
@@ -190,7 +190,7 @@ func active(sets []*controller.Object) (out []*controller.Object) {
 
 func compareCreation(a, b *controller.Object) int {
 	return cmp.Or(
-		cmp.Compare(object.String(a.Generic(), "metadata", "creationTimestamp"), object.String(b.Generic(), "metadata", "creationTimestamp")),
+		cmp.Compare(a.View().String("metadata", "creationTimestamp"), b.View().String("metadata", "creationTimestamp")),
 		cmp.Compare(a.Name, b.Name),
 	)
 }

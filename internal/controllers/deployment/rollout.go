@@ -58,7 +58,7 @@ func (r *rollout) oldPodsRun() bool {
 			return true
 		}
 		for _, pod := range r.pods.By(controller.ByController, rs.UID) {
-			if !controller.PodEnded(pod.Generic()) {
+			if !controller.PodEnded(pod.View()) {
 				return true
 			}
 		}
@@ -154,7 +154,7 @@ func (r *rollout) resize() error {
 	if err := r.scaleAll(); err != nil {
 		return err
 	}
-	if _, back := r.rollbackTo(); object.Bool(r.obj, "spec", "paused") && !back {
+	if _, back := r.rollbackTo(); r.view().Bool("spec", "paused") && !back {
 		if err := r.cleanup(); err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (r *rollout) proportion(rs *controller.Object, toAdd, added int64) int64 {
 	if r.replicas > 0 {
 		before, ok := count(rs, maxAnnotation)
 		if !ok || before == 0 {
-			before = controller.IntOr(r.obj, 0, "status", "replicas")
+			before = controller.IntOr(r.view(), 0, "status", "replicas")
 		}
 		if before == 0 {
 			part = 0
@@ -257,7 +257,7 @@ func (r *rollout) proportion(rs *controller.Object, toAdd, added int64) int64 {
 // rollbackTo returns the revision that an annotation asks for; 0 is the one before the
 // newest.
 func (r *rollout) rollbackTo() (revision int64, ok bool) {
-	s := object.String(r.obj, "metadata", "annotations", rollbackAnnotation)
+	s := r.view().String("metadata", "annotations", rollbackAnnotation)
 	if s == "" {
 		return 0, false
 	}
@@ -280,13 +280,13 @@ func (r *rollout) rollback(revision int64) error {
 		if n, err := revisionOf(rs); err != nil || n != revision {
 			continue
 		}
-		template := object.Map(rs.Generic(), "spec", "template")
-		if sameTemplate(object.Map(r.obj, "spec", "template"), template) {
+		was := rs.View().At("spec", "template")
+		if sameTemplate(r.view().At("spec", "template"), was) {
 			r.recorder.Event(r.object, controller.Warning, "DeploymentRollbackTemplateUnchanged",
 				"The rollback revision contains the same template as current deployment %q", r.object.Name)
 			return r.endRollback()
 		}
-		template = object.Copy(template)
+		template := was.CopyObject()
 		delete(object.Map(template, "metadata", "labels"), hashLabel)
 		object.Set(r.obj, template, "spec", "template")
 		annotations := map[string]any{}
@@ -295,9 +295,9 @@ func (r *rollout) rollback(revision int64) error {
 				annotations[k] = v
 			}
 		}
-		for k, v := range object.Map(rs.Generic(), "metadata", "annotations") {
+		for k, v := range rs.View().At("metadata", "annotations").Fields() {
 			if !ownAnnotations[k] {
-				annotations[k] = v
+				annotations[k] = v.Shared()
 			}
 		}
 		object.Meta(r.obj)["annotations"] = annotations
@@ -330,8 +330,8 @@ func (r *rollout) checkPaused() {
 	if r.deadline == 0 {
 		return
 	}
-	reason := object.String(controller.Condition(r.obj, "Progressing"), "reason")
-	paused := object.Bool(r.obj, "spec", "paused")
+	reason := controller.Condition(r.view(), "Progressing").String("reason")
+	paused := r.view().Bool("spec", "paused")
 	switch {
 	case reason == timedOut:
 	case paused && reason != "DeploymentPaused":

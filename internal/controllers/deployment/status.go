@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"maps"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
@@ -32,11 +31,11 @@ func (r *rollout) status() map[string]any {
 		actual += counter(rs, "replicas")
 		ready += counter(rs, "readyReplicas")
 		isAvailable += counter(rs, "availableReplicas")
-		n, ok := object.Int(rs.Generic(), "status", "terminatingReplicas")
+		n, ok := rs.View().Int("status", "terminatingReplicas")
 		terminating += n
 		reported = reported && (ok || counter(rs, "observedGeneration") == 0)
 	}
-	controller.SetCount(s, "observedGeneration", controller.IntOr(r.obj, 0, "metadata", "generation"))
+	controller.SetCount(s, "observedGeneration", controller.IntOr(r.view(), 0, "metadata", "generation"))
 	controller.SetCount(s, "replicas", actual)
 	if r.newest != nil {
 		controller.SetCount(s, "updatedReplicas", counter(r.newest, "replicas"))
@@ -57,15 +56,15 @@ func (r *rollout) status() map[string]any {
 
 // complete reports whether a status is that of a complete rollout.
 func (r *rollout) complete(status map[string]any) bool {
-	return controller.IntOr(status, 0, "updatedReplicas") == r.replicas && controller.IntOr(status, 0, "replicas") == r.replicas &&
-		controller.IntOr(status, 0, "availableReplicas") == r.replicas &&
-		controller.IntOr(status, 0, "observedGeneration") >= controller.IntOr(r.obj, 0, "metadata", "generation")
+	n := func(field string) int64 { return controller.Count(status, field) }
+	return n("updatedReplicas") == r.replicas && n("replicas") == r.replicas && n("availableReplicas") == r.replicas &&
+		n("observedGeneration") >= controller.IntOr(r.view(), 0, "metadata", "generation")
 }
 
 // progressed reports whether a status is better than the one before.
 func (r *rollout) progressed(status map[string]any) bool {
 	was := object.Map(r.obj, "status")
-	n := func(s map[string]any, field string) int64 { return controller.IntOr(s, 0, field) }
+	n := controller.Count
 	return n(status, "updatedReplicas") > n(was, "updatedReplicas") ||
 		n(status, "replicas")-n(status, "updatedReplicas") < n(was, "replicas")-n(was, "updatedReplicas") ||
 		n(status, "readyReplicas") > n(was, "readyReplicas") || n(status, "availableReplicas") > n(was, "availableReplicas")
@@ -78,17 +77,17 @@ func (r *rollout) updateRolloutStatus() error {
 	if r.deadline == 0 {
 		controller.RemoveCondition(s, "Progressing")
 	}
-	progressing := controller.Condition(r.obj, "Progressing")
-	done := object.String(progressing, "reason") == available &&
-		controller.IntOr(s, 0, "replicas") == controller.IntOr(s, 0, "updatedReplicas")
+	progressing := controller.Condition(r.view(), "Progressing")
+	done := progressing.String("reason") == available &&
+		controller.Count(s, "replicas") == controller.Count(s, "updatedReplicas")
 	if r.deadline > 0 && !done {
 		switch {
 		case r.complete(s):
 			r.setConditionOf(s, "Progressing", "True", available, r.message("has successfully progressed."))
 		case r.progressed(s):
 			c := r.condition("Progressing", "True", "ReplicaSetUpdated", r.message("is progressing."))
-			if object.String(progressing, "status") == "True" {
-				c["lastTransitionTime"] = progressing["lastTransitionTime"]
+			if progressing.String("status") == "True" {
+				c["lastTransitionTime"] = progressing.At("lastTransitionTime").Shared()
 			}
 			controller.SetCondition(s, c)
 		case r.isTimedOut(s):
@@ -96,13 +95,13 @@ func (r *rollout) updateRolloutStatus() error {
 		}
 	}
 	if failure := r.failure(); failure != nil {
-		if had := find(s, "ReplicaFailure"); object.String(had, "status") != object.String(failure, "status") || had["reason"] != failure["reason"] {
+		if had := controller.ConditionIn(s, "ReplicaFailure"); object.String(had, "status") != object.String(failure, "status") || had["reason"] != failure["reason"] {
 			if object.String(had, "status") == object.String(failure, "status") {
 				failure["lastTransitionTime"] = had["lastTransitionTime"]
 			}
 			controller.SetCondition(s, failure)
 		}
-	} else if find(s, "ReplicaFailure") != nil {
+	} else if controller.ConditionIn(s, "ReplicaFailure") != nil {
 		controller.RemoveCondition(s, "ReplicaFailure")
 	}
 	if !r.changed && object.Equal(s, r.obj["status"]) {
@@ -114,14 +113,14 @@ func (r *rollout) updateRolloutStatus() error {
 
 // isTimedOut reports whether the progress deadline has passed since the last progress.
 func (r *rollout) isTimedOut(status map[string]any) bool {
-	c := find(status, "Progressing")
+	c := controller.ConditionIn(status, "Progressing")
 	switch object.String(c, "reason") {
 	case "", available:
 		return false
 	case timedOut:
 		return true
 	}
-	return controller.Time(c, "lastUpdateTime").Add(time.Duration(r.deadline) * time.Second).Before(r.env.Now())
+	return controller.Time(object.ViewOf(c), "lastUpdateTime").Add(time.Duration(r.deadline) * time.Second).Before(r.env.Now())
 }
 
 // failure returns the condition ReplicaFailure of the newest ReplicaSet, or of another
@@ -132,10 +131,10 @@ func (r *rollout) failure() map[string]any {
 		sets = append([]*controller.Object{r.newest}, r.old...)
 	}
 	for _, rs := range sets {
-		if c := controller.Condition(rs.Generic(), "ReplicaFailure"); c != nil {
-			c = maps.Clone(c)
-			c["lastUpdateTime"] = c["lastTransitionTime"]
-			return c
+		if c := controller.Condition(rs.View(), "ReplicaFailure"); !c.IsNil() {
+			failure := c.ShallowCopy()
+			failure["lastUpdateTime"] = failure["lastTransitionTime"]
+			return failure
 		}
 	}
 	return nil
@@ -164,7 +163,7 @@ func (r *rollout) setCondition(typ, status, reason, message string) {
 // setConditionOf sets a condition of a status, unless it has one with the same status
 // and reason.
 func (r *rollout) setConditionOf(s map[string]any, typ, status, reason, message string) {
-	had := find(s, typ)
+	had := controller.ConditionIn(s, typ)
 	if had != nil && had["status"] == status && had["reason"] == reason {
 		return
 	}
@@ -173,14 +172,4 @@ func (r *rollout) setConditionOf(s map[string]any, typ, status, reason, message 
 		c["lastTransitionTime"] = had["lastTransitionTime"]
 	}
 	controller.SetCondition(s, c)
-}
-
-// find returns the condition of a type in a status, nil if there is none.
-func find(status map[string]any, typ string) map[string]any {
-	for c := range object.Each(status["conditions"]) {
-		if c["type"] == typ {
-			return c
-		}
-	}
-	return nil
 }

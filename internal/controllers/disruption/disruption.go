@@ -84,7 +84,7 @@ func (c *disruption) podChanged(old, pod *controller.Object) {
 func (c *disruption) budgetOf(pod *controller.Object) *controller.Object {
 	var found []*controller.Object
 	for _, budget := range c.budgets.List(pod.Namespace, selector.Labels{}) {
-		labels, err := controller.LabelSelector(budget.Generic(), "spec", "selector")
+		labels, err := controller.LabelSelector(budget.View(), "spec", "selector")
 		if err == nil && labels.Matches(selector.Map(pod.Labels)) {
 			found = append(found, budget)
 		}
@@ -110,7 +110,7 @@ func (c *disruption) sync(k controller.Key) error {
 	if err == nil || controller.IsConflict(err) {
 		return err
 	}
-	status := object.Copy(object.Map(budget.Generic(), "status"))
+	status := budget.View().At("status").CopyObject()
 	if status == nil {
 		status = map[string]any{}
 	}
@@ -122,7 +122,7 @@ func (c *disruption) sync(k controller.Key) error {
 
 // calculate writes the status of a budget, if it changes.
 func (c *disruption) calculate(budget *controller.Object) error {
-	labels, err := controller.LabelSelector(budget.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(budget.View(), "spec", "selector")
 	if err != nil {
 		c.events.Event(budget, controller.Warning, "NoPods", "Failed to get pods: %v", err)
 		return err
@@ -139,7 +139,7 @@ func (c *disruption) calculate(budget *controller.Object) error {
 	if count.unmanaged {
 		c.events.Event(budget, controller.Warning, "UnmanagedPods", "Pods selected by this PodDisruptionBudget (selector: %s) were found "+
 			"to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "+
-			"To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value.", selectorText(object.Map(budget.Generic(), "spec", "selector")))
+			"To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value.", selectorText(budget.View().At("spec", "selector")))
 	}
 	now := c.env.Now()
 	disrupted, recheck := c.disrupted(budget, pods, now)
@@ -148,7 +148,7 @@ func (c *disruption) calculate(budget *controller.Object) error {
 		if since, ok := disrupted[pod.Name].(string); ok && disruptedAt(since).Add(deletionTimeout).After(now) {
 			continue
 		}
-		if !pod.Terminating && controller.PodReady(pod.Generic()) {
+		if !pod.Terminating && controller.PodReady(pod.View()) {
 			healthy++
 		}
 	}
@@ -171,9 +171,9 @@ func disruptedAt(s string) time.Time {
 // the time at which the first of them is not expected to be deleted any more.
 func (c *disruption) disrupted(budget *controller.Object, pods []*controller.Object, now time.Time) (kept map[string]any, recheck time.Time) {
 	kept = map[string]any{}
-	old := object.Map(budget.Generic(), "status", "disruptedPods")
+	old := budget.View().At("status", "disruptedPods")
 	for _, pod := range pods {
-		since, found := old[pod.Name].(string)
+		since, found := old.At(pod.Name).Shared().(string)
 		if pod.Terminating || !found {
 			continue
 		}
@@ -197,8 +197,8 @@ type podCount struct {
 }
 
 func (c *disruption) count(budget *controller.Object, pods []*controller.Object) (n podCount, err error) {
-	spec := object.Map(budget.Generic(), "spec")
-	if v := spec["maxUnavailable"]; v != nil {
+	spec := budget.View().At("spec")
+	if v := spec.At("maxUnavailable"); !v.IsNil() {
 		if n.expected, n.unmanaged, err = c.expectedScale(pods); err != nil {
 			return n, err
 		}
@@ -206,14 +206,15 @@ func (c *disruption) count(budget *controller.Object, pods []*controller.Object)
 		n.desired = max(n.expected-unavailable, 0)
 		return n, err
 	}
-	switch v := spec["minAvailable"].(type) {
+	available := spec.At("minAvailable")
+	switch v := available.Shared().(type) {
 	case int64:
 		n.desired, n.expected = v, int64(len(pods))
 	case string:
 		if n.expected, n.unmanaged, err = c.expectedScale(pods); err != nil {
 			return n, err
 		}
-		n.desired, err = controller.Scaled(v, n.expected, true)
+		n.desired, err = controller.Scaled(available, n.expected, true)
 	}
 	return n, err
 }
@@ -222,12 +223,12 @@ func (c *disruption) count(budget *controller.Object, pods []*controller.Object)
 func (c *disruption) expectedScale(pods []*controller.Object) (sum int64, unmanaged bool, err error) {
 	known := map[string]bool{} // UIDs
 	for _, pod := range pods {
-		ref := object.ControllerOf(pod.Generic())
-		if ref == nil {
+		ref := pod.View().ControllerOf()
+		if ref.IsNil() {
 			unmanaged = true
 			continue
 		}
-		if known[object.String(ref, "uid")] {
+		if known[ref.String("uid")] {
 			continue
 		}
 		uid, replicas, err := c.scale(pod.Namespace, ref)
@@ -248,18 +249,18 @@ func (c *disruption) expectedScale(pods []*controller.Object) (sum int64, unmana
 // scale returns the UID and the replicas of the controller of a Pod: of the Deployment
 // of a ReplicaSet, of what an informer shows, or of the subresource scale. The UID is ""
 // if there is no such controller.
-func (c *disruption) scale(namespace string, ref map[string]any) (uid string, replicas int64, err error) {
-	gv, err := resource.ParseGroupVersion(object.String(ref, "apiVersion"))
+func (c *disruption) scale(namespace string, ref object.View) (uid string, replicas int64, err error) {
+	gv, err := resource.ParseGroupVersion(ref.String("apiVersion"))
 	if err != nil {
 		return "", 0, err
 	}
-	kind, name := object.String(ref, "kind"), object.String(ref, "name")
+	kind, name := ref.String("kind"), ref.String("name")
 	var owner *controller.Object
 	if kind == "ReplicaSet" && isApps(gv.Group) {
-		if owner = c.replicaSets.Get(namespace, name); owner != nil && owner.UID == object.String(ref, "uid") {
-			if up := object.ControllerOf(owner.Generic()); up != nil && object.String(up, "kind") == "Deployment" {
-				if d := c.deployments.Get(namespace, object.String(up, "name")); d != nil && d.UID == object.String(up, "uid") {
-					return d.UID, controller.IntOr(d.Generic(), 1, "spec", "replicas"), nil
+		if owner = c.replicaSets.Get(namespace, name); owner != nil && owner.UID == ref.String("uid") {
+			if up := owner.View().ControllerOf(); !up.IsNil() && up.String("kind") == "Deployment" {
+				if d := c.deployments.Get(namespace, up.String("name")); d != nil && d.UID == up.String("uid") {
+					return d.UID, controller.IntOr(d.View(), 1, "spec", "replicas"), nil
 				}
 				owner = nil
 			}
@@ -267,10 +268,10 @@ func (c *disruption) scale(namespace string, ref map[string]any) (uid string, re
 	} else if informer := c.scaled[groupKind{gv.Group, kind}]; informer != nil {
 		owner = informer.Get(namespace, name)
 	}
-	if owner != nil && owner.UID == object.String(ref, "uid") {
-		return owner.UID, controller.IntOr(owner.Generic(), 1, "spec", "replicas"), nil
+	if owner != nil && owner.UID == ref.String("uid") {
+		return owner.UID, controller.IntOr(owner.View(), 1, "spec", "replicas"), nil
 	}
-	return c.subresource(namespace, gv, kind, name, object.String(ref, "uid"))
+	return c.subresource(namespace, gv, kind, name, ref.String("uid"))
 }
 
 func isApps(group string) bool { return group == "apps" || group == "extensions" }
@@ -297,7 +298,8 @@ func (c *disruption) subresource(namespace string, gv resource.GroupVersion, kin
 	case object.String(scale, "metadata", "uid") != uid:
 		return "", 0, nil
 	}
-	return uid, controller.IntOr(scale, 0, "spec", "replicas"), nil
+	replicas, _ := object.Int(scale, "spec", "replicas")
+	return uid, replicas, nil
 }
 
 // write writes the status of a budget, if it changes.
@@ -306,27 +308,27 @@ func (c *disruption) write(budget *controller.Object, healthy int64, n podCount,
 	if n.expected <= 0 {
 		allowed = 0
 	}
-	old := object.Map(budget.Generic(), "status")
+	old := budget.View().At("status")
 	status := map[string]any{
 		"currentHealthy": healthy, "desiredHealthy": n.desired, "expectedPods": n.expected, "disruptionsAllowed": allowed,
 	}
 	if len(disrupted) > 0 {
 		status["disruptedPods"] = disrupted
 	}
-	if generation, ok := object.Int(budget.Generic(), "metadata", "generation"); ok {
+	if generation, ok := budget.View().Int("metadata", "generation"); ok {
 		status["observedGeneration"] = generation
 	}
 	is, reason := "False", "InsufficientPods"
 	if allowed > 0 {
 		is, reason = "True", "SufficientPods"
 	}
-	condition := controller.Condition(budget.Generic(), allowedType)
-	before := object.ShallowCopy(old)
+	condition := controller.Condition(budget.View(), allowedType)
+	before := old.ShallowCopy()
 	delete(before, "conditions")
-	if object.Equal(before, status) && object.String(condition, "status") == is && object.String(condition, "reason") == reason {
+	if object.Equal(before, status) && condition.String("status") == is && condition.String("reason") == reason {
 		return nil
 	}
-	status["conditions"] = object.Copy(object.List(old, "conditions"))
+	status["conditions"] = old.At("conditions").Copy()
 	c.setAllowed(status, is, reason, "")
 	_, err := c.client.WriteStatus(budget, status, 0)
 	return err
@@ -339,16 +341,16 @@ func (c *disruption) setAllowed(status map[string]any, is, reason, message strin
 	condition := map[string]any{
 		"type": allowedType, "status": is, "reason": reason, "message": message, "lastTransitionTime": clock.Timestamp(c.env.Now()),
 	}
-	object.Keep(condition, status, "observedGeneration")
+	object.Keep(condition, object.ViewOf(status), "observedGeneration")
 	controller.PutCondition(status, condition)
 }
 
 // isStale reports whether a Pod has the condition DisruptionTarget although nothing
 // deletes it, and how long it keeps it.
 func (c *disruption) isStale(pod *controller.Object) (stale bool, left time.Duration) {
-	condition := controller.Condition(pod.Generic(), controller.DisruptionTarget)
-	if pod.Terminating || object.String(condition, "status") != "True" || object.String(condition, "reason") == "TerminationByKubelet" ||
-		controller.PodEnded(pod.Generic()) {
+	condition := controller.Condition(pod.View(), controller.DisruptionTarget)
+	if pod.Terminating || condition.String("status") != "True" || condition.String("reason") == "TerminationByKubelet" ||
+		controller.PodEnded(pod.View()) {
 		return false, 0
 	}
 	return true, max(staleTimeout-c.env.Now().Sub(controller.Time(condition, "lastTransitionTime")), 0)
@@ -368,8 +370,8 @@ func (c *disruption) syncStale(k controller.Key) error {
 		c.stale.AddAfter(k, left)
 		return nil
 	}
-	status := object.Copy(object.Map(pod.Generic(), "status"))
-	condition := controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "False", "", "", c.env.Now())
+	status := pod.View().At("status").CopyObject()
+	condition := controller.PodCondition(pod.View(), controller.DisruptionTarget, "False", "", "", c.env.Now())
 	delete(condition, "reason") // the status is replaced, not patched
 	delete(condition, "message")
 	controller.PutCondition(status, condition)
@@ -378,19 +380,19 @@ func (c *disruption) syncStale(k controller.Key) error {
 }
 
 // selectorText returns a label selector as Go prints it in messages of Kubernetes.
-func selectorText(s map[string]any) string {
-	if s == nil {
+func selectorText(s object.View) string {
+	if s.IsNil() {
 		return "nil"
 	}
-	labels := object.Map(s, "matchLabels")
+	labels := controller.Labels(s, "matchLabels")
 	var b strings.Builder
 	b.WriteString("&LabelSelector{MatchLabels:map[string]string{")
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		fmt.Fprintf(&b, "%s: %v,", name, labels[name])
+		fmt.Fprintf(&b, "%s: %s,", name, labels[name])
 	}
 	b.WriteString("},MatchExpressions:[]LabelSelectorRequirement{")
-	for e := range object.Each(s["matchExpressions"]) {
-		fmt.Fprintf(&b, "LabelSelectorRequirement{Key:%s,Operator:%s,Values:%v,},", object.String(e, "key"), object.String(e, "operator"), object.Strings(e, "values"))
+	for e := range s.At("matchExpressions").Objects() {
+		fmt.Fprintf(&b, "LabelSelectorRequirement{Key:%s,Operator:%s,Values:%v,},", e.String("key"), e.String("operator"), e.Strings("values"))
 	}
 	b.WriteString("},}")
 	return b.String()

@@ -38,11 +38,11 @@ func (c *endpointsController) sync(k controller.Key) error {
 		}
 		return err
 	}
-	if !manages(service.Generic()) {
+	if !manages(service.View()) {
 		return nil
 	}
-	s := service.Generic()
-	publish := object.Bool(s, "spec", "publishNotReadyAddresses")
+	s := service.View()
+	publish := s.Bool("spec", "publishNotReadyAddresses")
 	pods := c.selected(service, publish)
 	trigger := c.trigger(service, pods)
 	subsets := c.subsets(service, pods, publish)
@@ -57,7 +57,8 @@ func (c *endpointsController) sync(k controller.Key) error {
 	labels["endpoints.kubernetes.io/managed-by"] = "endpoint-controller"
 	new := map[string]any{"metadata": map[string]any{"name": k.Name, "namespace": k.Namespace}}
 	if old != nil {
-		if object.Equal(object.List(old.Generic(), "subsets"), subsets) && object.Equal(object.Map(old.Generic(), "metadata", "labels"), labels) {
+		has := old.View().At("subsets")
+		if (has.IsNil() && subsets == nil || has.EqualTo(subsets)) && old.View().At("metadata", "labels").EqualTo(labels) {
 			return nil
 		}
 		new = old.Copy()
@@ -86,26 +87,26 @@ func (c *endpointsController) sync(k controller.Key) error {
 
 // subsets returns the subsets of Endpoints: ports with the same addresses are in one.
 func (c *endpointsController) subsets(service *controller.Object, pods []*controller.Object, publish bool) []any {
-	s := service.Generic()
+	s := service.View()
 	type addresses struct{ ready, notReady []any }
 	var order []string
 	ofPort := map[string]*addresses{}
 	portOf := map[string]any{}
 	for _, p := range pods {
-		pod := p.Generic()
+		pod := p.View()
 		ip := address(pod, families(s)[0])
 		if ip == "" {
 			continue
 		}
 		a := map[string]any{"ip": ip, "targetRef": targetRef(p)}
-		if node := object.String(pod, "spec", "nodeName"); node != "" {
+		if node := pod.String("spec", "nodeName"); node != "" {
 			a["nodeName"] = node
 		}
 		if name := hostname(service, pod); name != "" {
 			a["hostname"] = name
 		}
 		list := ports(s, pod)
-		if len(object.List(s, "spec", "ports")) == 0 && headless(s) {
+		if s.Len("spec", "ports") == 0 && headless(s) {
 			list = []any{nil}
 		}
 		for _, port := range list {

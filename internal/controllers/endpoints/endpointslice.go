@@ -60,18 +60,18 @@ func (c *sliceController) sync(k controller.Key) error {
 		delete(c.triggers, k)
 		return nil
 	}
-	if !manages(service.Generic()) || service.Terminating {
+	if !manages(service.View()) || service.Terminating {
 		return nil
 	}
 	pods := c.selected(service, true)
 	trigger := c.trigger(service, pods)
 	existing := map[string][]*controller.Object{}
 	for _, s := range c.slices.By(byService, k.String()) {
-		typ := object.String(s.Generic(), "addressType")
+		typ := s.View().String("addressType")
 		existing[typ] = append(existing[typ], s)
 	}
 	var failed error
-	for _, ipv6 := range families(service.Generic()) {
+	for _, ipv6 := range families(service.View()) {
 		typ := "IPv4"
 		if ipv6 {
 			typ = "IPv6"
@@ -93,10 +93,10 @@ func (c *sliceController) sync(k controller.Key) error {
 
 // groups returns the endpoints of a Service in a family, grouped by their ports.
 func (c *sliceController) groups(service *controller.Object, pods []*controller.Object, ipv6 bool) (out []*group) {
-	s := service.Generic()
+	s := service.View()
 	byPorts := map[string]*group{}
 	for _, p := range pods {
-		pod := p.Generic()
+		pod := p.View()
 		ip := address(pod, ipv6)
 		if ip == "" {
 			continue
@@ -105,11 +105,11 @@ func (c *sliceController) groups(service *controller.Object, pods []*controller.
 		e := map[string]any{
 			"addresses": []any{ip}, "targetRef": targetRef(p),
 			"conditions": map[string]any{
-				"ready":   object.Bool(s, "spec", "publishNotReadyAddresses") || serving && !p.Terminating,
+				"ready":   s.Bool("spec", "publishNotReadyAddresses") || serving && !p.Terminating,
 				"serving": serving, "terminating": p.Terminating,
 			},
 		}
-		if name := object.String(pod, "spec", "nodeName"); name != "" {
+		if name := pod.String("spec", "nodeName"); name != "" {
 			e["nodeName"] = name
 			if node := c.nodes.Get("", name); node != nil && node.Labels["topology.kubernetes.io/zone"] != "" {
 				e["zone"] = node.Labels["topology.kubernetes.io/zone"]
@@ -147,16 +147,16 @@ func (c *sliceController) reconcile(service *controller.Object, typ string, grou
 	for _, g := range groups {
 		left := map[string]any{} // by the UIDs of the Pods
 		for _, e := range g.endpoints {
-			left[podUID(e)] = e
+			left[podUID(object.ViewOf(e))] = e
 		}
 		var matching []*controller.Object
 		lists := map[*controller.Object][]any{}
 		for _, s := range existing {
-			if !samePorts(object.List(s.Generic(), "ports"), g.ports) {
+			if !sameList(s.View().At("ports"), g.ports) {
 				continue
 			}
 			list := []any{}
-			for _, e := range object.List(s.Generic(), "endpoints") {
+			for _, e := range s.View().At("endpoints").Items() {
 				if now, ok := left[podUID(e)]; ok {
 					delete(left, podUID(e))
 					list = append(list, now)
@@ -167,7 +167,7 @@ func (c *sliceController) reconcile(service *controller.Object, typ string, grou
 		}
 		var rest []any
 		for _, e := range g.endpoints {
-			if _, ok := left[podUID(e)]; ok {
+			if _, ok := left[podUID(object.ViewOf(e))]; ok {
 				rest = append(rest, e)
 			}
 		}
@@ -198,12 +198,9 @@ func (c *sliceController) reconcile(service *controller.Object, typ string, grou
 	return failed
 }
 
-func podUID(endpoint any) string {
-	e, _ := endpoint.(map[string]any)
-	return object.String(e, "targetRef", "uid")
-}
+func podUID(endpoint object.View) string { return endpoint.String("targetRef", "uid") }
 
-func samePorts(a, b []any) bool { return len(a) == 0 && len(b) == 0 || object.Equal(a, b) }
+func sameList(a object.View, b []any) bool { return a.Len() == 0 && len(b) == 0 || a.EqualTo(b) }
 
 // labels returns the labels of the slices of a Service.
 func labels(service *controller.Object) map[string]any {
@@ -212,7 +209,7 @@ func labels(service *controller.Object) map[string]any {
 		out[name] = value
 	}
 	delete(out, headlessLabel)
-	if headless(service.Generic()) {
+	if headless(service.View()) {
 		out[headlessLabel] = ""
 	}
 	out[serviceLabel], out[managedByLabel] = service.Name, managedBy
@@ -238,8 +235,7 @@ func (c *sliceController) create(service *controller.Object, typ string, ports, 
 
 func (c *sliceController) update(service, s *controller.Object, endpoints []any, trigger string) error {
 	want := labels(service)
-	if object.Equal(object.List(s.Generic(), "endpoints"), endpoints) && object.Equal(object.Map(s.Generic(), "metadata", "labels"), want) ||
-		len(endpoints) == 0 && len(object.List(s.Generic(), "endpoints")) == 0 && object.Equal(object.Map(s.Generic(), "metadata", "labels"), want) {
+	if sameList(s.View().At("endpoints"), endpoints) && s.View().At("metadata", "labels").EqualTo(want) {
 		return nil
 	}
 	new := s.Copy()

@@ -50,7 +50,7 @@ func (w *watched) podChanged(old, pod *controller.Object) {
 		namespace = old.Namespace
 	}
 	for _, s := range w.services.List(namespace, selector.Labels{}) {
-		want := object.Map(s.Generic(), "spec", "selector")
+		want := s.View().At("spec", "selector")
 		if selects(want, old) || selects(want, pod) {
 			w.queue.Add(s.Key())
 		}
@@ -59,21 +59,21 @@ func (w *watched) podChanged(old, pod *controller.Object) {
 
 // endpointChanged reports whether a change of a Pod can change endpoints.
 func endpointChanged(old, pod *controller.Object) bool {
-	a, b := old.Generic(), pod.Generic()
+	a, b := old.View(), pod.View()
 	return old.Terminating != pod.Terminating || controller.PodReady(a) != controller.PodReady(b) ||
 		controller.PodEnded(a) != controller.PodEnded(b) || !reflect.DeepEqual(old.Labels, pod.Labels) ||
-		!object.Equal(object.Value(a, "status", "podIPs"), object.Value(b, "status", "podIPs")) ||
-		object.String(a, "spec", "nodeName") != object.String(b, "spec", "nodeName")
+		!a.At("status", "podIPs").Equal(b.At("status", "podIPs")) ||
+		a.String("spec", "nodeName") != b.String("spec", "nodeName")
 }
 
 // selects reports whether the selector of a Service selects a Pod. An empty one selects
 // none.
-func selects(want map[string]any, pod *controller.Object) bool {
-	if len(want) == 0 || pod == nil {
+func selects(want object.View, pod *controller.Object) bool {
+	if want.Len() == 0 || pod == nil {
 		return false
 	}
-	for name, value := range want {
-		if has, ok := pod.Labels[name]; !ok || has != value {
+	for name, value := range want.Fields() {
+		if has, ok := pod.Labels[name]; !ok || value.String() != has {
 			return false
 		}
 	}
@@ -82,9 +82,9 @@ func selects(want map[string]any, pod *controller.Object) bool {
 
 // selected returns the Pods of a Service that can be endpoints, by name.
 func (w *watched) selected(service *controller.Object, terminating bool) (out []*controller.Object) {
-	want := object.Map(service.Generic(), "spec", "selector")
+	want := service.View().At("spec", "selector")
 	for _, p := range w.pods.List(service.Namespace, selector.Labels{}) {
-		if selects(want, p) && !controller.PodEnded(p.Generic()) && len(object.List(p.Generic(), "status", "podIPs")) > 0 && (terminating || !p.Terminating) {
+		if selects(want, p) && !controller.PodEnded(p.View()) && p.View().Len("status", "podIPs") > 0 && (terminating || !p.Terminating) {
 			out = append(out, p)
 		}
 	}
@@ -92,21 +92,21 @@ func (w *watched) selected(service *controller.Object, terminating bool) (out []
 }
 
 // manages reports whether the controllers make endpoints for a Service.
-func manages(service map[string]any) bool {
-	return object.String(service, "spec", "type") != "ExternalName" && len(object.Map(service, "spec", "selector")) > 0
+func manages(service object.View) bool {
+	return service.String("spec", "type") != "ExternalName" && service.Len("spec", "selector") > 0
 }
 
-func headless(service map[string]any) bool {
-	return object.String(service, "spec", "clusterIP") == "None"
+func headless(service object.View) bool {
+	return service.String("spec", "clusterIP") == "None"
 }
 
 // trigger returns the earliest time of what has changed since the last call, "" if
 // nothing has: the creation of the Service, and the Ready conditions of its Pods.
 func (w *watched) trigger(service *controller.Object, pods []*controller.Object) string {
 	before := w.triggers[service.Key()]
-	after := map[string]time.Time{"": controller.Time(service.Generic(), "metadata", "creationTimestamp")}
+	after := map[string]time.Time{"": controller.Time(service.View(), "metadata", "creationTimestamp")}
 	for _, p := range pods {
-		after[p.Name] = controller.Time(controller.Condition(p.Generic(), "Ready"), "lastTransitionTime")
+		after[p.Name] = controller.Time(controller.Condition(p.View(), "Ready"), "lastTransitionTime")
 	}
 	w.triggers[service.Key()] = after
 	var first time.Time
@@ -122,9 +122,9 @@ func (w *watched) trigger(service *controller.Object, pods []*controller.Object)
 }
 
 // address returns the address of a Pod in a family, "" if it has none.
-func address(pod map[string]any, ipv6 bool) string {
-	for e := range object.Each(object.Value(pod, "status", "podIPs")) {
-		if ip, err := netip.ParseAddr(object.String(e, "ip")); err == nil && ip.Is6() == ipv6 {
+func address(pod object.View, ipv6 bool) string {
+	for e := range pod.At("status", "podIPs").Objects() {
+		if ip, err := netip.ParseAddr(e.String("ip")); err == nil && ip.Is6() == ipv6 {
 			return ip.String()
 		}
 	}
@@ -132,12 +132,12 @@ func address(pod map[string]any, ipv6 bool) string {
 }
 
 // families returns whether each family of the addresses of a Service is IPv6.
-func families(service map[string]any) (out []bool) {
-	for _, f := range object.Strings(service, "spec", "ipFamilies") {
+func families(service object.View) (out []bool) {
+	for _, f := range service.Strings("spec", "ipFamilies") {
 		out = append(out, f == "IPv6")
 	}
 	if out == nil {
-		ip, err := netip.ParseAddr(object.String(service, "spec", "clusterIP"))
+		ip, err := netip.ParseAddr(service.String("spec", "clusterIP"))
 		if err != nil {
 			return []bool{false, true}
 		}
@@ -148,10 +148,10 @@ func families(service map[string]any) (out []bool) {
 
 // ports returns the ports of a Service on a Pod, as endpoints have them. A named port
 // that the Pod does not have is omitted.
-func ports(service, pod map[string]any) []any {
+func ports(service, pod object.View) []any {
 	out := []any{}
-	for p := range object.Each(object.Value(service, "spec", "ports")) {
-		protocol := object.String(p, "protocol")
+	for p := range service.At("spec", "ports").Objects() {
+		protocol := p.String("protocol")
 		if protocol == "" {
 			protocol = "TCP"
 		}
@@ -159,8 +159,8 @@ func ports(service, pod map[string]any) []any {
 		if !ok {
 			continue
 		}
-		port := map[string]any{"name": object.String(p, "name"), "port": n, "protocol": protocol}
-		if app := object.String(p, "appProtocol"); app != "" {
+		port := map[string]any{"name": p.String("name"), "port": n, "protocol": protocol}
+		if app := p.String("appProtocol"); app != "" {
 			port["appProtocol"] = app
 		}
 		out = append(out, port)
@@ -168,35 +168,35 @@ func ports(service, pod map[string]any) []any {
 	return out
 }
 
-func targetPort(p map[string]any, protocol string, pod map[string]any) (int64, bool) {
-	switch target := p["targetPort"].(type) {
+func targetPort(p object.View, protocol string, pod object.View) (int64, bool) {
+	switch target := p.At("targetPort").Shared().(type) {
 	case int64:
 		return target, true
 	case string:
 		for _, list := range []string{"containers", "initContainers"} {
-			for c := range object.Each(object.Value(pod, "spec", list)) {
-				if list == "initContainers" && object.String(c, "restartPolicy") != "Always" {
+			for c := range pod.At("spec", list).Objects() {
+				if list == "initContainers" && c.String("restartPolicy") != "Always" {
 					continue
 				}
-				for cp := range object.Each(c["ports"]) {
-					has := object.String(cp, "protocol")
-					if object.String(cp, "name") == target && (has == protocol || has == "" && protocol == "TCP") {
-						return object.Int(cp, "containerPort")
+				for cp := range c.At("ports").Objects() {
+					has := cp.String("protocol")
+					if cp.String("name") == target && (has == protocol || has == "" && protocol == "TCP") {
+						return cp.Int("containerPort")
 					}
 				}
 			}
 		}
 		return 0, false
 	}
-	return object.Int(p, "port")
+	return p.Int("port")
 }
 
 // hostname returns the hostname of an endpoint, "" if it has none.
-func hostname(service *controller.Object, pod map[string]any) string {
-	if object.String(pod, "spec", "subdomain") != service.Name {
+func hostname(service *controller.Object, pod object.View) string {
+	if pod.String("spec", "subdomain") != service.Name {
 		return ""
 	}
-	return object.String(pod, "spec", "hostname")
+	return pod.String("spec", "hostname")
 }
 
 func targetRef(pod *controller.Object) map[string]any {

@@ -79,12 +79,11 @@ func Start(e *controller.Env) {
 
 // mirrored reports whether Endpoints are to be mirrored, if their Service has no selector.
 func mirrored(endpoints *controller.Object) bool {
-	_, election := object.Map(endpoints.Generic(), "metadata", "annotations")[leader]
-	return endpoints.Labels[skipLabel] != "true" && !election
+	return endpoints.Labels[skipLabel] != "true" && endpoints.View().IsNil("metadata", "annotations", leader)
 }
 
 func hasSelector(service *controller.Object) bool {
-	return object.Value(service.Generic(), "spec", "selector") != nil
+	return !service.View().IsNil("spec", "selector")
 }
 
 // sync writes the slices of Endpoints, or deletes them.
@@ -109,14 +108,14 @@ func (c *mirror) delete(list []*controller.Object) (failed error) {
 // A group is what one slice has: the endpoints of an address type with the same ports.
 type group struct {
 	typ       string
-	ports     []any
+	ports     object.View
 	endpoints []any
 }
 
 // key identifies the group of a slice.
-func key(typ string, ports []any) string {
-	b, _ := json.Marshal(ports)
-	if len(ports) == 0 {
+func key(typ string, ports object.View) string {
+	b, _ := json.Marshal(ports.Shared())
+	if ports.Len() == 0 {
 		b = nil
 	}
 	return typ + string(b)
@@ -127,14 +126,14 @@ func key(typ string, ports []any) string {
 func (c *mirror) groups(endpoints *controller.Object) (out []*group) {
 	byKey := map[string]*group{}
 	invalid, skipped := 0, 0
-	for subset := range object.Each(endpoints.Generic()["subsets"]) {
+	for subset := range endpoints.View().At("subsets").Objects() {
 		ports, added := slicePorts(subset), 0
 		for _, list := range []struct {
 			field string
 			ready bool
 		}{{"addresses", true}, {"notReadyAddresses", false}} {
-			for address := range object.Each(subset[list.field]) {
-				ip, err := netip.ParseAddr(object.String(address, "ip"))
+			for address := range subset.At(list.field).Objects() {
+				ip, err := netip.ParseAddr(address.String("ip"))
 				switch {
 				case added >= maxEndpoints:
 					skipped++
@@ -176,26 +175,26 @@ func (g *group) add(e map[string]any) {
 }
 
 // endpoint returns the endpoint of an address.
-func endpoint(address map[string]any, ip string, ready bool) map[string]any {
+func endpoint(address object.View, ip string, ready bool) map[string]any {
 	e := map[string]any{"addresses": []any{ip}, "conditions": map[string]any{"ready": ready}}
 	for _, field := range []string{"nodeName", "targetRef"} {
 		object.Keep(e, address, field)
 	}
-	if name := object.String(address, "hostname"); name != "" {
+	if name := address.String("hostname"); name != "" {
 		e["hostname"] = name
 	}
 	return object.Copy(e)
 }
 
 // slicePorts returns the ports of a subset as slices have them.
-func slicePorts(subset map[string]any) []any {
+func slicePorts(subset object.View) object.View {
 	out := []any{}
-	for p := range object.Each(subset["ports"]) {
-		port := object.Copy(p)
-		port["name"] = object.String(p, "name")
+	for p := range subset.At("ports").Objects() {
+		port := p.CopyObject()
+		port["name"] = p.String("name")
 		out = append(out, port)
 	}
-	return out
+	return object.ViewOf(out)
 }
 
 // reconcile makes the slices match the Endpoints: one for each group. A slice
@@ -203,7 +202,7 @@ func slicePorts(subset map[string]any) []any {
 func (c *mirror) reconcile(endpoints *controller.Object, existing []*controller.Object) error {
 	byKey := map[string][]*controller.Object{}
 	for _, s := range existing {
-		k := key(object.String(s.Generic(), "addressType"), object.List(s.Generic(), "ports"))
+		k := key(s.View().String("addressType"), s.View().At("ports"))
 		byKey[k] = append(byKey[k], s)
 	}
 	var create []*group
@@ -225,7 +224,7 @@ func (c *mirror) reconcile(endpoints *controller.Object, existing []*controller.
 	}
 	unused := slices.DeleteFunc(slices.Clone(existing), func(s *controller.Object) bool { return kept[s] })
 	for _, g := range create {
-		i := slices.IndexFunc(unused, func(s *controller.Object) bool { return object.String(s.Generic(), "addressType") == g.typ })
+		i := slices.IndexFunc(unused, func(s *controller.Object) bool { return s.View().String("addressType") == g.typ })
 		if i >= 0 {
 			note(c.update(endpoints, unused[i], g))
 			unused = slices.Delete(unused, i, i+1)
@@ -245,10 +244,10 @@ func (c *mirror) reconcile(endpoints *controller.Object, existing []*controller.
 // update writes a slice, if it changes.
 func (c *mirror) update(endpoints, s *controller.Object, g *group) error {
 	want := newSlice(endpoints, g)
-	is := s.Generic()
-	changed := key(g.typ, g.ports) != key(g.typ, object.List(is, "ports")) || !object.Equal(is["endpoints"], want["endpoints"])
+	is := s.View()
+	changed := key(g.typ, g.ports) != key(g.typ, is.At("ports")) || !is.At("endpoints").EqualTo(want["endpoints"])
 	for _, field := range []string{"labels", "annotations", "ownerReferences"} {
-		changed = changed || !object.Equal(object.Value(is, "metadata", field), object.Value(want, "metadata", field))
+		changed = changed || !is.At("metadata", field).EqualTo(object.Value(want, "metadata", field))
 	}
 	if !changed {
 		return nil
@@ -266,7 +265,7 @@ func newSlice(endpoints *controller.Object, g *group) map[string]any {
 	}
 	labels[serviceLabel], labels[managedByLabel] = endpoints.Name, managedBy
 	meta := map[string]any{"namespace": endpoints.Namespace, "labels": labels, "ownerReferences": []any{controller.ControllerRef(endpoints)}}
-	annotations := object.ShallowCopy(object.Map(endpoints.Generic(), "metadata", "annotations"))
+	annotations := endpoints.View().At("metadata", "annotations").ShallowCopy()
 	for _, name := range notMirrored {
 		delete(annotations, name)
 	}
@@ -278,6 +277,6 @@ func newSlice(endpoints *controller.Object, g *group) map[string]any {
 		list = list[:maxEndpoints]
 	}
 	return object.Copy(map[string]any{
-		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta, "addressType": g.typ, "ports": g.ports, "endpoints": list,
+		"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta, "addressType": g.typ, "ports": g.ports.Shared(), "endpoints": list,
 	})
 }

@@ -6,6 +6,7 @@ package ephemeralvolume
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
@@ -40,10 +41,10 @@ func Start(e *controller.Env) {
 }
 
 // volumes yields the ephemeral volumes of a Pod.
-func volumes(pod *controller.Object) func(func(map[string]any) bool) {
-	return func(yield func(map[string]any) bool) {
-		for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-			if v["ephemeral"] != nil && !yield(v) {
+func volumes(pod *controller.Object) iter.Seq[object.View] {
+	return func(yield func(object.View) bool) {
+		for v := range pod.View().At("spec", "volumes").Objects() {
+			if !v.IsNil("ephemeral") && !yield(v) {
 				return
 			}
 		}
@@ -68,27 +69,27 @@ func (c *ephemeral) sync(k controller.Key) error {
 	}
 	for v := range volumes(pod) {
 		if err := c.ensure(pod, v); err != nil {
-			c.events.Event(pod, controller.Warning, "FailedBinding", "ephemeral volume %s: %v", object.String(v, "name"), err)
-			return fmt.Errorf("pod %s, ephemeral volume %s: %w", k, object.String(v, "name"), err)
+			c.events.Event(pod, controller.Warning, "FailedBinding", "ephemeral volume %s: %v", v.String("name"), err)
+			return fmt.Errorf("pod %s, ephemeral volume %s: %w", k, v.String("name"), err)
 		}
 	}
 	return nil
 }
 
-func (c *ephemeral) ensure(pod *controller.Object, v map[string]any) error {
+func (c *ephemeral) ensure(pod *controller.Object, v object.View) error {
 	name := pods.VolumeClaimName(pod.Name, v)
 	if claim := c.claims.Get(pod.Namespace, name); claim != nil {
-		if !object.ControlledBy(claim.Generic(), pod.UID) {
+		if !claim.View().ControlledBy(pod.UID) {
 			return fmt.Errorf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, pod.Namespace, pod.Name)
 		}
 		return nil
 	}
-	template := object.Map(v, "ephemeral", "volumeClaimTemplate")
+	template := v.At("ephemeral", "volumeClaimTemplate")
 	meta := map[string]any{"name": name, "namespace": pod.Namespace, "ownerReferences": []any{controller.ControllerRef(pod)}}
 	for _, field := range []string{"annotations", "labels"} {
-		object.Keep(meta, object.Map(template, "metadata"), field)
+		object.Keep(meta, template.At("metadata"), field)
 	}
-	_, err := c.client.Create(controller.PersistentVolumeClaims, pod.Namespace, object.Copy(map[string]any{"metadata": meta, "spec": template["spec"]}))
+	_, err := c.client.Create(controller.PersistentVolumeClaims, pod.Namespace, object.Copy(map[string]any{"metadata": meta, "spec": template.At("spec").Shared()}))
 	if err != nil {
 		return fmt.Errorf("create PVC %s: %w", name, err)
 	}

@@ -30,7 +30,7 @@ func (h *History) List(owner *controller.Object, labels selector.Labels) ([]*con
 	slices.SortStableFunc(revisions, func(a, b *controller.Object) int {
 		return cmp.Or(
 			cmp.Compare(Number(a), Number(b)),
-			cmp.Compare(object.String(a.Generic(), "metadata", "creationTimestamp"), object.String(b.Generic(), "metadata", "creationTimestamp")),
+			cmp.Compare(a.View().String("metadata", "creationTimestamp"), b.View().String("metadata", "creationTimestamp")),
 			cmp.Compare(a.Name, b.Name),
 		)
 	})
@@ -39,26 +39,26 @@ func (h *History) List(owner *controller.Object, labels selector.Labels) ([]*con
 
 // Number returns the number of a revision.
 func Number(revision *controller.Object) int64 {
-	return controller.IntOr(revision.Generic(), 0, "revision")
+	return controller.IntOr(revision.View(), 0, "revision")
 }
 
 // Data returns what a revision of the template of owner contains.
-func Data(owner map[string]any) map[string]any {
-	template := object.ShallowCopy(object.Map(owner, "spec", "template"))
+func Data(owner object.View) map[string]any {
+	template := owner.At("spec", "template").ShallowCopy()
 	template["$patch"] = "replace"
 	return map[string]any{"spec": map[string]any{"template": template}}
 }
 
-// Template returns the Pod template of a revision. The caller owns it.
-func Template(revision *controller.Object) map[string]any {
-	template := object.Copy(object.Map(revision.Generic(), "data", "spec", "template"))
+// Template returns the Pod template of a revision.
+func Template(revision *controller.Object) object.View {
+	template := revision.View().At("data", "spec", "template").ShallowCopy()
 	delete(template, "$patch")
-	return template
+	return object.ViewOf(template)
 }
 
 // Equal reports whether a revision contains data.
 func Equal(revision *controller.Object, data map[string]any) bool {
-	return object.Equal(object.Map(revision.Generic(), "data"), data)
+	return object.Equal(revision.View().At("data").ShallowCopy(), data) // the data may be a RawJSON
 }
 
 // maxPrefix is the maximum length of the name of the owner in that of a revision.
@@ -69,17 +69,14 @@ const maxPrefix = 223
 func (h *History) Create(owner *controller.Object, data map[string]any, number int64, hashLabel string, collisions *int64) (*controller.Object, error) {
 	for {
 		hash := controller.Hash(data, *collisions)
-		labels := map[string]any{}
-		for k, v := range object.Map(owner.Generic(), "spec", "template", "metadata", "labels") {
-			labels[k] = v
-		}
+		labels := owner.View().At("spec", "template", "metadata", "labels").ShallowCopy()
 		labels[hashLabel] = hash
 		meta := map[string]any{
 			"name": owner.Name[:min(len(owner.Name), maxPrefix)] + "-" + hash, "namespace": owner.Namespace,
 			"labels": labels, "ownerReferences": []any{controller.ControllerRef(owner)},
 		}
-		if annotations := object.Map(owner.Generic(), "metadata", "annotations"); annotations != nil {
-			meta["annotations"] = object.Copy(annotations)
+		if annotations := owner.View().At("metadata", "annotations"); annotations.IsObject() {
+			meta["annotations"] = annotations.Copy()
 		}
 		created, err := h.client.Create(controller.ControllerRevisions, owner.Namespace, map[string]any{
 			"metadata": meta, "data": object.Copy(data), "revision": number,

@@ -69,7 +69,7 @@ func finishedAt(p *pod) time.Time {
 	if t := containersFinished(p.obj); !t.IsZero() {
 		return t
 	}
-	if c := controller.Condition(p.obj, "Ready"); object.String(c, "status") == "False" {
+	if c := controller.Condition(p.obj, "Ready"); c.String("status") == "False" {
 		if t := controller.Time(c, "lastTransitionTime"); !t.IsZero() {
 			return t
 		}
@@ -82,14 +82,14 @@ func finishedAt(p *pod) time.Time {
 
 // containersFinished returns when the last container has ended, the zero time if one has
 // not.
-func containersFinished(pod map[string]any) (last time.Time) {
+func containersFinished(pod object.View) (last time.Time) {
 	sidecars := map[string]bool{}
-	for c := range object.Each(object.Value(pod, "spec", "initContainers")) {
-		sidecars[object.String(c, "name")] = object.String(c, "restartPolicy") == "Always"
+	for c := range pod.At("spec", "initContainers").Objects() {
+		sidecars[c.String("name")] = c.String("restartPolicy") == "Always"
 	}
 	for _, field := range []string{"containerStatuses", "initContainerStatuses"} {
-		for s := range object.Each(object.Value(pod, "status", field)) {
-			if field == "initContainerStatuses" && !sidecars[object.String(s, "name")] {
+		for s := range pod.At("status", field).Objects() {
+			if field == "initContainerStatuses" && !sidecars[s.String("name")] {
 				continue
 			}
 			at := controller.Time(s, "state", "terminated", "finishedAt")

@@ -24,8 +24,8 @@ const indexVariable = "JOB_COMPLETION_INDEX"
 const noIndex = -1
 
 // indexOf returns the completion index of a Pod, or noIndex.
-func indexOf(pod map[string]any) int {
-	n, err := strconv.Atoi(object.String(pod, "metadata", "annotations", indexAnnotation))
+func indexOf(pod object.View) int {
+	n, err := strconv.Atoi(pod.String("metadata", "annotations", indexAnnotation))
 	if err != nil || n < 0 {
 		return noIndex
 	}
@@ -34,7 +34,7 @@ func indexOf(pod map[string]any) int {
 
 // number returns the number in an annotation of a Pod, 0 if there is none.
 func number(p *pod, annotation string) int64 {
-	n, err := strconv.ParseInt(object.String(p.obj, "metadata", "annotations", annotation), 10, 64)
+	n, err := strconv.ParseInt(p.obj.String("metadata", "annotations", annotation), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 {
 		return 0
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -75,13 +74,13 @@ func (c *jobs) jobChanged(old, job *controller.Object) {
 }
 
 func generation(o *controller.Object) int64 {
-	n, _ := object.Int(o.Generic(), "metadata", "generation")
+	n, _ := o.View().Int("metadata", "generation")
 	return n
 }
 
 // releasePods queues the Pods of a Job that has ended for the removal of the finalizer.
 func (c *jobs) releasePods(job *controller.Object) {
-	labels, err := controller.LabelSelector(job.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(job.View(), "spec", "selector")
 	if err != nil {
 		return
 	}
@@ -118,7 +117,7 @@ func (c *jobs) podChanged(old, pod *controller.Object) {
 		c.expected.Created(job.Key())
 	case job != nil && !hasFinalizer(pod):
 		delete(c.removals[job.Key()], pod.UID)
-	case object.ControllerOf(pod.Generic()) == nil && hasFinalizer(pod):
+	case pod.View().ControllerOf().IsNil() && hasFinalizer(pod):
 		c.orphans.Add(pod.Key())
 	}
 	for _, job := range c.owners.Affected(old, pod) {
@@ -132,8 +131,8 @@ func (c *jobs) syncOrphan(k controller.Key) error {
 	if pod == nil || !hasFinalizer(pod) {
 		return nil
 	}
-	if ref := object.ControllerOf(pod.Generic()); ref != nil {
-		if object.String(ref, "kind") != "Job" || object.String(ref, "apiVersion") != "batch/v1" {
+	if ref := pod.View().ControllerOf(); !ref.IsNil() {
+		if ref.String("kind") != "Job" || ref.String("apiVersion") != "batch/v1" {
 			return nil
 		}
 		if job := c.owners.Of(pod); job != nil && (managedElsewhere(job) || !isFinished(job)) {
@@ -174,12 +173,12 @@ func (c *jobs) sync(k controller.Key) error {
 	if c.finished[job.UID] {
 		return nil
 	}
-	if mode := object.String(job.Generic(), "spec", "completionMode"); mode != "" && mode != "NonIndexed" && mode != "Indexed" {
+	if mode := job.View().String("spec", "completionMode"); mode != "" && mode != "NonIndexed" && mode != "Indexed" {
 		c.recorder.Event(job, controller.Warning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return nil
 	}
 	satisfied := c.expected.Satisfied(k)
-	labels, err := controller.LabelSelector(job.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(job.View(), "spec", "selector")
 	if err != nil {
 		return fmt.Errorf("couldn't convert Job selector: %w", err)
 	}
@@ -199,11 +198,11 @@ func hasFinalizer(pod *controller.Object) bool {
 }
 
 func isFinished(job *controller.Object) bool {
-	return controller.HasCondition(job.Generic(), "Complete", "True") || controller.HasCondition(job.Generic(), "Failed", "True")
+	return controller.HasCondition(job.View(), "Complete", "True") || controller.HasCondition(job.View(), "Failed", "True")
 }
 
 // managedElsewhere reports whether another controller manages the Job.
 func managedElsewhere(job *controller.Object) bool {
-	name := object.String(job.Generic(), "spec", "managedBy")
+	name := job.View().String("spec", "managedBy")
 	return name != "" && name != controllerName
 }

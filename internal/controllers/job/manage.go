@@ -117,7 +117,7 @@ func (r *run) manage() (active int64, err error) {
 func (r *run) createPods(active int64, n int, indexes []int) (int64, error) {
 	r.expected.ExpectCreations(r.key, n)
 	created, err := controller.SlowStart(n, func(i int) error {
-		p := controller.PodFromTemplate(object.Map(r.spec, "template"), r.object)
+		p := controller.PodFromTemplate(r.spec.At("template"), r.object)
 		meta := object.Meta(p)
 		if finalizers := object.Strings(meta, "finalizers"); !slices.Contains(finalizers, trackingFinalizer) {
 			meta["finalizers"] = object.FromStrings(append(finalizers, trackingFinalizer))

@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
@@ -17,23 +16,22 @@ type failure struct {
 
 // matchFailure applies the first rule of the podFailurePolicy that matches a Pod.
 func (r *run) matchFailure(p *pod) failure {
-	for i, rule := range object.List(r.spec, "podFailurePolicy", "rules") {
-		rule, _ := rule.(map[string]any)
-		action := object.String(rule, "action")
+	for i, rule := range r.spec.At("podFailurePolicy", "rules").Items() {
+		action := rule.String("action")
 		message := ""
-		if codes := object.Map(rule, "onExitCodes"); codes != nil {
+		if codes := rule.At("onExitCodes"); !codes.IsNil() {
 			s := matchExitCodes(p.obj, codes)
-			if s == nil {
+			if s.IsNil() {
 				continue
 			}
-			message = fmt.Sprintf("Container %s for pod %s/%s failed with exit code %d matching %s rule at index %d", object.String(s, "name"),
+			message = fmt.Sprintf("Container %s for pod %s/%s failed with exit code %d matching %s rule at index %d", s.String("name"),
 				p.Namespace, p.Name, exitCode(s), action, i)
 		} else {
-			c := matchPodConditions(p.obj, object.List(rule, "onPodConditions"))
-			if c == nil {
+			c := matchPodConditions(p.obj, rule.At("onPodConditions"))
+			if c.IsNil() {
 				continue
 			}
-			message = fmt.Sprintf("Pod %s/%s has condition %s matching %s rule at index %d", p.Namespace, p.Name, object.String(c, "type"), action, i)
+			message = fmt.Sprintf("Pod %s/%s has condition %s matching %s rule at index %d", p.Namespace, p.Name, c.String("type"), action, i)
 		}
 		switch action {
 		case "Ignore":
@@ -50,7 +48,7 @@ func (r *run) matchFailure(p *pod) failure {
 // failMessage returns the message of the first failed Pod that fails the Job, "" if
 // there is none.
 func (r *run) failMessage() string {
-	if r.spec["podFailurePolicy"] == nil {
+	if r.spec.IsNil("podFailurePolicy") {
 		return ""
 	}
 	for _, p := range r.pods {
@@ -86,50 +84,58 @@ func (r *run) indexFailures(p *pod) (counted, ignored int64) {
 }
 
 // matchExitCodes returns the status of the first container that has failed with an exit
-// code of the rule, nil if there is none.
-func matchExitCodes(pod, rule map[string]any) map[string]any {
-	name := object.String(rule, "containerName")
-	in := object.String(rule, "operator") == "In"
+// code of the rule, nothing if there is none.
+func matchExitCodes(pod, rule object.View) object.View {
+	name := rule.String("containerName")
+	in := rule.String("operator") == "In"
 	for _, field := range []string{"containerStatuses", "initContainerStatuses"} {
-		for s := range object.Each(object.Value(pod, "status", field)) {
-			if object.Map(s, "state", "terminated") == nil || name != "" && name != object.String(s, "name") {
+		for s := range pod.At("status", field).Objects() {
+			if s.IsNil("state", "terminated") || name != "" && name != s.String("name") {
 				continue
 			}
-			if code := exitCode(s); code != 0 && slices.Contains(object.List(rule, "values"), any(code)) == in {
+			if code := exitCode(s); code != 0 && hasCode(rule.At("values"), code) == in {
 				return s
 			}
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func exitCode(containerStatus map[string]any) int64 {
+func hasCode(codes object.View, code int64) bool {
+	for _, c := range codes.Items() {
+		if c.EqualTo(code) {
+			return true
+		}
+	}
+	return false
+}
+
+func exitCode(containerStatus object.View) int64 {
 	return controller.IntOr(containerStatus, 0, "state", "terminated", "exitCode")
 }
 
-// matchPodConditions returns the first condition that one of the patterns matches, nil
-// if there is none.
-func matchPodConditions(pod map[string]any, patterns []any) map[string]any {
-	for c := range object.Each(object.Value(pod, "status", "conditions")) {
-		for p := range object.Each(patterns) {
-			if c["type"] == p["type"] && c["status"] == p["status"] {
+// matchPodConditions returns the first condition that one of the patterns matches,
+// nothing if there is none.
+func matchPodConditions(pod, patterns object.View) object.View {
+	for c := range pod.At("status", "conditions").Objects() {
+		for p := range patterns.Objects() {
+			if c.At("type").Equal(p.At("type")) && c.At("status").Equal(p.At("status")) {
 				return c
 			}
 		}
 	}
-	return nil
+	return object.View{}
 }
 
 // matchSuccess returns the message of the first rule of a successPolicy that the
 // succeeded indexes satisfy.
-func matchSuccess(policy map[string]any, completions int, succeeded intervals) (string, bool) {
+func matchSuccess(policy object.View, completions int, succeeded intervals) (string, bool) {
 	if len(succeeded) == 0 {
 		return "", false
 	}
-	for i, rule := range object.List(policy, "rules") {
-		rule, _ := rule.(map[string]any)
-		count, hasCount := object.Int(rule, "succeededCount")
-		if text, ok := rule["succeededIndexes"].(string); ok {
+	for i, rule := range policy.At("rules").Items() {
+		count, hasCount := rule.Int("succeededCount")
+		if text, ok := rule.At("succeededIndexes").Shared().(string); ok {
 			required := parseIntervals(text, completions)
 			met := required.common(succeeded)
 			if len(required) > 0 && (met == required.total() || hasCount && int64(met) >= count) {

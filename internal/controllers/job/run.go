@@ -20,7 +20,7 @@ const (
 // A pod is what a sync reads of a Pod.
 type pod struct {
 	*controller.Object
-	obj     map[string]any
+	obj     object.View
 	phase   string
 	index   int  // the completion index, or noIndex
 	tracked bool // it has the finalizer, or gets it when it is adopted
@@ -32,7 +32,7 @@ type run struct {
 	key    controller.Key
 	object *controller.Object
 	obj    map[string]any // a copy of the Job, whose status changes
-	spec   map[string]any
+	spec   object.View
 	now    time.Time
 
 	pods, active []*pod
@@ -60,14 +60,14 @@ type run struct {
 func newRun(c *jobs, job *controller.Object, claimed []*controller.Object) *run {
 	obj := job.Copy()
 	r := &run{
-		jobs: c, key: job.Key(), object: job, obj: obj, spec: object.Map(obj, "spec"), now: c.env.Now(),
+		jobs: c, key: job.Key(), object: job, obj: obj, spec: job.View().At("spec"), now: c.env.Now(),
 		uncountedSucceeded: map[string]bool{}, uncountedFailed: map[string]bool{}, removed: map[string]bool{},
 	}
-	r.indexed = object.String(r.spec, "completionMode") == "Indexed"
-	r.perIndex = r.spec["backoffLimitPerIndex"] != nil
-	r.suspend = object.Bool(r.spec, "suspend")
-	r.replaceFailedOnly = object.String(r.spec, "podReplacementPolicy") == "Failed" || r.spec["podFailurePolicy"] != nil
-	r.completions, r.hasCompletions = object.Int(r.spec, "completions")
+	r.indexed = r.spec.String("completionMode") == "Indexed"
+	r.perIndex = !r.spec.IsNil("backoffLimitPerIndex")
+	r.suspend = r.spec.Bool("suspend")
+	r.replaceFailedOnly = r.spec.String("podReplacementPolicy") == "Failed" || !r.spec.IsNil("podFailurePolicy")
+	r.completions, r.hasCompletions = r.spec.Int("completions")
 	uncounted := object.EnsureMap(object.EnsureMap(obj, "status"), "uncountedTerminatedPods")
 	for _, uid := range object.Strings(uncounted, "succeeded") {
 		r.uncountedSucceeded[uid] = true
@@ -79,9 +79,9 @@ func newRun(c *jobs, job *controller.Object, claimed []*controller.Object) *run 
 		r.removed[uid] = true
 	}
 	for _, o := range claimed {
-		p := &pod{Object: o, obj: o.Generic(), index: indexOf(o.Generic())}
-		p.phase = object.String(p.obj, "status", "phase")
-		p.tracked = hasFinalizer(o) || object.ControllerOf(p.obj) == nil
+		p := &pod{Object: o, obj: o.View(), index: indexOf(o.View())}
+		p.phase = p.obj.String("status", "phase")
+		p.tracked = hasFinalizer(o) || p.obj.ControllerOf().IsNil()
 		r.pods = append(r.pods, p)
 		switch {
 		case controller.PodActive(p.obj):
@@ -96,10 +96,13 @@ func newRun(c *jobs, job *controller.Object, claimed []*controller.Object) *run 
 	return r
 }
 
+// view returns the Job with its new status.
+func (r *run) view() object.View { return object.ViewOf(r.obj) }
+
 func (r *run) status() map[string]any { return object.Map(r.obj, "status") }
 
 // number returns a number of the status.
-func (r *run) number(name string) int64 { return controller.IntOr(r.status(), 0, name) }
+func (r *run) number(name string) int64 { return controller.Count(r.status(), name) }
 
 // isFailed reports whether a Pod counts as failed.
 func (r *run) isFailed(p *pod) bool {
@@ -177,15 +180,15 @@ func (r *run) reconcile(satisfied bool) error {
 // evaluate sets the condition with which the Job ends, if it does.
 func (r *run) evaluate() {
 	limit := controller.IntOr(r.spec, 6, "backoffLimit")
-	if c := controller.Condition(r.obj, successCriteriaMet); object.String(c, "status") == "True" {
-		r.finish = object.Copy(c)
-	} else if c := controller.Condition(r.obj, failureTarget); object.String(c, "status") == "True" {
-		r.finish = r.condition(failed, "True", object.String(c, "reason"), object.String(c, "message"))
+	if c := controller.Condition(r.view(), successCriteriaMet); c.String("status") == "True" {
+		r.finish = c.CopyObject()
+	} else if c := controller.Condition(r.view(), failureTarget); c.String("status") == "True" {
+		r.finish = r.condition(failed, "True", c.String("reason"), c.String("message"))
 	} else if message := r.failMessage(); message != "" {
 		r.finish = r.condition(failureTarget, "True", "PodFailurePolicy", message)
 	}
-	deadline, hasDeadline := object.Int(r.spec, "activeDeadlineSeconds")
-	since := r.now.Sub(controller.Time(r.obj, "status", "startTime"))
+	deadline, hasDeadline := r.spec.Int("activeDeadlineSeconds")
+	since := r.now.Sub(controller.Time(r.view(), "status", "startTime"))
 	switch {
 	case r.finish != nil:
 	case r.failedPods > limit || r.restartsExceed(limit):
@@ -218,7 +221,7 @@ func (r *run) evaluateIndexes() {
 			}
 		}
 		n := int64(r.failedIndexes.total())
-		if most, ok := object.Int(r.spec, "maxFailedIndexes"); r.finish != nil {
+		if most, ok := r.spec.Int("maxFailedIndexes"); r.finish != nil {
 		} else if ok && n > most {
 			r.fail("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
 		} else if n > 0 && n+r.succeeded >= r.completions {
@@ -227,7 +230,7 @@ func (r *run) evaluateIndexes() {
 		r.delayDeletions()
 	}
 	if r.finish == nil {
-		if message, ok := matchSuccess(object.Map(r.spec, "successPolicy"), int(r.completions), r.completed); ok {
+		if message, ok := matchSuccess(r.spec.At("successPolicy"), int(r.completions), r.completed); ok {
 			r.finish = r.condition(successCriteriaMet, "True", "SuccessPolicy", message)
 		}
 	}
@@ -256,7 +259,7 @@ func (r *run) fail(reason, message string) {
 // restartsExceed reports whether containers that restart in their Pods have failed too
 // often.
 func (r *run) restartsExceed(limit int64) bool {
-	if object.String(r.spec, "template", "spec", "restartPolicy") != "OnFailure" {
+	if r.spec.String("template", "spec", "restartPolicy") != "OnFailure" {
 		return false
 	}
 	n := int64(0)
@@ -265,7 +268,7 @@ func (r *run) restartsExceed(limit int64) bool {
 			continue
 		}
 		for _, field := range []string{"initContainerStatuses", "containerStatuses"} {
-			for s := range object.Each(object.Value(p.obj, "status", field)) {
+			for s := range p.obj.At("status", field).Objects() {
 				n += controller.IntOr(s, 0, "restartCount")
 			}
 		}

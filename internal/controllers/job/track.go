@@ -123,7 +123,7 @@ func (r *run) announceEnd() (changed bool) {
 		r.finish = r.condition(failed, "True", object.String(r.finish, "reason"), object.String(r.finish, "message"))
 	}
 	if isTrue(r.finish, successCriteriaMet) {
-		if !controller.HasCondition(r.obj, successCriteriaMet, "True") {
+		if !controller.HasCondition(r.view(), successCriteriaMet, "True") {
 			s["conditions"] = append(object.List(s, "conditions"), r.finish)
 			changed = true
 		}

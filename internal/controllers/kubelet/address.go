@@ -4,7 +4,6 @@ import (
 	"net/netip"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // The ranges of addresses of Nodes without an address, and of Pods on Nodes without a
@@ -57,12 +56,12 @@ func (a *addresses) ofPod(pod controller.Key, ranges []string) []string {
 
 // use keeps the addresses of a Pod from being allocated to another one.
 func (a *addresses) use(pod *controller.Object) {
-	if a.pods[pod.Key()] != nil || object.Bool(pod.Generic(), "spec", "hostNetwork") {
+	if a.pods[pod.Key()] != nil || pod.View().Bool("spec", "hostNetwork") {
 		return
 	}
 	var list []string
-	for ip := range object.Each(object.Value(pod.Generic(), "status", "podIPs")) {
-		s := object.String(ip, "ip")
+	for ip := range pod.View().At("status", "podIPs").Objects() {
+		s := ip.String("ip")
 		a.used[s] = pod.Key()
 		list = append(list, s)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // conditions returns the conditions of the Pod that must change.
-func (w *worker) conditions(spec map[string]any, inits, containers []any, phase string) (out []any) {
+func (w *worker) conditions(spec object.View, inits, containers []object.View, phase string) (out []any) {
 	started := phase != "Succeeded" && phase != "Failed"
 	ready := w.containersReady(spec, inits, containers, phase)
 	for _, c := range []verdict{
@@ -51,28 +51,28 @@ func (w *worker) condition(v verdict) map[string]any {
 	return controller.PodCondition(w.pod, v.typ, status, v.reason, v.message, w.now)
 }
 
-func (w *worker) initialized(spec map[string]any, inits, containers []any, phase string) verdict {
+func (w *worker) initialized(spec object.View, inits, containers []object.View, phase string) verdict {
 	v := verdict{typ: "Initialized", status: true}
 	if phase == "Succeeded" {
 		v.reason = "PodCompleted"
 		return v
 	}
-	for s := range object.Each(containers) {
-		if object.Map(s, "state", "running") != nil || object.Map(s, "state", "terminated") != nil || object.Map(s, "lastState", "terminated") != nil {
+	for _, s := range containers {
+		if !s.IsNil("state", "running") || !s.IsNil("state", "terminated") || !s.IsNil("lastState", "terminated") {
 			return v
 		}
 	}
 	var incomplete []string
 	i := 0
-	for c := range object.Each(spec["initContainers"]) {
-		s, _ := inits[i].(map[string]any)
+	for c := range spec.At("initContainers").Objects() {
+		s := inits[i]
 		i++
 		field := "ready"
-		if object.String(c, "restartPolicy") == "Always" {
+		if c.String("restartPolicy") == "Always" {
 			field = "started"
 		}
-		if !object.Bool(s, field) {
-			incomplete = append(incomplete, object.String(c, "name"))
+		if !s.Bool(field) {
+			incomplete = append(incomplete, c.String("name"))
 		}
 	}
 	if len(incomplete) > 0 {
@@ -81,7 +81,7 @@ func (w *worker) initialized(spec map[string]any, inits, containers []any, phase
 	return v
 }
 
-func (w *worker) containersReady(spec map[string]any, inits, containers []any, phase string) verdict {
+func (w *worker) containersReady(spec object.View, inits, containers []object.View, phase string) verdict {
 	switch phase {
 	case "Succeeded":
 		return verdict{reason: "PodCompleted"}
@@ -90,16 +90,16 @@ func (w *worker) containersReady(spec map[string]any, inits, containers []any, p
 	}
 	var unready []string
 	i := 0
-	for c := range object.Each(spec["initContainers"]) {
-		s, _ := inits[i].(map[string]any)
+	for c := range spec.At("initContainers").Objects() {
+		s := inits[i]
 		i++
-		if object.String(c, "restartPolicy") == "Always" && !object.Bool(s, "ready") {
-			unready = append(unready, object.String(c, "name"))
+		if c.String("restartPolicy") == "Always" && !s.Bool("ready") {
+			unready = append(unready, c.String("name"))
 		}
 	}
-	for s := range object.Each(containers) {
-		if !object.Bool(s, "ready") {
-			unready = append(unready, object.String(s, "name"))
+	for _, s := range containers {
+		if !s.Bool("ready") {
+			unready = append(unready, s.String("name"))
 		}
 	}
 	if len(unready) > 0 {
@@ -110,15 +110,15 @@ func (w *worker) containersReady(spec map[string]any, inits, containers []any, p
 
 // gates returns what keeps the readiness gates of the Pod from being ready, "" if
 // nothing does.
-func (w *worker) gates(spec map[string]any) string {
+func (w *worker) gates(spec object.View) string {
 	var messages []string
-	for g := range object.Each(spec["readinessGates"]) {
-		typ := object.String(g, "conditionType")
+	for g := range spec.At("readinessGates").Objects() {
+		typ := g.String("conditionType")
 		switch c := controller.Condition(w.pod, typ); {
-		case c == nil:
+		case c.IsNil():
 			messages = append(messages, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", typ))
-		case object.String(c, "status") != "True":
-			messages = append(messages, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %s", typ, object.String(c, "status")))
+		case c.String("status") != "True":
+			messages = append(messages, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %s", typ, c.String("status")))
 		}
 	}
 	return strings.Join(messages, ", ")

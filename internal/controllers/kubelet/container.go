@@ -51,73 +51,72 @@ func (w *worker) backoff(name string) *backoff {
 
 // initContainers returns the statuses of the init containers, and whether all of them
 // have completed or failed for good.
-func (w *worker) initContainers(spec map[string]any, was map[string]map[string]any) (out []any, initialized, failed bool) {
+func (w *worker) initContainers(spec object.View, was map[string]object.View) (out []object.View, initialized, failed bool) {
 	initialized = true
-	for c := range object.Each(spec["initContainers"]) {
-		name := object.String(c, "name")
+	for c := range spec.At("initContainers").Objects() {
+		name := c.String("name")
 		if !initialized || failed {
 			s := was[name]
-			if s == nil {
-				s = w.waiting(c, nil, "PodInitializing", "")
+			if s.IsNil() {
+				s = w.waiting(c, object.View{}, "PodInitializing", "")
 			}
 			out = append(out, s)
 			continue
 		}
-		sidecar := object.String(c, "restartPolicy") == "Always"
+		sidecar := c.String("restartPolicy") == "Always"
 		s := w.initContainer(c, was[name], sidecar)
 		out = append(out, s)
-		code, ended := object.Int(s, "state", "terminated", "exitCode")
+		code, ended := s.Int("state", "terminated", "exitCode")
 		switch {
 		case sidecar:
-			initialized = object.Bool(s, "started")
+			initialized = s.Bool("started")
 		case ended && code == 0:
 		default:
 			initialized = false
-			failed = ended && object.String(spec, "restartPolicy") == "Never"
+			failed = ended && spec.String("restartPolicy") == "Never"
 		}
 	}
 	return out, initialized, failed
 }
 
 // initContainer returns the status of an init container whose turn it is.
-func (w *worker) initContainer(c, was map[string]any, sidecar bool) map[string]any {
-	if !sidecar && was != nil {
-		if code, ended := object.Int(was, "state", "terminated", "exitCode"); ended && code == 0 {
+func (w *worker) initContainer(c, was object.View, sidecar bool) object.View {
+	if !sidecar && !was.IsNil() {
+		if code, ended := was.Int("state", "terminated", "exitCode"); ended && code == 0 {
 			return was
 		}
 	}
-	_, known := lifecycle.Find(w.behaviors, object.String(c, "name"), true)
+	_, known := lifecycle.Find(w.behaviors, c.String("name"), true)
 	if sidecar || known {
-		s := w.container(c, was, true, false)
-		return s
+		return w.container(c, was, true, false)
 	}
-	s := w.exited(w.running(c, was, false), 0)
+	s := w.exited(w.running(c, was, false), 0).ShallowCopy()
 	s["ready"] = true
-	return s
+	return object.ViewOf(s)
 }
 
 // container returns the status of a container. completes says that it ends by itself.
-func (w *worker) container(c, was map[string]any, initialized, completes bool) map[string]any {
-	name := object.String(c, "name")
+func (w *worker) container(c, was object.View, initialized, completes bool) object.View {
+	name := c.String("name")
 	if !initialized {
-		if was != nil {
+		if !was.IsNil() {
 			return was
 		}
-		return w.waiting(c, nil, "PodInitializing", "")
+		return w.waiting(c, object.View{}, "PodInitializing", "")
 	}
 	init := false
-	for i := range object.Each(object.Value(w.pod, "spec", "initContainers")) {
-		init = init || object.String(i, "name") == name
+	for i := range w.pod.At("spec", "initContainers").Objects() {
+		init = init || i.String("name") == name
 	}
 	b, known := lifecycle.Find(w.behaviors, name, init)
 	if known && b.Action == lifecycle.Run {
 		completes = false
 	}
-	state := object.Map(was, "state")
+	state := was.At("state")
 	switch {
-	case state["running"] != nil && object.String(was, "image") != object.String(c, "image"): // an update in place
+	case !state.IsNil("running") && was.String("image") != c.String("image"): // an update in place
 		return w.restart(c, w.exited(was, 0), b)
-	case state["running"] != nil:
+	case !state.IsNil("running"):
 		switch {
 		case known && b.Action == lifecycle.Exit:
 			return w.exited(was, b.ExitCode)
@@ -125,15 +124,15 @@ func (w *worker) container(c, was map[string]any, initialized, completes bool) m
 			return w.exited(was, 0)
 		}
 		ready := !known || b.Action != lifecycle.Hang
-		if object.Bool(was, "ready") == ready {
+		if was.Bool("ready") == ready {
 			return was
 		}
-		s := object.Copy(was)
+		s := was.ShallowCopy()
 		s["ready"] = ready
-		return s
-	case state["terminated"] != nil:
+		return object.ViewOf(s)
+	case !state.IsNil("terminated"):
 		return w.afterExit(c, was, b)
-	case object.Map(was, "lastState", "terminated") != nil: // CrashLoopBackOff
+	case !was.IsNil("lastState", "terminated"): // CrashLoopBackOff
 		if back := w.backoff(name); back.until.After(w.now) {
 			w.until(back.until)
 			return was
@@ -144,8 +143,8 @@ func (w *worker) container(c, was map[string]any, initialized, completes bool) m
 }
 
 // start returns the status of a container that is started, or whose image is pulled.
-func (w *worker) start(c, was map[string]any, b lifecycle.Behavior) map[string]any {
-	name, image := object.String(c, "name"), object.String(c, "image")
+func (w *worker) start(c, was object.View, b lifecycle.Behavior) object.View {
+	name, image := c.String("name"), c.String("image")
 	switch b.Action {
 	case lifecycle.FailImagePull:
 		return w.failPull(c, was, name, image)
@@ -154,7 +153,7 @@ func (w *worker) start(c, was map[string]any, b lifecycle.Behavior) map[string]a
 	case lifecycle.Hang:
 		return w.running(c, was, false)
 	}
-	if object.String(was, "state", "waiting", "reason") == "ImagePullBackOff" {
+	if was.String("state", "waiting", "reason") == "ImagePullBackOff" {
 		if back := w.backoff(name); back.until.After(w.now) {
 			w.until(back.until)
 			return was
@@ -165,10 +164,10 @@ func (w *worker) start(c, was map[string]any, b lifecycle.Behavior) map[string]a
 }
 
 // failPull returns the status of a container whose image cannot be pulled.
-func (w *worker) failPull(c, was map[string]any, name, image string) map[string]any {
+func (w *worker) failPull(c, was object.View, name, image string) object.View {
 	cause := fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %[1]q: %[1]s: not found", image)
 	back := w.backoff(name)
-	switch object.String(was, "state", "waiting", "reason") {
+	switch was.String("state", "waiting", "reason") {
 	case "ErrImagePull":
 		w.until(back.until)
 		message := fmt.Sprintf("Back-off pulling image %q", image)
@@ -191,13 +190,13 @@ func (w *worker) failPull(c, was map[string]any, name, image string) map[string]
 
 // afterExit returns the status of a container that has ended: it stays so, is
 // restarted, or waits for its back-off.
-func (w *worker) afterExit(c, was map[string]any, b lifecycle.Behavior) map[string]any {
-	name := object.String(c, "name")
-	policy := object.String(c, "restartPolicy") // of the container, else of the Pod
+func (w *worker) afterExit(c, was object.View, b lifecycle.Behavior) object.View {
+	name := c.String("name")
+	policy := c.String("restartPolicy") // of the container, else of the Pod
 	if policy == "" {
-		policy = object.String(w.pod, "spec", "restartPolicy")
+		policy = w.pod.String("spec", "restartPolicy")
 	}
-	code, _ := object.Int(was, "state", "terminated", "exitCode")
+	code, _ := was.Int("state", "terminated", "exitCode")
 	if policy == "Never" || policy == "OnFailure" && code == 0 {
 		return was
 	}
@@ -209,46 +208,43 @@ func (w *worker) afterExit(c, was map[string]any, b lifecycle.Behavior) map[stri
 	d := back.fail(w.now)
 	w.until(back.until)
 	s := w.waiting(c, was, "CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)",
-		d, name, w.object.Name, w.object.Namespace, w.object.UID))
-	s["lastState"] = map[string]any{"terminated": object.Value(was, "state", "terminated")}
+		d, name, w.object.Name, w.object.Namespace, w.object.UID)).ShallowCopy()
+	s["lastState"] = map[string]any{"terminated": was.At("state", "terminated").Shared()}
 	w.event(name, controller.Warning, "BackOff", fmt.Sprintf("Back-off restarting failed container %s in pod %s_%s(%s)", name, w.object.Name, w.object.Namespace, w.object.UID))
-	return s
+	return object.ViewOf(s)
 }
 
 // restart returns the status of a container that is started again.
-func (w *worker) restart(c, was map[string]any, b lifecycle.Behavior) map[string]any {
-	before := object.Copy(was)
-	count, _ := object.Int(was, "restartCount")
+func (w *worker) restart(c, was object.View, b lifecycle.Behavior) object.View {
+	before := was.ShallowCopy()
+	count, _ := was.Int("restartCount")
 	before["restartCount"] = count + 1
-	if ended := object.Map(was, "state", "terminated"); ended != nil {
-		before["lastState"] = map[string]any{"terminated": ended}
+	if ended := was.At("state", "terminated"); !ended.IsNil() {
+		before["lastState"] = map[string]any{"terminated": ended.Shared()}
 	}
 	before["state"] = map[string]any{}
-	return w.start(c, before, b)
+	return w.start(c, object.ViewOf(before), b)
 }
 
 // base returns the fields of a status that all states have.
-func (w *worker) base(c, was map[string]any) map[string]any {
-	count, _ := object.Int(was, "restartCount")
-	last := object.Map(was, "lastState")
-	if last == nil {
-		last = map[string]any{}
-	}
+func (w *worker) base(c, was object.View) map[string]any {
+	count, _ := was.Int("restartCount")
+	last := was.At("lastState").ShallowCopy()
 	return map[string]any{
-		"name": object.String(c, "name"), "image": object.String(c, "image"), "imageID": object.String(was, "imageID"),
-		"containerID": object.String(was, "containerID"), "restartCount": count, "ready": false, "started": false, "lastState": last,
+		"name": c.String("name"), "image": c.String("image"), "imageID": was.String("imageID"),
+		"containerID": was.String("containerID"), "restartCount": count, "ready": false, "started": false, "lastState": last,
 	}
 }
 
 // running returns the status of a container that has just started.
-func (w *worker) running(c, was map[string]any, ready bool) map[string]any {
+func (w *worker) running(c, was object.View, ready bool) object.View {
 	s := w.base(c, was)
 	count, _ := object.Int(s, "restartCount")
-	s["imageID"] = "sha256:" + digest(object.String(c, "image"))
-	s["containerID"] = "fakeapi://" + digest(w.object.UID+"/"+object.String(c, "name")+"/"+strconv.FormatInt(count, 10))
+	s["imageID"] = "sha256:" + digest(c.String("image"))
+	s["containerID"] = "fakeapi://" + digest(w.object.UID+"/"+c.String("name")+"/"+strconv.FormatInt(count, 10))
 	s["ready"], s["started"] = ready, true
 	s["state"] = map[string]any{"running": map[string]any{"startedAt": clock.Timestamp(w.now)}}
-	return s
+	return object.ViewOf(s)
 }
 
 func digest(s string) string {
@@ -257,41 +253,41 @@ func digest(s string) string {
 }
 
 // waiting returns the status of a container that does not run.
-func (w *worker) waiting(c, was map[string]any, reason, message string) map[string]any {
+func (w *worker) waiting(c, was object.View, reason, message string) object.View {
 	s := w.base(c, was)
 	state := map[string]any{"reason": reason}
 	if message != "" {
 		state["message"] = message
 	}
 	s["state"] = map[string]any{"waiting": state}
-	return s
+	return object.ViewOf(s)
 }
 
 // exited returns the status of a container that ran and has ended with a code.
-func (w *worker) exited(was map[string]any, code int64) map[string]any {
-	s := object.Copy(was)
+func (w *worker) exited(was object.View, code int64) object.View {
+	s := was.ShallowCopy()
 	reason := "Completed"
 	if code != 0 {
 		reason = "Error"
 	}
 	now := clock.Timestamp(w.now)
-	started := object.String(was, "state", "running", "startedAt")
+	started := was.String("state", "running", "startedAt")
 	if started == "" {
 		started = now
 	}
 	s["ready"], s["started"] = false, false
 	s["state"] = map[string]any{"terminated": map[string]any{
-		"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now, "containerID": object.String(was, "containerID"),
+		"exitCode": code, "reason": reason, "startedAt": started, "finishedAt": now, "containerID": was.String("containerID"),
 	}}
-	return s
+	return object.ViewOf(s)
 }
 
 // killedCode is the exit code of a container that SIGKILL has ended.
 const killedCode = 137
 
 // stopped returns the status of a container that was stopped with its Pod.
-func (w *worker) stopped(s map[string]any) map[string]any {
-	if object.Map(s, "state", "running") == nil {
+func (w *worker) stopped(s object.View) object.View {
+	if s.IsNil("state", "running") {
 		return s
 	}
 	return w.exited(s, killedCode)

@@ -96,13 +96,13 @@ func (k *kubelet) podChanged(old, new *controller.Object) {
 	if new == nil {
 		return
 	}
-	generic := new.Generic()
-	if controller.PodEnded(generic) {
+	pod := new.View()
+	if controller.PodEnded(pod) {
 		k.ips.release(new)
 	} else {
 		k.ips.use(new)
 	}
-	if object.String(generic, "spec", "nodeName") != "" {
+	if pod.String("spec", "nodeName") != "" {
 		k.podQueue.Add(new.Key())
 	}
 }
@@ -161,7 +161,7 @@ func (h host) NodeIPs(node string) []string {
 	if o == nil {
 		return nil
 	}
-	if list := internalIPs(o.Generic()); len(list) > 0 {
+	if list := internalIPs(o.View()); len(list) > 0 {
 		return list
 	}
 	return []string{h.ips.ofNode(node)}
@@ -178,8 +178,8 @@ func (k *kubelet) podIPs(node string, hostNetwork bool, pod controller.Key) []st
 	}
 	var ranges []string
 	if n := k.nodes.Get("", node); n != nil {
-		ranges = object.Strings(n.Generic(), "spec", "podCIDRs")
-		if one := object.String(n.Generic(), "spec", "podCIDR"); len(ranges) == 0 && one != "" {
+		ranges = n.View().Strings("spec", "podCIDRs")
+		if one := n.View().String("spec", "podCIDR"); len(ranges) == 0 && one != "" {
 			ranges = []string{one}
 		}
 	}
@@ -187,10 +187,10 @@ func (k *kubelet) podIPs(node string, hostNetwork bool, pod controller.Key) []st
 }
 
 // internalIPs returns the internal addresses of a Node.
-func internalIPs(node map[string]any) (out []string) {
-	for a := range object.Each(object.Value(node, "status", "addresses")) {
-		if object.String(a, "type") == "InternalIP" {
-			out = append(out, object.String(a, "address"))
+func internalIPs(node object.View) (out []string) {
+	for a := range node.At("status", "addresses").Objects() {
+		if a.String("type") == "InternalIP" {
+			out = append(out, a.String("address"))
 		}
 	}
 	return slices.Clip(out)

@@ -34,12 +34,12 @@ func (k *kubelet) syncNode(key controller.Key) error {
 		return nil
 	}
 	if stages := k.behavior.Stages("Node"); len(stages) > 0 {
-		if err := k.play("Node", stages, o, key.Name, k.nodeQueue); err != nil || !controller.HasCondition(o.Generic(), "Ready", "True") {
+		if err := k.play("Node", stages, o, key.Name, k.nodeQueue); err != nil || !controller.HasCondition(o.View(), "Ready", "True") {
 			return err
 		}
 		return k.adopt(o)
 	}
-	node := o.Generic()
+	node := o.View()
 	if status := k.nodeStatus(node, key.Name); status != nil {
 		_, err := k.patch(controller.Nodes, key.Name, o, "status", map[string]any{"status": status})
 		return err
@@ -52,7 +52,7 @@ func (k *kubelet) syncNode(key controller.Key) error {
 func (k *kubelet) register(name string) error {
 	o, err := k.client(name).Create(controller.Nodes, "", map[string]any{
 		"metadata": map[string]any{"name": name, "labels": nodeLabels(name), "annotations": map[string]any{volume.ControllerManagedAttach: "true"}},
-		"status":   k.nodeStatus(nil, name),
+		"status":   k.nodeStatus(object.View{}, name),
 	})
 	switch {
 	case controller.IsAlreadyExists(err):
@@ -71,15 +71,15 @@ func nodeLabels(name string) map[string]any {
 }
 
 // heartbeat returns when the status of a Node was written.
-func heartbeat(node map[string]any) time.Time {
+func heartbeat(node object.View) time.Time {
 	return controller.Time(controller.Condition(node, "Ready"), "lastHeartbeatTime")
 }
 
 // nodeStatus returns what must change in the status of a Node, nil if nothing must.
-func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
+func (k *kubelet) nodeStatus(node object.View, name string) map[string]any {
 	now := k.env.Now()
-	if controller.HasCondition(node, "Ready", "True") && now.Sub(heartbeat(node)) < statusPeriod && object.Map(node, "status", "allocatable") != nil &&
-		object.String(node, "status", "nodeInfo", "kubeletVersion") != "" && len(object.List(node, "status", "addresses")) > 0 {
+	if controller.HasCondition(node, "Ready", "True") && now.Sub(heartbeat(node)) < statusPeriod && node.At("status", "allocatable").IsObject() &&
+		node.String("status", "nodeInfo", "kubeletVersion") != "" && node.Len("status", "addresses") > 0 {
 		return nil
 	}
 	status := map[string]any{}
@@ -91,21 +91,21 @@ func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
 			continue // set by the network, if there is one
 		}
 		c["lastHeartbeatTime"], c["lastTransitionTime"] = stamp, stamp
-		if old := controller.Condition(node, typ); old != nil && old["status"] == c["status"] && old["lastTransitionTime"] != nil {
-			c["lastTransitionTime"] = old["lastTransitionTime"]
+		if old := controller.Condition(node, typ); !old.IsNil() && old.At("status").EqualTo(c["status"]) && !old.IsNil("lastTransitionTime") {
+			c["lastTransitionTime"] = old.At("lastTransitionTime").Shared()
 		}
 		conditions = append(conditions, c)
 	}
 	status["conditions"] = conditions
-	capacity := object.Map(node, "status", "capacity")
-	if capacity == nil {
-		if capacity = object.Map(node, "status", "allocatable"); capacity == nil {
-			capacity = map[string]any{"cpu": "1k", "memory": "1Ti", "pods": "1M"}
+	capacity, allocatable := node.At("status", "capacity"), node.At("status", "allocatable")
+	if !capacity.IsObject() {
+		if capacity = allocatable; !capacity.IsObject() {
+			capacity = object.ViewOf(map[string]any{"cpu": "1k", "memory": "1Ti", "pods": "1M"})
 		}
-		status["capacity"] = object.Copy(capacity)
+		status["capacity"] = capacity.Copy()
 	}
-	if object.Map(node, "status", "allocatable") == nil {
-		status["allocatable"] = object.Copy(capacity)
+	if !allocatable.IsObject() {
+		status["allocatable"] = capacity.Copy()
 	}
 	if len(internalIPs(node)) == 0 {
 		status["addresses"] = []any{
@@ -113,14 +113,14 @@ func (k *kubelet) nodeStatus(node map[string]any, name string) map[string]any {
 			map[string]any{"type": "Hostname", "address": name},
 		}
 	}
-	if object.String(node, "status", "nodeInfo", "kubeletVersion") == "" {
+	if node.String("status", "nodeInfo", "kubeletVersion") == "" {
 		status["nodeInfo"] = map[string]any{
 			"architecture": "amd64", "operatingSystem": "linux", "osImage": "fakeapi", "kernelVersion": "fakeapi",
 			"kubeletVersion": k.version(), "kubeProxyVersion": "", "containerRuntimeVersion": "fakeapi://" + k.version(),
 			"machineID": name, "systemUUID": name, "bootID": name,
 		}
 	}
-	if object.Map(node, "status", "daemonEndpoints", "kubeletEndpoint") == nil {
+	if node.IsNil("status", "daemonEndpoints", "kubeletEndpoint") {
 		status["daemonEndpoints"] = map[string]any{"kubeletEndpoint": map[string]any{"Port": int64(10250)}}
 	}
 	return status
@@ -135,7 +135,7 @@ const notReadyTaint = "node.kubernetes.io/not-ready"
 // from a Node that is Ready. If that controller does not run, the kubelet does, so that
 // Pods are scheduled. Request: GET of a Node with the controller kubelet on.
 func (k *kubelet) adopt(o *controller.Object) error {
-	node := o.Generic()
+	node := o.View()
 	change := map[string]any{}
 	labels := map[string]any{}
 	for name, value := range nodeLabels(o.Name) {
@@ -155,12 +155,12 @@ func (k *kubelet) adopt(o *controller.Object) error {
 	}
 	var kept []any
 	found := false
-	for taint := range object.Each(object.Value(node, "spec", "taints")) {
-		if !k.env.Runs("node-lifecycle-controller") && object.String(taint, "key") == notReadyTaint && object.String(taint, "effect") == controller.NoSchedule {
+	for taint := range node.At("spec", "taints").Objects() {
+		if !k.env.Runs("node-lifecycle-controller") && taint.String("key") == notReadyTaint && taint.String("effect") == controller.NoSchedule {
 			found = true
 			continue
 		}
-		kept = append(kept, taint)
+		kept = append(kept, taint.Shared())
 	}
 	if found {
 		change["spec"] = map[string]any{"taints": kept}
@@ -195,7 +195,7 @@ func (k *kubelet) renewLease(key controller.Key) error {
 		k.beats.AddAfter(key, renewPeriod)
 		return nil
 	}
-	last := controller.Time(lease.Generic(), "spec", "renewTime")
+	last := controller.Time(lease.View(), "spec", "renewTime")
 	if left := renewPeriod - now.Sub(last); left > 0 {
 		k.beats.AddAfter(key, left)
 		return nil

@@ -16,8 +16,8 @@ func (k *kubelet) syncPod(key controller.Key) error {
 	if o == nil {
 		return nil
 	}
-	pod := o.Generic()
-	node := object.String(pod, "spec", "nodeName")
+	pod := o.View()
+	node := pod.String("spec", "nodeName")
 	if !k.runs(node) {
 		return nil
 	}
@@ -52,24 +52,24 @@ func (k *kubelet) syncPod(key controller.Key) error {
 // terminate ends a Pod that is being deleted: at once, or at the end of its grace
 // period if its containers hang.
 func (k *kubelet) terminate(o *controller.Object, node string, behaviors []lifecycle.Behavior) error {
-	pod := o.Generic()
+	pod := o.View()
 	if !controller.PodEnded(pod) {
-		for c := range object.Each(object.Value(pod, "spec", "containers")) {
-			b, ok := lifecycle.Find(behaviors, object.String(c, "name"), false)
+		for c := range pod.At("spec", "containers").Objects() {
+			b, ok := lifecycle.Find(behaviors, c.String("name"), false)
 			until := controller.Time(pod, "metadata", "deletionTimestamp")
 			if left := until.Sub(k.env.Now()); ok && b.Action == lifecycle.Hang && left > 0 {
 				k.podQueue.AddAfter(o.Key(), left)
 				return nil
 			}
 		}
-		if len(object.List(pod, "metadata", "finalizers")) > 0 {
+		if pod.Len("metadata", "finalizers") > 0 {
 			// The Pod stays: others see that its containers have stopped.
 			w := &worker{kubelet: k, object: o, pod: pod, node: node, behaviors: behaviors, now: k.env.Now(), killed: true}
 			_, err := k.patch(controller.Pods, node, o, "status", map[string]any{"status": w.status()})
 			return err
 		}
 	}
-	if grace, ok := object.Int(pod, "metadata", "deletionGracePeriodSeconds"); ok && grace == 0 && len(object.List(pod, "metadata", "finalizers")) > 0 {
+	if grace, ok := pod.Int("metadata", "deletionGracePeriodSeconds"); ok && grace == 0 && pod.Len("metadata", "finalizers") > 0 {
 		return nil // the deletion is complete but for the finalizers
 	}
 	zero := int64(0)
@@ -80,7 +80,7 @@ func (k *kubelet) terminate(o *controller.Object, node string, behaviors []lifec
 type worker struct {
 	*kubelet
 	object    *controller.Object
-	pod       map[string]any
+	pod       object.View
 	node      string
 	behaviors []lifecycle.Behavior
 	now       time.Time
@@ -111,53 +111,53 @@ func (w *worker) until(t time.Time) {
 
 // status returns what must change in the status of the Pod.
 func (w *worker) status() map[string]any {
-	spec, old := object.Map(w.pod, "spec"), object.Map(w.pod, "status")
+	spec, old := w.pod.At("spec"), w.pod.At("status")
 	was := statuses(old)
 	new := map[string]any{}
 	set := func(name string, v any) {
-		if !object.Equal(old[name], v) {
+		if !old.At(name).EqualTo(v) {
 			new[name] = v
 		}
 	}
 	inits, initialized, initFailed := w.initContainers(spec, was)
-	var containers []any
-	for c := range object.Each(spec["containers"]) {
-		containers = append(containers, w.container(c, was[object.String(c, "name")], initialized, w.jobPod()))
+	var containers []object.View
+	for c := range spec.At("containers").Objects() {
+		containers = append(containers, w.container(c, was[c.String("name")], initialized, w.jobPod()))
 	}
 	phase := w.phase(spec, containers, initialized, initFailed)
 	expired := w.expired(spec, old)
 	if expired || w.killed {
 		phase = "Failed"
-		for _, list := range [][]any{containers, inits} {
+		for _, list := range [][]object.View{containers, inits} {
 			for i := range list {
-				list[i] = w.stopped(list[i].(map[string]any))
+				list[i] = w.stopped(list[i])
 			}
 		}
 	}
 	if phase == "Succeeded" || phase == "Failed" {
-		for i := range inits { // sidecars
-			if s := inits[i].(map[string]any); object.Map(s, "state", "running") != nil {
+		for i, s := range inits { // sidecars
+			if !s.IsNil("state", "running") {
 				inits[i] = w.exited(s, 0)
 			}
 		}
 	}
 	if len(inits) > 0 {
-		set("initContainerStatuses", inits)
+		set("initContainerStatuses", sharedList(inits))
 	}
-	set("containerStatuses", containers)
-	if ephemeral := w.ephemeral(spec, old); ephemeral != nil {
-		set("ephemeralContainerStatuses", ephemeral)
+	set("containerStatuses", sharedList(containers))
+	if ephemeral := w.ephemeral(spec, old); len(ephemeral) > 0 {
+		set("ephemeralContainerStatuses", sharedList(ephemeral))
 	}
 	set("phase", phase)
 	if expired {
 		set("reason", "DeadlineExceeded")
 		set("message", "Pod was active on the node longer than the specified deadline")
 	}
-	if object.String(old, "startTime") == "" {
+	if old.String("startTime") == "" {
 		set("startTime", clock.Timestamp(w.now))
 	}
 	w.addresses(spec, old, set)
-	if generation, ok := object.Int(w.pod, "metadata", "generation"); ok {
+	if generation, ok := w.pod.Int("metadata", "generation"); ok {
 		set("observedGeneration", generation)
 	}
 	if conditions := w.conditions(spec, inits, containers, phase); len(conditions) > 0 {
@@ -166,27 +166,35 @@ func (w *worker) status() map[string]any {
 	return new
 }
 
+// sharedList returns statuses of containers as a list, nil if there are none.
+func sharedList(statuses []object.View) (list []any) {
+	for _, s := range statuses {
+		list = append(list, s.Shared())
+	}
+	return list
+}
+
 // statuses returns the statuses of all containers by their names.
-func statuses(status map[string]any) map[string]map[string]any {
-	out := map[string]map[string]any{}
+func statuses(status object.View) map[string]object.View {
+	out := map[string]object.View{}
 	for _, list := range []string{"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"} {
-		for s := range object.Each(status[list]) {
-			out[object.String(s, "name")] = s
+		for s := range status.At(list).Objects() {
+			out[s.String("name")] = s
 		}
 	}
 	return out
 }
 
 // addresses sets the addresses of the Pod and its Node.
-func (w *worker) addresses(spec, old map[string]any, set func(string, any)) {
-	if object.String(old, "hostIP") == "" {
+func (w *worker) addresses(spec, old object.View, set func(string, any)) {
+	if old.String("hostIP") == "" {
 		if ips := (host{w.kubelet}).NodeIPs(w.node); len(ips) > 0 {
 			set("hostIP", ips[0])
 			set("hostIPs", ipList(ips))
 		}
 	}
-	if object.String(old, "podIP") == "" && !w.killed {
-		if ips := w.podIPs(w.node, object.Bool(spec, "hostNetwork"), w.object.Key()); len(ips) > 0 {
+	if old.String("podIP") == "" && !w.killed {
+		if ips := w.podIPs(w.node, spec.Bool("hostNetwork"), w.object.Key()); len(ips) > 0 {
 			set("podIP", ips[0])
 			set("podIPs", ipList(ips))
 		}
@@ -203,8 +211,8 @@ func ipList(ips []string) []any {
 
 // jobPod reports whether the Pod belongs to a Job.
 func (w *worker) jobPod() bool {
-	for ref := range object.Each(object.Value(w.pod, "metadata", "ownerReferences")) {
-		if object.String(ref, "kind") == "Job" {
+	for ref := range w.pod.At("metadata", "ownerReferences").Objects() {
+		if ref.String("kind") == "Job" {
 			return true
 		}
 	}
@@ -212,8 +220,8 @@ func (w *worker) jobPod() bool {
 }
 
 // expired reports whether the Pod has run longer than its activeDeadlineSeconds.
-func (w *worker) expired(spec, old map[string]any) bool {
-	seconds, ok := object.Int(spec, "activeDeadlineSeconds")
+func (w *worker) expired(spec, old object.View) bool {
+	seconds, ok := spec.Int("activeDeadlineSeconds")
 	if !ok {
 		return false
 	}
@@ -230,7 +238,7 @@ func (w *worker) expired(spec, old map[string]any) bool {
 }
 
 // phase returns the phase of the Pod.
-func (w *worker) phase(spec map[string]any, containers []any, initialized, initFailed bool) string {
+func (w *worker) phase(spec object.View, containers []object.View, initialized, initFailed bool) string {
 	if initFailed {
 		return "Failed"
 	}
@@ -238,22 +246,22 @@ func (w *worker) phase(spec map[string]any, containers []any, initialized, initF
 		return "Pending"
 	}
 	var waiting, running, succeeded, ended int
-	for s := range object.Each(containers) {
-		switch state := object.Map(s, "state"); {
-		case state["running"] != nil:
+	for _, s := range containers {
+		switch state := s.At("state"); {
+		case !state.IsNil("running"):
 			running++
-		case state["terminated"] != nil:
+		case !state.IsNil("terminated"):
 			ended++
-			if code, _ := object.Int(state, "terminated", "exitCode"); code == 0 {
+			if code, _ := state.Int("terminated", "exitCode"); code == 0 {
 				succeeded++
 			}
-		case object.Map(s, "lastState", "terminated") != nil:
+		case !s.IsNil("lastState", "terminated"):
 			ended++
 		default:
 			waiting++
 		}
 	}
-	policy := object.String(spec, "restartPolicy")
+	policy := spec.String("restartPolicy")
 	switch {
 	case waiting > 0:
 		return "Pending"
@@ -268,15 +276,13 @@ func (w *worker) phase(spec map[string]any, containers []any, initialized, initF
 }
 
 // ephemeral returns the statuses of the ephemeral containers, which run.
-func (w *worker) ephemeral(spec, old map[string]any) (out []any) {
+func (w *worker) ephemeral(spec, old object.View) (out []object.View) {
 	was := statuses(old)
-	for c := range object.Each(spec["ephemeralContainers"]) {
-		if s := was[object.String(c, "name")]; s != nil {
-			out = append(out, s)
-			continue
+	for c := range spec.At("ephemeralContainers").Objects() {
+		s, ok := was[c.String("name")]
+		if !ok {
+			s = w.running(c, object.View{}, false)
 		}
-		s := w.running(c, nil, true)
-		s["ready"] = false
 		out = append(out, s)
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A delayKey identifies an object that waits for its next Stage.
@@ -22,8 +21,8 @@ type delay struct {
 // come.
 func (k *kubelet) play(kind string, stages []*lifecycle.Stage, o *controller.Object, node string, queue *controller.Queue) error {
 	key := delayKey{kind, o.UID}
-	obj, now := o.Generic(), k.env.Now()
-	version := object.String(obj, "metadata", "resourceVersion")
+	obj, now := o.View(), k.env.Now()
+	version := obj.String("metadata", "resourceVersion")
 	d := k.delays[key]
 	if d == nil || d.version != version {
 		d = &delay{version: version, stage: lifecycle.Choose(stages, obj, k.env.IDs().Below)}
@@ -54,7 +53,7 @@ func (k *kubelet) run(s *lifecycle.Stage, o *controller.Object, node string) err
 		case step.Event != nil:
 			k.recorder(node).Event(o, step.Event.Type, step.Event.Reason, "%s", step.Event.Message)
 		case step.Finalizers != nil:
-			has := object.Strings(o.Generic(), "metadata", "finalizers")
+			has := o.View().Strings("metadata", "finalizers")
 			change := map[string]any{"metadata": map[string]any{"uid": o.UID, "finalizers": step.Finalizers.Apply(has)}}
 			if _, err := k.client(node).MergePatch(res, o.Namespace, o.Name, "", change); err != nil {
 				return ignoreGone(err)
@@ -63,7 +62,7 @@ func (k *kubelet) run(s *lifecycle.Stage, o *controller.Object, node string) err
 			zero := int64(0)
 			return ignoreGone(k.client(node).Delete(res, o.Namespace, o.Name, controller.DeleteOptions{UID: o.UID, GracePeriod: &zero}))
 		case step.Patch != nil:
-			data, err := step.Patch.Render(host{k}, node, o.Generic())
+			data, err := step.Patch.Render(host{k}, node, o.View())
 			if err != nil {
 				return err
 			}

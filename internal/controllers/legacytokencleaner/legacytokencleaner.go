@@ -59,7 +59,7 @@ func (c *cleaner) schedule() {
 }
 
 func isToken(secret *controller.Object) bool {
-	return object.String(secret.Generic(), "type") == "kubernetes.io/service-account-token"
+	return secret.View().String("type") == "kubernetes.io/service-account-token"
 }
 
 // clean marks and deletes tokens. A write that fails is repeated in the next period.
@@ -83,7 +83,7 @@ func (c *cleaner) clean() {
 			}})
 		} else if since < before.Format(time.DateOnly) {
 			_ = c.client.Delete(controller.Secrets, secret.Namespace, secret.Name, controller.DeleteOptions{
-				ResourceVersion: object.String(secret.Generic(), "metadata", "resourceVersion"),
+				ResourceVersion: secret.View().String("metadata", "resourceVersion"),
 			})
 		}
 	}
@@ -99,14 +99,14 @@ func (c *cleaner) trackedSince() (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	day, err := time.Parse(time.DateOnly, object.String(o.Generic(), "data", "since"))
+	day, err := time.Parse(time.DateOnly, o.View().String("data", "since"))
 	return day.AddDate(0, 0, 1), err == nil
 }
 
 // unused reports whether a token was generated for its ServiceAccount and neither used
 // since a time nor mounted by a Pod.
 func (c *cleaner) unused(secret *controller.Object, since time.Time) bool {
-	if !controller.Time(secret.Generic(), "metadata", "creationTimestamp").Before(since) {
+	if !controller.Time(secret.View(), "metadata", "creationTimestamp").Before(since) {
 		return false
 	}
 	if day, ok := secret.Labels[lastUsed]; ok {
@@ -118,7 +118,7 @@ func (c *cleaner) unused(secret *controller.Object, since time.Time) bool {
 		return false
 	}
 	for _, pod := range c.pods.List(secret.Namespace, selector.Labels{}) {
-		if mentionsSecret(pod.Generic()["spec"], "", secret.Name) {
+		if mentionsSecret(pod.View().At("spec"), "", secret.Name) {
 			return false
 		}
 	}
@@ -127,16 +127,16 @@ func (c *cleaner) unused(secret *controller.Object, since time.Time) bool {
 
 // generated reports whether the ServiceAccount of a token refers to it.
 func (c *cleaner) generated(secret *controller.Object) bool {
-	annotations := object.Map(secret.Generic(), "metadata", "annotations")
-	account := c.accounts.Get(secret.Namespace, object.String(annotations, "kubernetes.io/service-account.name"))
+	annotations := secret.View().At("metadata", "annotations")
+	account := c.accounts.Get(secret.Namespace, annotations.String("kubernetes.io/service-account.name"))
 	if account == nil {
 		return false
 	}
-	if uid := object.String(annotations, "kubernetes.io/service-account.uid"); uid != "" && uid != account.UID {
+	if uid := annotations.String("kubernetes.io/service-account.uid"); uid != "" && uid != account.UID {
 		return false
 	}
-	for ref := range object.Each(account.Generic()["secrets"]) {
-		if object.String(ref, "name") == secret.Name {
+	for ref := range account.View().At("secrets").Objects() {
+		if ref.String("name") == secret.Name {
 			return true
 		}
 	}
@@ -145,27 +145,26 @@ func (c *cleaner) generated(secret *controller.Object) bool {
 
 // mentionsSecret reports whether a part of the spec of a Pod refers to a Secret. field is
 // the name of the field that has the part.
-func mentionsSecret(v any, field, name string) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		switch field {
-		case "secretRef", "secretKeyRef", "imagePullSecrets", "nodePublishSecretRef":
-			return v["name"] == name
-		case "secret": // of a volume, or of a projected one
-			return v["secretName"] == name || v["name"] == name
-		case "azureFile":
-			return v["secretName"] == name
+func mentionsSecret(v object.View, field, name string) bool {
+	for _, part := range v.Items() {
+		if mentionsSecret(part, field, name) {
+			return true
 		}
-		for field, part := range v {
-			if mentionsSecret(part, field, name) {
-				return true
-			}
-		}
-	case []any:
-		for _, part := range v {
-			if mentionsSecret(part, field, name) {
-				return true
-			}
+	}
+	if !v.IsObject() {
+		return false
+	}
+	switch field {
+	case "secretRef", "secretKeyRef", "imagePullSecrets", "nodePublishSecretRef":
+		return v.String("name") == name
+	case "secret": // of a volume, or of a projected one
+		return v.String("secretName") == name || v.String("name") == name
+	case "azureFile":
+		return v.String("secretName") == name
+	}
+	for field, part := range v.Fields() {
+		if mentionsSecret(part, field, name) {
+			return true
 		}
 	}
 	return false

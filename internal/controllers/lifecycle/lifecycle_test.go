@@ -75,7 +75,7 @@ func TestSelector(t *testing.T) {
 		t.Run(row.selector, func(t *testing.T) {
 			stages, err := lifecycle.Parse([]byte(stage(`selector: ` + row.selector)))
 			require.NoError(t, err)
-			assert.Equal(t, row.want, stages[0].Matches(pod))
+			assert.Equal(t, row.want, stages[0].Matches(object.ViewOf(pod)))
 		})
 	}
 	stages, err := lifecycle.Parse([]byte(stage(`weight: 1`)))
@@ -85,9 +85,9 @@ func TestSelector(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	pod := map[string]any{"metadata": map[string]any{
+	pod := object.ViewOf(map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{"delay": "7s"}, "deletionTimestamp": "2026-01-01T00:00:30Z",
-	}}
+	}})
 	for _, row := range []struct {
 		delay string
 		want  time.Duration

@@ -47,8 +47,8 @@ func (q *query) fail(err error) error {
 }
 
 // run returns the values that are not null.
-func (q *query) run(obj map[string]any) []any {
-	values := []any{obj}
+func (q *query) run(obj object.View) []any {
+	values := []any{obj.Shared()}
 	for _, s := range q.steps {
 		var next []any
 		for _, v := range values {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 )
 
@@ -88,7 +89,7 @@ type StagePatch struct {
 }
 
 // Render returns the patch of an object.
-func (p *StagePatch) Render(h Host, node string, obj map[string]any) ([]byte, error) {
+func (p *StagePatch) Render(h Host, node string, obj object.View) ([]byte, error) {
 	data, err := p.render(h, node, obj)
 	if err != nil || p.root == "" {
 		return data, err
@@ -103,7 +104,7 @@ type requirement struct {
 	values   []string
 }
 
-func (r *requirement) matches(obj map[string]any) bool {
+func (r *requirement) matches(obj object.View) bool {
 	found := r.query.run(obj)
 	switch r.operator {
 	case "In", "NotIn":
@@ -136,7 +137,7 @@ type value struct {
 }
 
 // integer returns a weight. A weight whose expression has no integer is the constant.
-func (v *value) integer(obj map[string]any) int64 {
+func (v *value) integer(obj object.View) int64 {
 	if v.from != nil {
 		for _, found := range v.from.run(obj) {
 			switch f := found.(type) {
@@ -154,7 +155,7 @@ func (v *value) integer(obj map[string]any) int64 {
 
 // duration returns a duration. An expression may have a duration, or a time that it
 // lasts until.
-func (v *value) duration(obj map[string]any, now time.Time) (d time.Duration, ok bool) {
+func (v *value) duration(obj object.View, now time.Time) (d time.Duration, ok bool) {
 	if v.from != nil {
 		if found := v.from.run(obj); len(found) > 0 {
 			s, _ := found[0].(string)
@@ -170,7 +171,7 @@ func (v *value) duration(obj map[string]any, now time.Time) (d time.Duration, ok
 }
 
 // Matches reports whether the Stage applies to an object.
-func (s *Stage) Matches(obj map[string]any) bool {
+func (s *Stage) Matches(obj object.View) bool {
 	for i := range s.selector {
 		if !s.selector[i].matches(obj) {
 			return false
@@ -181,7 +182,7 @@ func (s *Stage) Matches(obj map[string]any) bool {
 
 // Delay returns the time after which the Stage applies to an object. below returns a
 // random number below n.
-func (s *Stage) Delay(obj map[string]any, now time.Time, below func(n uint64) uint64) time.Duration {
+func (s *Stage) Delay(obj object.View, now time.Time, below func(n uint64) uint64) time.Duration {
 	if s.delay == nil {
 		return 0
 	}
@@ -201,7 +202,7 @@ func (s *Stage) Delay(obj map[string]any, now time.Time, below func(n uint64) ui
 
 // Choose returns the Stage that applies to an object, nil if there is none. Of several,
 // the weights decide, by a random number.
-func Choose(stages []*Stage, obj map[string]any, below func(n uint64) uint64) *Stage {
+func Choose(stages []*Stage, obj object.View, below func(n uint64) uint64) *Stage {
 	var matching []*Stage
 	var weights []int64
 	var total int64

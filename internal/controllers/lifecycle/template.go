@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/template"
 )
 
@@ -43,7 +44,7 @@ func condition(typ, status, reason, message string) map[string]any {
 
 // A renderer returns the JSON of what a template makes of an object. node is the Node that
 // the object is, or that it is assigned to.
-type renderer func(h Host, node string, obj map[string]any) ([]byte, error)
+type renderer func(h Host, node string, obj object.View) ([]byte, error)
 
 // parseTemplate returns the renderer of a template. A function that does not exist is an
 // error.
@@ -52,8 +53,8 @@ func parseTemplate(text string) (renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(h Host, node string, obj map[string]any) ([]byte, error) {
-		out, err := parsed.Execute(functions(h, node), obj)
+	return func(h Host, node string, obj object.View) ([]byte, error) {
+		out, err := parsed.Execute(functions(h, node), obj.Shared())
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func (c conditions) write(ns map[string]any, now time.Time) (changed bool) {
 		if is == (condition{}) {
 			is, value = successes[typ], "False"
 		}
-		old := controller.Condition(ns, typ)
+		old := controller.ConditionIn(object.Map(ns, "status"), typ)
 		if old == nil {
 			old = map[string]any{"type": typ}
 			list = append(list, old)

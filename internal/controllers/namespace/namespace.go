@@ -116,12 +116,12 @@ func (c *namespaces) sync(k controller.Key) error {
 	if !ns.Terminating {
 		return nil
 	}
-	if object.String(ns.Generic(), "status", "phase") != "Terminating" {
+	if ns.View().String("status", "phase") != "Terminating" {
 		if ns, err = c.retry(ns, c.markTerminating); err != nil {
 			return ignoreNotFound(err)
 		}
 	}
-	if len(object.List(ns.Generic(), "spec", "finalizers")) == 0 {
+	if ns.View().Len("spec", "finalizers") == 0 {
 		return nil
 	}
 	estimate, err := c.deleteContent(ns)
@@ -180,11 +180,11 @@ func (c *namespaces) finalize(ns *controller.Object) (*controller.Object, error)
 // that of an APIService with a service that is not available.
 func (c *namespaces) undiscovered() (failures []string) {
 	for _, o := range c.services.List("", selector.Labels{}) {
-		obj := o.Generic()
-		if object.Map(obj, "spec", "service") == nil || controller.HasCondition(obj, "Available", "True") {
+		obj := o.View()
+		if obj.IsNil("spec", "service") || controller.HasCondition(obj, "Available", "True") {
 			continue
 		}
-		gv := resource.GroupVersion{Group: object.String(obj, "spec", "group"), Version: object.String(obj, "spec", "version")}
+		gv := resource.GroupVersion{Group: obj.String("spec", "group"), Version: obj.String("spec", "version")}
 		if !c.env.Types().ServesVersion(gv) {
 			failures = append(failures, fmt.Sprintf("%s: stale GroupVersion discovery: %s", gv, gv))
 		}
@@ -321,11 +321,11 @@ func (c *namespaces) graceOfPods(ns *controller.Object) (seconds int64, err erro
 		return 0, err
 	}
 	for _, pod := range pods {
-		if !controller.PodEnded(pod.Generic()) {
-			seconds = max(seconds, controller.IntOr(pod.Generic(), 0, "spec", "terminationGracePeriodSeconds"))
+		if !controller.PodEnded(pod.View()) {
+			seconds = max(seconds, controller.IntOr(pod.View(), 0, "spec", "terminationGracePeriodSeconds"))
 		}
 	}
-	deleted := controller.Time(ns.Generic(), "metadata", "deletionTimestamp")
+	deleted := controller.Time(ns.View(), "metadata", "deletionTimestamp")
 	if c.env.Now().Sub(deleted) >= time.Duration(seconds)*time.Second {
 		return 0, nil
 	}

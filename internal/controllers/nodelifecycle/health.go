@@ -11,9 +11,9 @@ import (
 
 // health is what is known of the heartbeats of a Node.
 type health struct {
-	ready   map[string]any // the condition Ready when it was seen last; nil if there was none
-	seen    time.Time      // when the last heartbeat was noticed
-	renewed time.Time      // renewTime of the Lease; zero if there is none
+	ready   object.View // the condition Ready when it was seen last; nothing if there was none
+	seen    time.Time   // when the last heartbeat was noticed
+	renewed time.Time   // renewTime of the Lease; zero if there is none
 }
 
 // conditionTypes are the conditions that become Unknown.
@@ -25,42 +25,42 @@ var conditionTypes = []string{"Ready", "MemoryPressure", "DiskPressure", "PIDPre
 // now is "" if there is no condition.
 func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, err error) {
 	at := c.env.Now()
-	created := controller.Time(node.Generic(), "metadata", "creationTimestamp")
-	ready := controller.Condition(node.Generic(), "Ready")
+	created := controller.Time(node.View(), "metadata", "creationTimestamp")
+	ready := controller.Condition(node.View(), "Ready")
 	if c.leasesAreStale() {
 		return "", "", errStaleLeases
 	}
 	h, grace := c.health[node.Name], monitorGracePeriod
-	was = object.String(ready, "status")
-	if ready == nil {
+	was = ready.String("status")
+	if ready.IsNil() {
 		was, grace = "Unknown", startupGracePeriod
 	}
 	switch {
-	case h == nil && ready == nil:
+	case h == nil && ready.IsNil():
 		h = &health{seen: created}
-	case h == nil, (h.ready == nil) != (ready == nil):
+	case h == nil, h.ready.IsNil() != ready.IsNil():
 		h = &health{seen: at}
-	case ready != nil && h.ready["lastHeartbeatTime"] != ready["lastHeartbeatTime"]:
+	case !ready.IsNil() && !h.ready.At("lastHeartbeatTime").Equal(ready.At("lastHeartbeatTime")):
 		h = &health{seen: at, renewed: h.renewed}
 	}
 	h.ready = ready
 	c.health[node.Name] = h
 	lease := c.leases.Get(leaseNamespace, node.Name)
 	if lease != nil {
-		if t := controller.Time(lease.Generic(), "spec", "renewTime"); t.After(h.renewed) {
+		if t := controller.Time(lease.View(), "spec", "renewTime"); t.After(h.renewed) {
 			h.renewed, h.seen = t, at
 		}
 	}
-	if !at.After(h.seen.Add(grace)) || was == "Unknown" && ready != nil {
-		return was, object.String(ready, "status"), nil
+	if !at.After(h.seen.Add(grace)) || was == "Unknown" && !ready.IsNil() {
+		return was, ready.String("status"), nil
 	}
 	if err := c.confirm(node.Name, lease); err != nil {
-		return was, object.String(ready, "status"), err
+		return was, ready.String("status"), err
 	}
 	changed := node.Copy()
 	status := object.EnsureMap(changed, "status")
 	for _, typ := range conditionTypes {
-		condition := controller.Condition(changed, typ)
+		condition := controller.ConditionIn(status, typ)
 		switch {
 		case condition == nil:
 			status["conditions"] = append(object.List(status, "conditions"), map[string]any{
@@ -72,7 +72,7 @@ func (c *nodeLifecycle) checkHealth(node *controller.Object) (was, now string, e
 			condition["lastTransitionTime"] = clock.Timestamp(at)
 		}
 	}
-	h.ready = object.Copy(controller.Condition(changed, "Ready"))
+	h.ready = object.ViewOf(object.Copy(controller.ConditionIn(status, "Ready")))
 	_, err = c.client.UpdateStatus(controller.Nodes, changed)
 	return was, "Unknown", err
 }

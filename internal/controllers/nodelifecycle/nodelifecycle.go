@@ -89,7 +89,7 @@ func Start(e *controller.Env) {
 	e.Every(monitorPeriod, c.monitor)
 }
 
-func nodeOf(pod *controller.Object) string { return object.String(pod.Generic(), "spec", "nodeName") }
+func nodeOf(pod *controller.Object) string { return pod.View().String("spec", "nodeName") }
 
 // monitor checks the heartbeats of all Nodes.
 func (c *nodeLifecycle) monitor() error {
@@ -181,7 +181,7 @@ func (c *nodeLifecycle) syncPod(k controller.Key) error {
 		return nil
 	}
 	h := c.health[nodeOf(pod)]
-	if h == nil || h.ready == nil || object.String(h.ready, "status") == "True" || c.nodes.Get("", nodeOf(pod)) == nil {
+	if h == nil || h.ready.IsNil() || h.ready.String("status") == "True" || c.nodes.Get("", nodeOf(pod)) == nil {
 		return nil
 	}
 	if !c.markNotReady([]*controller.Object{pod}) {
@@ -194,11 +194,11 @@ func (c *nodeLifecycle) syncPod(k controller.Key) error {
 func (c *nodeLifecycle) markNotReady(pods []*controller.Object) bool {
 	ok := true
 	for _, pod := range pods {
-		if s := object.String(controller.Condition(pod.Generic(), "Ready"), "status"); s == "" || s == "False" {
+		if s := controller.Condition(pod.View(), "Ready").String("status"); s == "" || s == "False" {
 			continue
 		}
 		changed := pod.Copy()
-		condition := controller.Condition(changed, "Ready")
+		condition := controller.ConditionIn(object.Map(changed, "status"), "Ready")
 		condition["status"], condition["lastTransitionTime"] = "False", clock.Timestamp(c.env.Now())
 		if _, err := c.client.UpdateStatus(controller.Pods, changed); controller.IsNotFound(err) {
 			continue

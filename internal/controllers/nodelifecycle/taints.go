@@ -38,17 +38,17 @@ var managedKeys = func() (keys []string) {
 // setNoScheduleTaints gives a Node the NoSchedule taints of its conditions.
 func (c *nodeLifecycle) setNoScheduleTaints(node *controller.Object) error {
 	var want, remove []string
-	for condition := range object.Each(object.Value(node.Generic(), "status", "conditions")) {
-		if key := conditionTaints[object.String(condition, "type")][object.String(condition, "status")]; key != "" {
+	for condition := range node.View().At("status", "conditions").Objects() {
+		if key := conditionTaints[condition.String("type")][condition.String("status")]; key != "" {
 			want = append(want, key)
 		}
 	}
-	if object.Bool(node.Generic(), "spec", "unschedulable") {
+	if node.View().Bool("spec", "unschedulable") {
 		want = append(want, unschedulable)
 	}
-	for taint := range object.Each(object.Value(node.Generic(), "spec", "taints")) {
-		key := object.String(taint, "key")
-		if object.String(taint, "effect") != controller.NoSchedule || !slices.Contains(managedKeys, key) {
+	for taint := range node.View().At("spec", "taints").Objects() {
+		key := taint.String("key")
+		if taint.String("effect") != controller.NoSchedule || !slices.Contains(managedKeys, key) {
 			continue
 		}
 		if i := slices.Index(want, key); i >= 0 {
@@ -65,7 +65,7 @@ func (c *nodeLifecycle) swapTaints(node *controller.Object, effect string, add, 
 	if err := c.patchTaints(node, func(taints []any) []any {
 		for _, key := range add {
 			taint := map[string]any{"key": key, "effect": effect, "timeAdded": clock.Timestamp(c.env.Now())}
-			if i := indexTaint(taints, key, effect); i >= 0 {
+			if i := indexTaint(object.ViewOf(taints), key, effect); i >= 0 {
 				taints[i] = taint
 			} else {
 				taints = append(taints, taint)
@@ -77,7 +77,7 @@ func (c *nodeLifecycle) swapTaints(node *controller.Object, effect string, add, 
 	}
 	return c.patchTaints(node, func(taints []any) []any {
 		for _, key := range remove {
-			if i := indexTaint(taints, key, effect); i >= 0 {
+			if i := indexTaint(object.ViewOf(taints), key, effect); i >= 0 {
 				taints = slices.Delete(taints, i, i+1)
 			}
 		}
@@ -96,13 +96,13 @@ func (c *nodeLifecycle) patchTaints(node *controller.Object, change func([]any) 
 		if err != nil {
 			return err
 		}
-		old := object.List(fresh.Generic(), "spec", "taints")
-		taints := change(object.Copy(old))
-		if object.Equal(taints, old) {
+		old := fresh.View().At("spec", "taints")
+		taints, _ := old.Copy().([]any)
+		if taints = change(taints); old.Len() == 0 && len(taints) == 0 || old.EqualTo(taints) {
 			return nil
 		}
 		_, err = c.client.StrategicPatch(controller.Nodes, "", node.Name, "", map[string]any{
-			"metadata": map[string]any{"resourceVersion": object.String(fresh.Generic(), "metadata", "resourceVersion")},
+			"metadata": map[string]any{"resourceVersion": fresh.View().String("metadata", "resourceVersion")},
 			"spec":     map[string]any{"taints": taints},
 		})
 		if !controller.IsConflict(err) || try == taintRetries {
@@ -114,15 +114,17 @@ func (c *nodeLifecycle) patchTaints(node *controller.Object, change func([]any) 
 // taintRetries is how often a change of taints is repeated after a conflict.
 const taintRetries = 4
 
-func indexTaint(taints []any, key, effect string) int {
-	return slices.IndexFunc(taints, func(v any) bool {
-		taint, _ := v.(map[string]any)
-		return object.String(taint, "key") == key && object.String(taint, "effect") == effect
-	})
+func indexTaint(taints object.View, key, effect string) int {
+	for i, taint := range taints.Items() {
+		if taint.String("key") == key && taint.String("effect") == effect {
+			return i
+		}
+	}
+	return -1
 }
 
 func hasTaint(node *controller.Object, key, effect string) bool {
-	return indexTaint(object.List(node.Generic(), "spec", "taints"), key, effect) >= 0
+	return indexTaint(node.View().At("spec", "taints"), key, effect) >= 0
 }
 
 // changeTaints begins what the NoExecute taints of a Node need by the status of its
@@ -189,7 +191,7 @@ func (c *nodeLifecycle) taintNode(name string) bool {
 	if node == nil {
 		return true
 	}
-	switch object.String(controller.Condition(node.Generic(), "Ready"), "status") {
+	switch controller.Condition(node.View(), "Ready").String("status") {
 	case "False":
 		return c.swapTaints(node, controller.NoExecute, []string{notReady}, []string{unreachable}) == nil
 	case "Unknown":

@@ -48,25 +48,25 @@ func Start(e *controller.Env) {
 	c.classes = e.Informer(controller.StorageClasses)
 	c.volumes = e.Informer(controller.PersistentVolumes, c.volumeChanged)
 	c.volumes.Index(byTarget, func(v *controller.Object) []string {
-		if ref := object.Map(v.Generic(), "spec", "claimRef"); ref != nil {
+		if ref := v.View().At("spec", "claimRef"); !ref.IsNil() {
 			return []string{"claim " + claimOf(ref).String()}
 		}
-		return []string{"class " + volume.Class(v.Generic())}
+		return []string{"class " + volume.Class(v.View())}
 	})
 	c.claims = e.Informer(controller.PersistentVolumeClaims, c.claimChanged)
 	c.pods = e.PodsByClaim(c.podChanged)
 }
 
 // claimOf returns the key of the claim that a claimRef refers to.
-func claimOf(ref map[string]any) controller.Key {
-	return controller.Key{Namespace: object.String(ref, "namespace"), Name: object.String(ref, "name")}
+func claimOf(ref object.View) controller.Key {
+	return controller.Key{Namespace: ref.String("namespace"), Name: ref.String("name")}
 }
 
 // claimChanged queues a claim, or the volume of one that is gone.
 func (c *binder) claimChanged(old, claim *controller.Object) {
 	if claim != nil {
 		c.claimQueue.Add(claim.Key())
-	} else if name := object.String(old.Generic(), "spec", "volumeName"); name != "" {
+	} else if name := old.View().String("spec", "volumeName"); name != "" {
 		c.volumeQueue.Add(controller.Key{Name: name})
 	}
 }
@@ -80,12 +80,12 @@ func (c *binder) volumeChanged(old, v *controller.Object) {
 	if old == nil {
 		return
 	}
-	ref := object.Map(old.Generic(), "spec", "claimRef")
+	ref := old.View().At("spec", "claimRef")
 	switch {
-	case ref == nil:
+	case ref.IsNil():
 	case v == nil:
 		c.claimQueue.Add(claimOf(ref))
-	case object.Map(v.Generic(), "spec", "claimRef") == nil:
+	case v.View().IsNil("spec", "claimRef"):
 		c.claimQueue.AddAfter(claimOf(ref), resync)
 	}
 }
@@ -101,7 +101,7 @@ func (c *binder) syncClaim(k controller.Key) error {
 	if err != nil {
 		return err
 	}
-	if _, completed := volume.Annotation(claim.Generic(), volume.BindCompleted); completed {
+	if _, completed := volume.Annotation(claim.View(), volume.BindCompleted); completed {
 		err = c.syncBound(claim)
 	} else {
 		err = c.syncUnbound(claim)
@@ -125,12 +125,12 @@ func (c *binder) updateStatus(o *controller.Object, status map[string]any) (*con
 }
 
 // phase returns the phase of a claim or a volume as of o.
-func phase(o *controller.Object) string { return object.String(o.Generic(), "status", "phase") }
+func phase(o *controller.Object) string { return o.View().String("status", "phase") }
 
 // syncUnbound looks for a volume of a claim that has none.
 func (c *binder) syncUnbound(claim *controller.Object) error {
-	obj := claim.Generic()
-	if name := object.String(obj, "spec", "volumeName"); name != "" {
+	obj := claim.View()
+	if name := obj.String("spec", "volumeName"); name != "" {
 		return c.syncRequested(claim, name)
 	}
 	delayed := volume.Delayed(c.classes.Get("", volume.Class(obj)))
@@ -161,17 +161,17 @@ func (c *binder) syncRequested(claim *controller.Object, name string) error {
 	v := c.volumes.Get("", name)
 	switch {
 	case v == nil:
-	case object.Map(v.Generic(), "spec", "claimRef") == nil:
+	case v.View().IsNil("spec", "claimRef"):
 		reason := unfit(v, claim)
 		if reason == "" {
 			return c.bind(v, claim)
 		}
 		c.events.Event(claim, controller.Warning, "VolumeMismatch", "Cannot bind to requested volume %q: %s", name, reason)
-	case volume.BoundTo(v.Generic(), claim.Generic()):
+	case volume.BoundTo(v.View(), claim.View()):
 		return c.bind(v, claim)
 	default:
 		c.events.Event(claim, controller.Warning, "FailedBinding", "volume %q already bound to a different claim.", name)
-		if _, ok := volume.Annotation(claim.Generic(), volume.BoundByController); ok {
+		if _, ok := volume.Annotation(claim.View(), volume.BoundByController); ok {
 			return fmt.Errorf("invalid binding of claim %q to volume %q", claim.Key(), name)
 		}
 	}
@@ -181,7 +181,7 @@ func (c *binder) syncRequested(claim *controller.Object, name string) error {
 
 // unfit returns why a volume that a claim asks for cannot be bound to it, "" if it can.
 func unfit(v, claim *controller.Object) string {
-	pv, pvc := v.Generic(), claim.Generic()
+	pv, pvc := v.View(), claim.View()
 	switch {
 	case v.Terminating:
 		return fmt.Sprintf("the volume is marked for deletion %q", v.Name)
@@ -201,7 +201,7 @@ func unfit(v, claim *controller.Object) string {
 
 // syncBound checks the volume of a claim that was bound. A claim without it is Lost.
 func (c *binder) syncBound(claim *controller.Object) error {
-	name := object.String(claim.Generic(), "spec", "volumeName")
+	name := claim.View().String("spec", "volumeName")
 	v := c.volumes.Get("", name)
 	switch {
 	case name == "":
@@ -209,7 +209,7 @@ func (c *binder) syncBound(claim *controller.Object) error {
 	case v == nil:
 		return c.lose(claim, "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!")
 	}
-	if ref := object.Map(v.Generic(), "spec", "claimRef"); ref != nil && object.String(ref, "uid") != claim.UID {
+	if ref := v.View().At("spec", "claimRef"); !ref.IsNil() && ref.String("uid") != claim.UID {
 		return c.lose(claim, "ClaimMisbound", "Two claims are bound to the same volume, this one is bound incorrectly")
 	}
 	return c.bind(v, claim)
@@ -230,10 +230,10 @@ func (c *binder) lose(claim *controller.Object, reason, message string) error {
 // match returns the volume that fits a claim best: the one that refers to it, or the
 // smallest of those with the fewest access modes.
 func (c *binder) match(claim *controller.Object, delayed bool) *controller.Object {
-	candidates := append(c.volumes.By(byTarget, "class "+volume.Class(claim.Generic())), c.volumes.By(byTarget, "claim "+claim.Key().String())...)
-	candidates = slices.DeleteFunc(candidates, func(v *controller.Object) bool { return !volume.ModesFit(claim.Generic(), v.Generic()) })
+	candidates := append(c.volumes.By(byTarget, "class "+volume.Class(claim.View())), c.volumes.By(byTarget, "claim "+claim.Key().String())...)
+	candidates = slices.DeleteFunc(candidates, func(v *controller.Object) bool { return !volume.ModesFit(claim.View(), v.View()) })
 	modes := func(v *controller.Object) []string {
-		list := slices.Clone(object.Strings(v.Generic(), "spec", "accessModes"))
+		list := slices.Clone(v.View().Strings("spec", "accessModes"))
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
@@ -247,7 +247,7 @@ func (c *binder) match(claim *controller.Object, delayed bool) *controller.Objec
 		for n < len(candidates) && compare(candidates[0], candidates[n]) == 0 {
 			n++
 		}
-		if v := volume.Find(claim.Generic(), candidates[:n], nil, delayed, nil); v != nil {
+		if v := volume.Find(claim.View(), candidates[:n], object.View{}, delayed, nil); v != nil {
 			return v
 		}
 		candidates = candidates[n:]
@@ -258,8 +258,8 @@ func (c *binder) match(claim *controller.Object, delayed bool) *controller.Objec
 // defaultClass returns the newest of the default StorageClasses, nil if there is none.
 func (c *binder) defaultClass() (newest *controller.Object) {
 	for _, class := range c.classes.List("", selector.Labels{}) {
-		if volume.IsDefaultClass(class.Generic()) && (newest == nil ||
-			controller.Time(class.Generic(), "metadata", "creationTimestamp").After(controller.Time(newest.Generic(), "metadata", "creationTimestamp"))) {
+		if volume.IsDefaultClass(class.View()) && (newest == nil ||
+			controller.Time(class.View(), "metadata", "creationTimestamp").After(controller.Time(newest.View(), "metadata", "creationTimestamp"))) {
 			newest = class
 		}
 	}
@@ -270,7 +270,7 @@ func (c *binder) defaultClass() (newest *controller.Object) {
 func (c *binder) reportDelay(claim *controller.Object) {
 	var names []string
 	for _, pod := range c.pods.By(controller.ByClaim, claim.Key().String()) {
-		if !controller.PodEnded(pod.Generic()) && object.String(pod.Generic(), "spec", "nodeName") == "" {
+		if !controller.PodEnded(pod.View()) && pod.View().String("spec", "nodeName") == "" {
 			names = append(names, pod.Name)
 		}
 	}
@@ -295,8 +295,8 @@ func (c *binder) bind(v, claim *controller.Object) (err error) {
 	if v, err = c.setPhase(v, "Bound", ""); err != nil {
 		return err
 	}
-	_, completed := volume.Annotation(claim.Generic(), volume.BindCompleted)
-	if named := object.String(claim.Generic(), "spec", "volumeName") == v.Name; !named || !completed {
+	_, completed := volume.Annotation(claim.View(), volume.BindCompleted)
+	if named := claim.View().String("spec", "volumeName") == v.Name; !named || !completed {
 		changed := claim.Copy()
 		if !named {
 			object.Set(changed, v.Name, "spec", "volumeName")
@@ -314,16 +314,16 @@ func (c *binder) bind(v, claim *controller.Object) (err error) {
 // setClaim writes the status of a claim, if it changes: the phase, and what the claim
 // has of its volume, which is nil if it has none.
 func (c *binder) setClaim(claim *controller.Object, newPhase string, v *controller.Object) (*controller.Object, error) {
-	old := object.Map(claim.Generic(), "status")
-	status := object.ShallowCopy(old)
+	old := claim.View().At("status")
+	status := old.ShallowCopy()
 	status["phase"] = newPhase
 	if v == nil {
 		delete(status, "accessModes")
 		delete(status, "capacity")
 		delete(status, "currentVolumeAttributesClassName")
 	} else {
-		pv := v.Generic()
-		object.Keep(status, object.Map(pv, "spec"), "accessModes")
+		pv := v.View()
+		object.Keep(status, pv.At("spec"), "accessModes")
 		if phase(claim) != newPhase {
 			if volume.Capacity(pv) == "" {
 				return nil, fmt.Errorf("PersistentVolume %q is without a storage capacity", v.Name)
@@ -331,7 +331,7 @@ func (c *binder) setClaim(claim *controller.Object, newPhase string, v *controll
 			if resized, ok := volume.Annotation(pv, volume.PreResizeCapacity); ok {
 				status["capacity"] = map[string]any{"storage": resized}
 			} else {
-				status["capacity"] = object.Copy(object.Value(pv, "spec", "capacity"))
+				status["capacity"] = pv.At("spec", "capacity").Copy()
 			}
 		}
 		if phase(claim) == "Pending" {
@@ -341,7 +341,7 @@ func (c *binder) setClaim(claim *controller.Object, newPhase string, v *controll
 			}
 		}
 	}
-	if object.Equal(old, status) {
+	if old.EqualTo(status) {
 		return claim, nil
 	}
 	return c.updateStatus(claim, status)
@@ -352,7 +352,7 @@ func (c *binder) setPhase(v *controller.Object, newPhase, message string) (*cont
 	if phase(v) == newPhase {
 		return v, nil
 	}
-	status := object.ShallowCopy(object.Map(v.Generic(), "status"))
+	status := v.View().At("status").ShallowCopy()
 	status["phase"] = newPhase
 	delete(status, "message")
 	if message != "" {
@@ -379,14 +379,14 @@ func (c *binder) fail(v *controller.Object, reason, message string) error {
 func (c *binder) annotateMigration(o *controller.Object, annotations ...string) (*controller.Object, error) {
 	provisioner, found := "", false
 	for _, name := range annotations {
-		if provisioner, found = volume.Annotation(o.Generic(), name); found {
+		if provisioner, found = volume.Annotation(o.View(), name); found {
 			break
 		}
 	}
 	if !found {
 		return o, nil
 	}
-	is, _ := volume.Annotation(o.Generic(), volume.MigratedTo)
+	is, _ := volume.Annotation(o.View(), volume.MigratedTo)
 	driver := volume.MigratedDriver(provisioner)
 	if is == driver {
 		return o, nil
@@ -407,19 +407,19 @@ func setMigration(obj map[string]any, driver string) {
 // provision asks the provisioner of the class of a claim for a volume. Provisioners run
 // outside of this controller.
 func (c *binder) provision(claim *controller.Object) error {
-	class := c.classes.Get("", volume.Class(claim.Generic()))
+	class := c.classes.Get("", volume.Class(claim.View()))
 	if class == nil {
-		c.events.Event(claim, controller.Warning, "ProvisioningFailed", "storageclass.storage.k8s.io %q not found", volume.Class(claim.Generic()))
+		c.events.Event(claim, controller.Warning, "ProvisioningFailed", "storageclass.storage.k8s.io %q not found", volume.Class(claim.View()))
 		return nil
 	}
-	provisioner := object.String(class.Generic(), "provisioner")
+	provisioner := class.View().String("provisioner")
 	driver := volume.MigratedDriver(provisioner)
 	internal := provisioner == volume.HostPath
 	if driver == "" && !internal && strings.HasPrefix(provisioner, volume.InTree) {
 		c.events.Event(claim, controller.Warning, "ProvisioningFailed", "no volume plugin matched name: %s", provisioner)
 		return nil
 	}
-	if internal && object.Value(claim.Generic(), "spec", "dataSource") != nil {
+	if internal && !claim.View().IsNil("spec", "dataSource") {
 		c.events.Event(claim, controller.Warning, "ProvisioningFailed",
 			"plugin %q is not a CSI plugin. Only CSI plugin can provision a claim with a datasource", provisioner)
 		return nil
@@ -437,9 +437,9 @@ func (c *binder) provision(claim *controller.Object) error {
 	case !internal:
 		c.events.Event(claim, controller.Normal, "ExternalProvisioning", "Waiting for a volume to be created either by the external provisioner '%s' "+
 			"or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.", provisioner)
-	case len(object.List(class.Generic(), "mountOptions")) > 0:
+	case class.View().Len("mountOptions") > 0:
 		c.events.Event(claim, controller.Warning, "ProvisioningFailed", "Mount options are not supported by the provisioner but StorageClass %q has mount options %v",
-			class.Name, object.Strings(class.Generic(), "mountOptions"))
+			class.Name, class.View().Strings("mountOptions"))
 	default:
 		c.events.Event(claim, controller.Warning, "ProvisioningFailed", "Failed to create provisioner: provisioning in volume plugin %q is disabled", provisioner)
 	}
@@ -449,7 +449,7 @@ func (c *binder) provision(claim *controller.Object) error {
 // setProvisioner sets the annotations by which a provisioner finds a claim. It returns
 // the claim as it was if it fails.
 func (c *binder) setProvisioner(claim *controller.Object, provisioner string) (*controller.Object, error) {
-	if is, ok := volume.Annotation(claim.Generic(), volume.StorageProvisioner); ok && is == provisioner {
+	if is, ok := volume.Annotation(claim.View(), volume.StorageProvisioner); ok && is == provisioner {
 		return claim, nil
 	}
 	changed := claim.Copy()

@@ -29,20 +29,20 @@ func (c *binder) syncVolume(k controller.Key) error {
 	if v, err = c.setFinalizer(v); err != nil {
 		return err
 	}
-	ref := object.Map(v.Generic(), "spec", "claimRef")
-	if object.String(ref, "uid") == "" {
+	ref := v.View().At("spec", "claimRef")
+	if ref.String("uid") == "" {
 		_, err := c.setPhase(v, "Available", "")
 		return err
 	}
 	err = c.syncClaimed(v, ref)
-	if err == nil && c.writes == before && phase(v) != "Bound" && object.String(v.Generic(), "spec", "persistentVolumeReclaimPolicy") != "Retain" {
+	if err == nil && c.writes == before && phase(v) != "Bound" && v.View().String("spec", "persistentVolumeReclaimPolicy") != "Retain" {
 		c.volumeQueue.AddAfter(k, resync)
 	}
 	return err
 }
 
 // syncClaimed syncs a volume that refers to a claim by its UID.
-func (c *binder) syncClaimed(v *controller.Object, ref map[string]any) error {
+func (c *binder) syncClaimed(v *controller.Object, ref object.View) error {
 	claim, err := c.claimed(v, ref)
 	if err != nil {
 		return err
@@ -50,9 +50,9 @@ func (c *binder) syncClaimed(v *controller.Object, ref map[string]any) error {
 	if claim == nil {
 		return c.release(v)
 	}
-	switch object.String(claim.Generic(), "spec", "volumeName") {
+	switch claim.View().String("spec", "volumeName") {
 	case "":
-		if volume.Mode(claim.Generic()) != volume.Mode(v.Generic()) {
+		if volume.Mode(claim.View()) != volume.Mode(v.View()) {
 			c.events.Event(v, controller.Warning, "VolumeMismatch",
 				"Cannot bind PersistentVolume to requested PersistentVolumeClaim %q due to incompatible volumeMode.", claim.Name)
 			c.events.Event(claim, controller.Warning, "VolumeMismatch",
@@ -66,8 +66,8 @@ func (c *binder) syncClaimed(v *controller.Object, ref map[string]any) error {
 		return err
 	}
 	// The claim is bound to another volume.
-	_, provisioned := volume.Annotation(v.Generic(), volume.ProvisionedBy)
-	if provisioned && object.String(v.Generic(), "spec", "persistentVolumeReclaimPolicy") == "Delete" {
+	_, provisioned := volume.Annotation(v.View(), volume.ProvisionedBy)
+	if provisioned && v.View().String("spec", "persistentVolumeReclaimPolicy") == "Delete" {
 		return c.release(v)
 	}
 	return c.unbind(v)
@@ -75,8 +75,8 @@ func (c *binder) syncClaimed(v *controller.Object, ref map[string]any) error {
 
 // claimed returns the claim that a volume refers to, nil if it is gone. A claim that the
 // informer does not show may exist.
-func (c *binder) claimed(v *controller.Object, ref map[string]any) (*controller.Object, error) {
-	k, uid := claimOf(ref), object.String(ref, "uid")
+func (c *binder) claimed(v *controller.Object, ref object.View) (*controller.Object, error) {
+	k, uid := claimOf(ref), ref.String("uid")
 	claim := c.claims.Get(k.Namespace, k.Name)
 	if claim != nil && claim.UID == uid {
 		return claim, nil
@@ -125,10 +125,10 @@ func (c *binder) release(v *controller.Object) (err error) {
 			return err
 		}
 	}
-	if driver, _ := volume.Annotation(v.Generic(), volume.MigratedTo); driver != "" {
+	if driver, _ := volume.Annotation(v.View(), volume.MigratedTo); driver != "" {
 		return nil
 	}
-	switch object.String(v.Generic(), "spec", "persistentVolumeReclaimPolicy") {
+	switch v.View().String("spec", "persistentVolumeReclaimPolicy") {
 	case "Retain":
 		return nil
 	case "Recycle":
@@ -148,7 +148,7 @@ const (
 // deletable reports whether a volume is one that this controller deletes. It returns
 // false for one that an external provisioner deletes, and fails for one that none does.
 func deletable(v *controller.Object) (bool, error) {
-	pv := v.Generic()
+	pv := v.View()
 	if provisioner, _ := volume.Annotation(pv, volume.ProvisionedBy); provisioner != "" {
 		switch {
 		case provisioner == volume.HostPath:
@@ -160,13 +160,13 @@ func deletable(v *controller.Object) (bool, error) {
 		}
 		return false, nil
 	}
-	spec := object.Map(pv, "spec")
+	spec := pv.At("spec")
 	switch {
-	case spec["csi"] != nil:
+	case !spec.IsNil("csi"):
 		return false, nil
-	case spec[hostPathSource] != nil:
+	case !spec.IsNil(hostPathSource):
 		return true, nil
-	case spec[nfsSource] != nil:
+	case !spec.IsNil(nfsSource):
 		return false, fmt.Errorf("error getting deleter volume plugin for volume %q: no deletable volume plugin matched", v.Name)
 	}
 	return false, fmt.Errorf("error getting deleter volume plugin for volume %q: no volume plugin matched", v.Name)
@@ -187,11 +187,11 @@ func (c *binder) remove(v *controller.Object) error {
 	if err != nil || !c.released(v) {
 		return nil
 	}
-	source := object.Map(v.Generic(), "spec", hostPathSource)
-	if source == nil {
+	source := v.View().At("spec", hostPathSource)
+	if source.IsNil() {
 		return c.fail(v, "VolumeFailedDelete", fmt.Sprintf("failed to create deleter for volume %q: spec.PersistentVolumeSource.HostPath is nil", v.Name))
 	}
-	if path := object.String(source, "path"); !temporary().MatchString(path) {
+	if path := source.String("path"); !temporary().MatchString(path) {
 		return c.fail(v, "VolumeFailedDelete", "host_path deleter only supports /tmp/.+ but received provided "+path)
 	}
 	if slices.Contains(v.Finalizers(), volume.InTreeFinalizer) {
@@ -205,23 +205,23 @@ func (c *binder) remove(v *controller.Object) error {
 
 // released reports whether the claim of a volume is gone, or bound to another volume.
 func (c *binder) released(v *controller.Object) bool {
-	ref := object.Map(v.Generic(), "spec", "claimRef")
-	if object.String(ref, "uid") == "" {
+	ref := v.View().At("spec", "claimRef")
+	if ref.String("uid") == "" {
 		return false
 	}
 	k := claimOf(ref)
 	claim := c.claims.Get(k.Namespace, k.Name)
-	if claim == nil || claim.UID != object.String(ref, "uid") {
+	if claim == nil || claim.UID != ref.String("uid") {
 		return true
 	}
-	name := object.String(claim.Generic(), "spec", "volumeName")
+	name := claim.View().String("spec", "volumeName")
 	return name != "" && name != v.Name
 }
 
 // setFinalizer adds the finalizer of volumes that an in-tree provisioner has made and
 // that are to be deleted, or removes it from others.
 func (c *binder) setFinalizer(v *controller.Object) (*controller.Object, error) {
-	provisioner, ok := volume.Annotation(v.Generic(), volume.ProvisionedBy)
+	provisioner, ok := volume.Annotation(v.View(), volume.ProvisionedBy)
 	if !ok {
 		return v, nil
 	}
@@ -229,7 +229,7 @@ func (c *binder) setFinalizer(v *controller.Object) (*controller.Object, error) 
 	if !migrated && !strings.HasPrefix(provisioner, volume.InTree) {
 		return v, nil
 	}
-	policy := object.String(v.Generic(), "spec", "persistentVolumeReclaimPolicy")
+	policy := v.View().String("spec", "persistentVolumeReclaimPolicy")
 	finalizers := slices.Clone(v.Finalizers())
 	has := slices.Contains(finalizers, volume.InTreeFinalizer)
 	without := func(name string) {
@@ -267,7 +267,7 @@ const recyclerPerGi = 30
 func (c *binder) recycle(v *controller.Object) error {
 	source := ""
 	for _, name := range []string{hostPathSource, nfsSource} {
-		if object.Value(v.Generic(), "spec", name) != nil {
+		if !v.View().IsNil("spec", name) {
 			source = name
 		}
 	}
@@ -292,7 +292,7 @@ func (c *binder) recycle(v *controller.Object) error {
 		return nil
 	}
 	pod := c.pods.Get(recyclerNamespace, recyclerName(v))
-	if pod != nil && !controller.PodEnded(pod.Generic()) {
+	if pod != nil && !controller.PodEnded(pod.View()) {
 		return nil // podChanged queues the volume when it has ended
 	}
 	delete(c.recycling, v.Name)
@@ -303,7 +303,7 @@ func (c *binder) recycle(v *controller.Object) error {
 		return c.fail(v, "VolumeFailedRecycle", fmt.Sprintf("Recycle failed: failed to delete recycler pod: %v", err))
 	}
 	if phase(pod) == "Failed" {
-		message := object.String(pod.Generic(), "status", "message")
+		message := pod.View().String("status", "message")
 		if message == "" {
 			message = "pod failed, pod.Status.Message unknown"
 		}
@@ -316,12 +316,12 @@ func (c *binder) recycle(v *controller.Object) error {
 // users returns the Pods that use the claim of a volume, unless a claim of its name
 // exists, which uses another volume.
 func (c *binder) users(v *controller.Object) (names []string) {
-	k := claimOf(object.Map(v.Generic(), "spec", "claimRef"))
+	k := claimOf(v.View().At("spec", "claimRef"))
 	if c.claims.Get(k.Namespace, k.Name) != nil {
 		return nil
 	}
 	for _, pod := range c.pods.By(controller.ByClaim, k.String()) {
-		if !controller.PodEnded(pod.Generic()) {
+		if !controller.PodEnded(pod.View()) {
 			names = append(names, pod.Key().String())
 		}
 	}
@@ -351,19 +351,19 @@ func (c *binder) podChanged(old, pod *controller.Object) {
 		pod = old
 	}
 	name, ok := strings.CutPrefix(pod.Name, recyclerPrefix)
-	if ok && c.recycling[name] && pod.Namespace == recyclerNamespace && (gone || controller.PodEnded(pod.Generic())) {
+	if ok && c.recycling[name] && pod.Namespace == recyclerNamespace && (gone || controller.PodEnded(pod.View())) {
 		c.volumeQueue.Add(controller.Key{Name: name})
 	}
 }
 
 // recycler returns the Pod that removes the files of a volume.
 func recycler(v *controller.Object, source string) map[string]any {
-	deadline := max(recyclers[source], int64(quantity.Ratio(volume.Capacity(v.Generic()), "1Gi"))*recyclerPerGi)
+	deadline := max(recyclers[source], int64(quantity.Ratio(volume.Capacity(v.View()), "1Gi"))*recyclerPerGi)
 	return map[string]any{
 		"metadata": map[string]any{"name": recyclerName(v), "namespace": recyclerNamespace},
 		"spec": map[string]any{
 			"activeDeadlineSeconds": deadline, "restartPolicy": "Never",
-			"volumes": []any{map[string]any{"name": "vol", source: object.Copy(object.Value(v.Generic(), "spec", source))}},
+			"volumes": []any{map[string]any{"name": "vol", source: v.View().At("spec", source).Copy()}},
 			"containers": []any{map[string]any{
 				"name": "pv-recycler", "image": "registry.k8s.io/build-image/debian-base:bookworm-v1.0.6", "command": []any{"/bin/sh"},
 				"args":         []any{"-c", `test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1`},

@@ -31,8 +31,8 @@ func record(changes []change, c change, outdated func(change) bool) []change {
 }
 
 // store remembers a change of replicas, if there is a behavior that it counts for.
-func (h *history) store(behavior map[string]any, from, to int64, now time.Time) {
-	if behavior == nil {
+func (h *history) store(behavior object.View, from, to int64, now time.Time) {
+	if behavior.IsNil() {
 		return
 	}
 	changes, direction := &h.ups, "scaleUp"
@@ -40,7 +40,7 @@ func (h *history) store(behavior map[string]any, from, to int64, now time.Time) 
 		changes, direction = &h.downs, "scaleDown"
 	}
 	longest := int64(0)
-	for p := range object.Each(object.Value(behavior, direction, "policies")) {
+	for p := range behavior.At(direction, "policies").Objects() {
 		longest = max(longest, controller.IntOr(p, 0, "periodSeconds"))
 	}
 	cutoff := now.Add(-time.Duration(longest) * time.Second)
@@ -70,9 +70,9 @@ const (
 
 // normalize stabilizes and limits a number of replicas, and sets the conditions.
 func (r *reconciliation) normalize(desired int64) int64 {
-	behavior := object.Map(r.hpa, "spec", "behavior")
+	behavior := r.hpa.At("spec", "behavior")
 	stable, reason, message := r.stabilize(desired)
-	if behavior != nil {
+	if !behavior.IsNil() {
 		stable, reason, message = r.stabilizeBy(behavior, desired)
 	}
 	if stable == desired {
@@ -80,7 +80,7 @@ func (r *reconciliation) normalize(desired int64) int64 {
 	}
 	r.setCondition("AbleToScale", "True", reason, message)
 	limited, reason, message := r.limit(stable)
-	if behavior != nil {
+	if !behavior.IsNil() {
 		limited, reason, message = r.limitBy(behavior, stable)
 	}
 	status := "True"
@@ -94,7 +94,7 @@ func (r *reconciliation) normalize(desired int64) int64 {
 // stabilize returns the highest recommendation of the stabilization window. With a
 // behavior it does nothing.
 func (r *reconciliation) stabilize(desired int64) (n int64, reason, message string) {
-	if object.Map(r.hpa, "spec", "behavior") != nil {
+	if !r.hpa.IsNil("spec", "behavior") {
 		return desired, "", ""
 	}
 	cutoff := r.now.Add(-downscaleStabilization)
@@ -123,7 +123,7 @@ func (r *reconciliation) limit(desired int64) (n int64, reason, message string) 
 
 // stabilizeBy returns a number of replicas between the lowest recommendation of the window
 // for more replicas and the highest of the window for fewer.
-func (r *reconciliation) stabilizeBy(behavior map[string]any, desired int64) (n int64, reason, message string) {
+func (r *reconciliation) stabilizeBy(behavior object.View, desired int64) (n int64, reason, message string) {
 	window := func(direction string, other time.Duration) time.Time {
 		seconds := controller.IntOr(behavior, int64(other/time.Second), direction, "stabilizationWindowSeconds")
 		return r.now.Add(-time.Duration(seconds) * time.Second)
@@ -149,11 +149,11 @@ func (r *reconciliation) stabilizeBy(behavior map[string]any, desired int64) (n 
 }
 
 // limitBy limits a number of replicas by the policies of a behavior.
-func (r *reconciliation) limitBy(behavior map[string]any, desired int64) (n int64, reason, message string) {
+func (r *reconciliation) limitBy(behavior object.View, desired int64) (n int64, reason, message string) {
 	switch {
 	case desired > r.current:
 		limit, reason, message := r.max, "TooManyReplicas", tooMany
-		if up := max(r.current, r.policyLimit(object.Map(behavior, "scaleUp"), true)); up < limit {
+		if up := max(r.current, r.policyLimit(behavior.At("scaleUp"), true)); up < limit {
 			limit, reason, message = up, "ScaleUpLimit", scaleUpLimited
 		}
 		if desired > limit {
@@ -161,7 +161,7 @@ func (r *reconciliation) limitBy(behavior map[string]any, desired int64) (n int6
 		}
 	case desired < r.current:
 		limit, reason, message := r.min, "TooFewReplicas", tooFew
-		if down := min(r.current, r.policyLimit(object.Map(behavior, "scaleDown"), false)); down > limit {
+		if down := min(r.current, r.policyLimit(behavior.At("scaleDown"), false)); down > limit {
 			limit, reason, message = down, "ScaleDownLimit", scaleDownLimited
 		}
 		if desired < limit {
@@ -172,8 +172,8 @@ func (r *reconciliation) limitBy(behavior map[string]any, desired int64) (n int6
 }
 
 // policyLimit returns the number of replicas that the policies of one direction admit.
-func (r *reconciliation) policyLimit(rules map[string]any, up bool) int64 {
-	policy := object.String(rules, "selectPolicy")
+func (r *reconciliation) policyLimit(rules object.View, up bool) int64 {
+	policy := rules.String("selectPolicy")
 	if policy == "Disabled" {
 		return r.current
 	}
@@ -182,11 +182,11 @@ func (r *reconciliation) policyLimit(rules map[string]any, up bool) int64 {
 	if highest {
 		limit = math.MinInt32
 	}
-	for p := range object.Each(rules["policies"]) {
+	for p := range rules.At("policies").Objects() {
 		period, value := controller.IntOr(p, 0, "periodSeconds"), controller.IntOr(p, 0, "value")
 		start := r.current - since(r.history.ups, period, r.now) + since(r.history.downs, period, r.now)
 		n := start
-		percent := p["type"] == "Percent"
+		percent := p.String("type") == "Percent"
 		switch {
 		case up && percent:
 			n = int64(math.Ceil(float64(start) * (1 + float64(value)/100)))

@@ -33,40 +33,40 @@ func (e *metricError) Error() string { return e.prefix + e.cause.Error() }
 func (e *metricError) Unwrap() error { return e.cause }
 
 // proposal computes one element of spec.metrics.
-func (r *reconciliation) proposal(spec map[string]any, pods selector.Labels) (*proposal, *metricError) {
+func (r *reconciliation) proposal(spec object.View, pods selector.Labels) (*proposal, *metricError) {
 	var p *proposal
 	var err error
-	switch typ := object.String(spec, "type"); typ {
+	switch typ := spec.String("type"); typ {
 	case "Resource":
-		source := object.Map(spec, "resource")
+		source := spec.At("resource")
 		if p, err = r.resource(source, "", pods); err != nil {
-			return nil, &metricError{"FailedGetResourceMetric", err, fmt.Sprintf("failed to get %s resource metric value: ", object.String(source, "name"))}
+			return nil, &metricError{"FailedGetResourceMetric", err, fmt.Sprintf("failed to get %s resource metric value: ", source.String("name"))}
 		}
-		p.status = map[string]any{"type": typ, "resource": map[string]any{"name": source["name"], "current": p.status}}
+		p.status = map[string]any{"type": typ, "resource": map[string]any{"name": source.At("name").Shared(), "current": p.status}}
 	case "ContainerResource":
-		source := object.Map(spec, "containerResource")
-		if p, err = r.resource(source, object.String(source, "container"), pods); err != nil {
-			return nil, &metricError{"FailedGetContainerResourceMetric", err, fmt.Sprintf("failed to get %s container metric value: ", object.String(source, "container"))}
+		source := spec.At("containerResource")
+		if p, err = r.resource(source, source.String("container"), pods); err != nil {
+			return nil, &metricError{"FailedGetContainerResourceMetric", err, fmt.Sprintf("failed to get %s container metric value: ", source.String("container"))}
 		}
-		p.status = map[string]any{"type": typ, "containerResource": map[string]any{"name": source["name"], "container": source["container"], "current": p.status}}
+		p.status = map[string]any{"type": typ, "containerResource": map[string]any{"name": source.At("name").Shared(), "container": source.At("container").Shared(), "current": p.status}}
 	case "Pods":
-		source := object.Map(spec, "pods")
+		source := spec.At("pods")
 		if p, err = r.podsMetric(source, pods); err != nil {
 			return nil, &metricError{"FailedGetPodsMetric", err, "failed to get pods metric value: "}
 		}
-		p.status = map[string]any{"type": typ, "pods": map[string]any{"metric": source["metric"], "current": p.status}}
+		p.status = map[string]any{"type": typ, "pods": map[string]any{"metric": source.At("metric").Shared(), "current": p.status}}
 	case "Object":
-		source := object.Map(spec, "object")
+		source := spec.At("object")
 		if p, err = r.objectMetric(source, pods); err != nil {
 			return nil, &metricError{"FailedGetObjectMetric", err, "failed to get object metric value: "}
 		}
-		p.status = map[string]any{"type": typ, "object": map[string]any{"metric": source["metric"], "describedObject": source["describedObject"], "current": p.status}}
+		p.status = map[string]any{"type": typ, "object": map[string]any{"metric": source.At("metric").Shared(), "describedObject": source.At("describedObject").Shared(), "current": p.status}}
 	case "External":
-		source := object.Map(spec, "external")
+		source := spec.At("external")
 		if p, err = r.externalMetric(source, pods); err != nil {
-			return nil, &metricError{"FailedGetExternalMetric", err, fmt.Sprintf("failed to get %s external metric value: ", object.String(source, "metric", "name"))}
+			return nil, &metricError{"FailedGetExternalMetric", err, fmt.Sprintf("failed to get %s external metric value: ", source.String("metric", "name"))}
 		}
-		p.status = map[string]any{"type": typ, "external": map[string]any{"metric": source["metric"], "current": p.status}}
+		p.status = map[string]any{"type": typ, "external": map[string]any{"metric": source.At("metric").Shared(), "current": p.status}}
 	default:
 		return nil, &metricError{reason: "InvalidMetricSourceType", cause: fmt.Errorf("unknown metric source type %q", typ)}
 	}
@@ -75,8 +75,8 @@ func (r *reconciliation) proposal(spec map[string]any, pods selector.Labels) (*p
 }
 
 // milli returns the quantity at a path of obj in thousandths; false if there is none.
-func milli(obj map[string]any, path ...string) (int64, bool) {
-	text := object.Text(obj, path...)
+func milli(obj object.View, path ...string) (int64, bool) {
+	text := obj.Text(path...)
 	if text == "" {
 		return 0, false
 	}
@@ -99,8 +99,8 @@ func quantityOf(milli int64, resource string) string {
 }
 
 // resource computes a Resource metric, or a ContainerResource metric of a container.
-func (r *reconciliation) resource(source map[string]any, container string, labels selector.Labels) (*proposal, error) {
-	name := object.String(source, "name")
+func (r *reconciliation) resource(source object.View, container string, labels selector.Labels) (*proposal, error) {
+	name := source.String("name")
 	values := func() (map[string]int64, error) {
 		v, err := r.usage(name, container, labels)
 		if err != nil {
@@ -119,7 +119,7 @@ func (r *reconciliation) resource(source map[string]any, container string, label
 		}
 		return nil, fmt.Errorf("failed to get %s usage: %w", name, err)
 	}
-	target, ok := object.Int(source, "target", "averageUtilization")
+	target, ok := source.Int("target", "averageUtilization")
 	if !ok {
 		return nil, errors.New("invalid resource metric source: neither an average utilization target nor an average value (usage) target was set")
 	}
@@ -145,15 +145,15 @@ func (r *reconciliation) usage(resource, container string, labels selector.Label
 	out := map[string]int64{}
 	for _, pod := range r.pods.List(r.object.Namespace, labels) {
 		sum, all := int64(0), true
-		for c := range object.Each(object.Value(pod.Generic(), "spec", "containers")) {
-			name := object.String(c, "name")
+		for c := range pod.View().At("spec", "containers").Objects() {
+			name := c.String("name")
 			if container != "" && name != container {
 				continue
 			}
 			n, ok := r.metrics.Usage(pod.Namespace, pod.Labels, name, resource)
 			sum, all = sum+n, all && ok
 		}
-		if all && object.String(pod.Generic(), "status", "phase") == "Running" {
+		if all && pod.View().String("status", "phase") == "Running" {
 			out[pod.Name] = sum
 		}
 	}
@@ -164,8 +164,8 @@ func (r *reconciliation) usage(resource, container string, labels selector.Label
 }
 
 // podsMetric computes a custom metric of Pods.
-func (r *reconciliation) podsMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
-	name := object.String(source, "metric", "name")
+func (r *reconciliation) podsMetric(source object.View, labels selector.Labels) (*proposal, error) {
+	name := source.String("metric", "name")
 	fail := func(text string) (*proposal, error) {
 		return nil, fmt.Errorf("unable to get metric %s: %s", name, text)
 	}
@@ -174,7 +174,7 @@ func (r *reconciliation) podsMetric(source map[string]any, labels selector.Label
 	}
 	values := map[string]int64{}
 	for _, pod := range r.pods.List(r.object.Namespace, labels) {
-		if n, ok := r.metrics.PodMetric(pod.Namespace, pod.Labels, name); ok && object.String(pod.Generic(), "status", "phase") == "Running" {
+		if n, ok := r.metrics.PodMetric(pod.Namespace, pod.Labels, name); ok && pod.View().String("status", "phase") == "Running" {
 			values[pod.Name] = n
 		}
 	}
@@ -191,9 +191,9 @@ func (r *reconciliation) podsMetric(source map[string]any, labels selector.Label
 }
 
 // objectMetric computes a custom metric of one object.
-func (r *reconciliation) objectMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
-	name, kind := object.String(source, "metric", "name"), object.String(source, "describedObject", "kind")
-	typ := object.String(source, "target", "type")
+func (r *reconciliation) objectMetric(source object.View, labels selector.Labels) (*proposal, error) {
+	name, kind := source.String("metric", "name"), source.String("describedObject", "kind")
+	typ := source.String("target", "type")
 	value, isValue := milli(source, "target", "value")
 	average, isAverage := milli(source, "target", "averageValue")
 	isValue, isAverage = isValue && typ == "Value", isAverage && typ == "AverageValue"
@@ -207,7 +207,7 @@ func (r *reconciliation) objectMetric(source map[string]any, labels selector.Lab
 		if r.env.Release().Has(behavior.AutoscalerErrors) {
 			format = "unable to get metric %s on %s %s/%s: %s"
 		}
-		err := fmt.Errorf(format, name, kind, r.object.Namespace, object.String(source, "describedObject", "name"), cause)
+		err := fmt.Errorf(format, name, kind, r.object.Namespace, source.String("describedObject", "name"), cause)
 		if isAverage {
 			err = fmt.Errorf("failed to get %s object metric: %w", name, err)
 		}
@@ -222,13 +222,13 @@ func (r *reconciliation) objectMetric(source map[string]any, labels selector.Lab
 		return p, nil
 	}
 	p := r.perPod(usage, average)
-	p.name = fmt.Sprintf("external metric %s(%s)", name, labelSelectorText(object.Map(source, "metric", "selector")))
+	p.name = fmt.Sprintf("external metric %s(%s)", name, labelSelectorText(source.At("metric", "selector")))
 	return p, nil
 }
 
 // externalMetric computes a metric that is not about an object.
-func (r *reconciliation) externalMetric(source map[string]any, labels selector.Labels) (*proposal, error) {
-	name, labelSelector := object.String(source, "metric", "name"), labelSelectorText(object.Map(source, "metric", "selector"))
+func (r *reconciliation) externalMetric(source object.View, labels selector.Labels) (*proposal, error) {
+	name, labelSelector := source.String("metric", "name"), labelSelectorText(source.At("metric", "selector"))
 	value, isValue := milli(source, "target", "value")
 	average, isAverage := milli(source, "target", "averageValue")
 	if !isValue && !isAverage {
@@ -256,8 +256,8 @@ func (r *reconciliation) externalMetric(source map[string]any, labels selector.L
 }
 
 // labelSelectorText returns a label selector as Go prints a *metav1.LabelSelector.
-func labelSelectorText(s map[string]any) string {
-	if s == nil {
+func labelSelectorText(s object.View) string {
+	if s.IsNil() {
 		return "nil"
 	}
 	var b strings.Builder
@@ -267,8 +267,8 @@ func labelSelectorText(s map[string]any) string {
 		fmt.Fprintf(&b, "%s: %s,", k, labels[k])
 	}
 	b.WriteString("},MatchExpressions:[]LabelSelectorRequirement{")
-	for e := range object.Each(s["matchExpressions"]) {
-		fmt.Fprintf(&b, "LabelSelectorRequirement{Key:%v,Operator:%v,Values:%v,},", e["key"], e["operator"], object.Strings(e, "values"))
+	for e := range s.At("matchExpressions").Objects() {
+		fmt.Fprintf(&b, "LabelSelectorRequirement{Key:%v,Operator:%v,Values:%v,},", e.At("key").Shared(), e.At("operator").Shared(), e.Strings("values"))
 	}
 	b.WriteString("},}")
 	return b.String()

@@ -80,20 +80,20 @@ func (c *autoscaler) atOnce(old, hpa *controller.Object) bool {
 	if old == nil {
 		return c.env.Release().Has(behavior.ReconcilesNewAutoscalers)
 	}
-	return c.env.Release().Enabled(generationGate) && generation(old.Generic()) != generation(hpa.Generic())
+	return c.env.Release().Enabled(generationGate) && generation(old.View()) != generation(hpa.View())
 }
 
 // generationGate is the feature gate of the generation and of its observation.
 const generationGate = "HPAGeneration"
 
-func generation(hpa map[string]any) int64 { return controller.IntOr(hpa, 0, "metadata", "generation") }
+func generation(hpa object.View) int64 { return controller.IntOr(hpa, 0, "metadata", "generation") }
 
 // A reconciliation is one look at a HorizontalPodAutoscaler.
 type reconciliation struct {
 	*autoscaler
 	object  *controller.Object
-	hpa     map[string]any // a copy
-	status  map[string]any // its status, with the conditions of the old one
+	hpa     object.View
+	status  map[string]any // the new status, with the conditions of the old one
 	history *history
 	now     time.Time
 
@@ -110,10 +110,12 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 		h = &history{}
 		c.history[o.Key()] = h
 	}
-	r := &reconciliation{autoscaler: c, object: o, hpa: o.Copy(), history: h, now: c.env.Now()}
-	r.status = object.EnsureMap(r.hpa, "status")
+	r := &reconciliation{autoscaler: c, object: o, hpa: o.View(), history: h, now: c.env.Now()}
+	if r.status = r.hpa.At("status").CopyObject(); r.status == nil {
+		r.status = map[string]any{}
+	}
 	r.min = controller.IntOr(r.hpa, 1, "spec", "minReplicas")
-	r.max, _ = object.Int(r.hpa, "spec", "maxReplicas")
+	r.max, _ = r.hpa.Int("spec", "maxReplicas")
 	target, scale, err := r.scale()
 	if err != nil {
 		r.event(controller.Warning, "FailedGetScale", err.Error())
@@ -129,7 +131,7 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 	}
 	desired, reason, metrics, ok := r.decide(scale)
 	if !ok {
-		r.setStatus(controller.IntOr(r.status, 0, "desiredReplicas"), metrics)
+		r.setStatus(controller.Count(r.status, "desiredReplicas"), metrics)
 		r.write()
 		return
 	}
@@ -137,13 +139,13 @@ func (c *autoscaler) reconcile(o *controller.Object) {
 		if err := r.rescale(target, scale, desired); err != nil {
 			r.event(controller.Warning, "FailedRescale", fmt.Sprintf("New size: %d; reason: %s; error: %v", desired, reason, err))
 			r.setCondition("AbleToScale", "False", "FailedUpdateScale", "the HPA controller was unable to update the target scale: "+err.Error())
-			r.setStatus(controller.IntOr(r.status, 0, "desiredReplicas"), metrics)
+			r.setStatus(controller.Count(r.status, "desiredReplicas"), metrics)
 			r.write()
 			return
 		}
 		r.setCondition("AbleToScale", "True", "SucceededRescale", fmt.Sprintf("the HPA controller was able to update the target scale to %d", desired))
 		r.event(controller.Normal, "SuccessfulRescale", fmt.Sprintf("New size: %d; reason: %s", desired, reason))
-		r.history.store(object.Map(r.hpa, "spec", "behavior"), r.current, desired, r.now)
+		r.history.store(r.hpa.At("spec", "behavior"), r.current, desired, r.now)
 		r.setScaledToZero(desired)
 		r.status["lastScaleTime"] = clock.Timestamp(r.now)
 	}
@@ -169,7 +171,7 @@ func (r *reconciliation) decide(scale map[string]any) (desired int64, reason str
 	}
 	desired, name, metrics, err := r.compute(object.String(scale, "status", "selector"))
 	if err != nil {
-		r.setStatus(controller.IntOr(r.status, 0, "desiredReplicas"), metrics)
+		r.setStatus(controller.Count(r.status, "desiredReplicas"), metrics)
 		r.event(controller.Warning, "FailedComputeMetricsReplicas", err.Error())
 		return 0, "", metrics, false
 	}
@@ -194,9 +196,9 @@ const belowMinimum = "Current number of replicas below Spec.MinReplicas"
 
 // scale returns the type and the Scale of the target.
 func (r *reconciliation) scale() (*resource.Type, map[string]any, error) {
-	ref := object.Map(r.hpa, "spec", "scaleTargetRef")
-	kind, name := object.String(ref, "kind"), object.String(ref, "name")
-	gv, err := resource.ParseGroupVersion(object.String(ref, "apiVersion"))
+	ref := r.hpa.At("spec", "scaleTargetRef")
+	kind, name := ref.String("kind"), ref.String("name")
+	gv, err := resource.ParseGroupVersion(ref.String("apiVersion"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,7 +248,7 @@ func (r *reconciliation) compute(labelSelector string) (desired int64, name stri
 	}
 	invalid := 0
 	var first *metricError
-	for spec := range object.Each(object.Value(r.hpa, "spec", "metrics")) {
+	for spec := range r.hpa.At("spec", "metrics").Objects() {
 		p, err := r.proposal(spec, labels)
 		if err != nil {
 			r.event(controller.Warning, err.reason, err.cause.Error())
@@ -334,17 +336,16 @@ func (r *reconciliation) setStatus(desired int64, metrics []any) {
 	if len(metrics) > 0 {
 		status["currentMetrics"] = metrics
 	}
-	object.Keep(status, r.status, "lastScaleTime")
+	object.Keep(status, object.ViewOf(r.status), "lastScaleTime")
 	r.status = status
-	r.hpa["status"] = status
 }
 
 // write writes the status if it has changed.
 func (r *reconciliation) write() {
-	if object.Equal(object.Map(r.object.Generic(), "status"), r.status) {
+	if r.hpa.At("status").EqualTo(r.status) {
 		return
 	}
-	if _, err := r.client.UpdateStatus(controller.HorizontalPodAutoscalers, r.hpa); err != nil {
+	if _, err := r.client.WriteStatus(r.object, r.status, 0); err != nil {
 		r.event(controller.Warning, "FailedUpdateStatus", err.Error())
 	}
 }

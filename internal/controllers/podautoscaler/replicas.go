@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
@@ -35,8 +36,8 @@ type groups struct {
 // group groups Pods, and removes the metrics of those that do not count.
 func (r *reconciliation) group(pods []*controller.Object, values map[string]int64, resource string) (g groups) {
 	for _, o := range pods {
-		pod := o.Generic()
-		phase := object.String(pod, "status", "phase")
+		pod := o.View()
+		phase := pod.String("status", "phase")
 		_, measured := values[o.Name]
 		switch {
 		case o.Terminating || phase == "Failed":
@@ -54,13 +55,13 @@ func (r *reconciliation) group(pods []*controller.Object, values map[string]int6
 }
 
 // starting reports whether a Pod uses CPU for its start.
-func (r *reconciliation) starting(pod map[string]any) bool {
+func (r *reconciliation) starting(pod object.View) bool {
 	started := controller.Time(pod, "status", "startTime")
 	condition := controller.Condition(pod, "Ready")
-	if condition == nil || started.IsZero() {
+	if condition.IsNil() || started.IsZero() {
 		return true
 	}
-	notReady, since := condition["status"] == "False", controller.Time(condition, "lastTransitionTime")
+	notReady, since := condition.String("status") == "False", controller.Time(condition, "lastTransitionTime")
 	if started.Add(cpuInitializationPeriod).After(r.now) {
 		return notReady || r.now.Before(since.Add(metricWindow))
 	}
@@ -185,21 +186,21 @@ func (r *reconciliation) utilization(values map[string]int64, target int64, reso
 
 // request returns what a Pod, or one of its containers, requests of a resource.
 func request(o *controller.Object, container, resource string) (int64, error) {
-	pod := o.Generic()
-	if requests := object.Map(pod, "spec", "resources", "requests"); len(requests) > 0 && container == "" {
+	pod := o.View()
+	if requests := pod.At("spec", "resources", "requests"); requests.Len() > 0 && container == "" {
 		if n, ok := milli(requests, resource); ok {
 			return n, nil
 		}
 	}
-	containers := object.List(pod, "spec", "containers")
-	for c := range object.Each(object.Value(pod, "spec", "initContainers")) {
-		if object.String(c, "restartPolicy") == "Always" {
-			containers = append(containers[:len(containers):len(containers)], c)
+	containers := slices.Collect(pod.At("spec", "containers").Objects())
+	for c := range pod.At("spec", "initContainers").Objects() {
+		if c.String("restartPolicy") == "Always" {
+			containers = append(containers, c)
 		}
 	}
 	total := int64(0)
-	for c := range object.Each(containers) {
-		name := object.String(c, "name")
+	for _, c := range containers {
+		name := c.String("name")
 		if container != "" && name != container {
 			continue
 		}
@@ -234,7 +235,7 @@ func (r *reconciliation) ratio(usage, target int64, labels selector.Labels) (*pr
 	}
 	ready := 0
 	for _, pod := range pods {
-		if object.String(pod.Generic(), "status", "phase") == "Running" && controller.PodReady(pod.Generic()) {
+		if pod.View().String("status", "phase") == "Running" && controller.PodReady(pod.View()) {
 			ready++
 		}
 	}

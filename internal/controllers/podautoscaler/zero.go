@@ -20,14 +20,14 @@ func (r *reconciliation) leavesZero() bool {
 	case !r.env.Release().Has(behavior.ScaledToZeroConditions):
 		return r.min == 0
 	}
-	condition := controller.Condition(r.hpa, scaledToZero)
+	condition := controller.ConditionIn(r.status, scaledToZero)
 	return object.String(condition, "status") == "True" && (r.min != 0 || r.hasOtherMetrics())
 }
 
 // hasOtherMetrics reports whether there is a metric that is not one of Pods.
 func (r *reconciliation) hasOtherMetrics() bool {
-	for spec := range object.Each(object.Value(r.hpa, "spec", "metrics")) {
-		if spec["type"] == "Object" || spec["type"] == "External" {
+	for spec := range r.hpa.At("spec", "metrics").Objects() {
+		if typ := spec.String("type"); typ == "Object" || typ == "External" {
 			return true
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -55,16 +54,16 @@ func Start(e *controller.Env) {
 	c.nodes = e.Informer(controller.Nodes, c.nodeChanged)
 }
 
-func nodeOf(pod *controller.Object) string { return object.String(pod.Generic(), "spec", "nodeName") }
+func nodeOf(pod *controller.Object) string { return pod.View().String("spec", "nodeName") }
 
 func (c *collector) podChanged(old, pod *controller.Object) {
-	if old != nil && controller.PodEnded(old.Generic()) {
+	if old != nil && controller.PodEnded(old.View()) {
 		c.ended--
 	}
 	if pod == nil {
 		return
 	}
-	if controller.PodEnded(pod.Generic()) {
+	if controller.PodEnded(pod.View()) {
 		c.ended++
 	}
 	if c.ended > maxEnded || pod.Terminating || c.lost(pod) {
@@ -86,11 +85,11 @@ func (c *collector) lost(pod *controller.Object) bool {
 
 // isOutOfService reports whether a Node is not ready and was declared out of service.
 func isOutOfService(node *controller.Object) bool {
-	if controller.HasCondition(node.Generic(), "Ready", "True") {
+	if controller.HasCondition(node.View(), "Ready", "True") {
 		return false
 	}
-	for t := range object.Each(object.Value(node.Generic(), "spec", "taints")) {
-		if t["key"] == outOfService {
+	for t := range node.View().At("spec", "taints").Objects() {
+		if t.String("key") == outOfService {
 			return true
 		}
 	}
@@ -142,15 +141,15 @@ func (c *collector) collectEnded(pods []*controller.Object) (found bool) {
 	if c.ended <= maxEnded {
 		return false
 	}
-	ended := slices.DeleteFunc(slices.Clone(pods), func(pod *controller.Object) bool { return !controller.PodEnded(pod.Generic()) })
+	ended := slices.DeleteFunc(slices.Clone(pods), func(pod *controller.Object) bool { return !controller.PodEnded(pod.View()) })
 	rank := func(pod *controller.Object) int {
-		if object.String(pod.Generic(), "status", "reason") == "Evicted" {
+		if pod.View().String("status", "reason") == "Evicted" {
 			return 0
 		}
 		return 1
 	}
 	created := func(pod *controller.Object) string {
-		return object.String(pod.Generic(), "metadata", "creationTimestamp")
+		return pod.View().String("metadata", "creationTimestamp")
 	}
 	slices.SortStableFunc(ended, func(a, b *controller.Object) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(created(a), created(b)), cmp.Compare(a.Name, b.Name))
@@ -182,7 +181,7 @@ func (c *collector) collectLost(pods []*controller.Object) (found bool) {
 	for _, pod := range pods {
 		if gone[nodeOf(pod)] {
 			found = true
-			c.delete(pod, controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "True",
+			c.delete(pod, controller.PodCondition(pod.View(), controller.DisruptionTarget, "True",
 				"DeletionByPodGC", "PodGC: node no longer exists", c.env.Now()))
 		}
 	}
@@ -192,9 +191,9 @@ func (c *collector) collectLost(pods []*controller.Object) (found bool) {
 // delete marks a Pod that has not ended as failed, with a condition if there is one,
 // and removes it.
 func (c *collector) delete(pod *controller.Object, condition map[string]any) {
-	if !controller.PodEnded(pod.Generic()) {
+	if !controller.PodEnded(pod.View()) {
 		state := map[string]any{"phase": "Failed"}
-		if generation, ok := object.Int(pod.Generic(), "metadata", "generation"); ok {
+		if generation, ok := pod.View().Int("metadata", "generation"); ok {
 			state["observedGeneration"] = generation
 		}
 		if condition != nil {

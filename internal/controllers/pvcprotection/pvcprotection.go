@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/kinds/core/pods"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -34,7 +33,7 @@ func Start(e *controller.Env) {
 		}
 		// A claim has the finalizer until it is deleted, and only then has none.
 		if claim.Terminating == slices.Contains(claim.Finalizers(), finalizer) ||
-			c.tracksUse() && controller.Condition(claim.Generic(), unused) == nil {
+			c.tracksUse() && controller.Condition(claim.View(), unused).IsNil() {
 			c.queue.Add(claim.Key())
 		}
 	})
@@ -48,7 +47,7 @@ func (c *protection) podChanged(old, pod *controller.Object) {
 		c.enqueue(old)
 		return
 	}
-	if c.tracksUse() || controller.PodEnded(pod.Generic()) || object.String(pod.Generic(), "spec", "nodeName") == "" {
+	if c.tracksUse() || controller.PodEnded(pod.View()) || pod.View().String("spec", "nodeName") == "" {
 		c.enqueue(pod)
 	}
 	if old != nil && old.UID != pod.UID {
@@ -108,17 +107,17 @@ func (c *protection) used(claim *controller.Object, by func(pod, claim *controll
 // uses reports whether a Pod that has a node uses a claim. An ephemeral volume uses the
 // claim that the Pod owns, until the kubelet is done with the Pod.
 func uses(pod, claim *controller.Object) bool {
-	grace, ok := object.Int(pod.Generic(), "metadata", "deletionGracePeriodSeconds")
+	grace, ok := pod.View().Int("metadata", "deletionGracePeriodSeconds")
 	down := pod.Terminating && ok && grace == 0
-	return object.String(pod.Generic(), "spec", "nodeName") != "" && (names(pod, claim, false) || !down && names(pod, claim, true))
+	return pod.View().String("spec", "nodeName") != "" && (names(pod, claim, false) || !down && names(pod, claim, true))
 }
 
 // names reports whether a volume of a Pod names a claim, or an ephemeral volume the claim that the
 // Pod owns.
 func names(pod, claim *controller.Object, ephemeral bool) bool {
-	for v := range object.Each(object.Value(pod.Generic(), "spec", "volumes")) {
-		if pods.VolumeClaimName(pod.Name, v) == claim.Name && (v["ephemeral"] != nil) == ephemeral &&
-			(!ephemeral || object.ControlledBy(claim.Generic(), pod.UID)) {
+	for v := range pod.View().At("spec", "volumes").Objects() {
+		if pods.VolumeClaimName(pod.Name, v) == claim.Name && v.IsNil("ephemeral") != ephemeral &&
+			(!ephemeral || claim.View().ControlledBy(pod.UID)) {
 			return true
 		}
 	}

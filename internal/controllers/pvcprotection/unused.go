@@ -17,7 +17,7 @@ func (c *protection) tracksUse() bool {
 
 // track sets the condition of a claim that is not being deleted.
 func (c *protection) track(claim *controller.Object) error {
-	if c.env.Release().Has(behavior.TracksBoundClaims) && object.String(claim.Generic(), "status", "phase") != "Bound" {
+	if c.env.Release().Has(behavior.TracksBoundClaims) && claim.View().String("status", "phase") != "Bound" {
 		return nil // the binder writes it
 	}
 	used, err := c.used(claim, refers)
@@ -28,7 +28,7 @@ func (c *protection) track(claim *controller.Object) error {
 	if used {
 		condition["status"], condition["reason"], condition["message"] = "False", "PodUsingPVC", "A pod is currently referencing this PVC"
 	}
-	if object.String(controller.Condition(claim.Generic(), unused), "status") == condition["status"] {
+	if controller.Condition(claim.View(), unused).String("status") == condition["status"] {
 		return nil
 	}
 	condition["lastTransitionTime"] = clock.Timestamp(c.env.Now())

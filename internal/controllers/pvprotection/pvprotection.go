@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 const finalizer = "kubernetes.io/pv-protection"
@@ -40,7 +39,7 @@ func (c *protection) sync(k controller.Key) error {
 	}
 	protected := slices.Contains(pv.Finalizers(), finalizer)
 	switch {
-	case pv.Terminating && protected && object.String(pv.Generic(), "status", "phase") != "Bound":
+	case pv.Terminating && protected && pv.View().String("status", "phase") != "Bound":
 		return c.client.RemoveFinalizer(pv, finalizer)
 	case !pv.Terminating && !protected:
 		return c.client.AddFinalizer(pv, finalizer)

@@ -6,8 +6,6 @@
 package replicaset
 
 import (
-	"maps"
-
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
@@ -103,10 +101,10 @@ func (c *replicaSets) sync(k controller.Key) error {
 	terminating := int64(0)
 	for _, pod := range controller.Candidates(c.pods, rs) {
 		switch {
-		case controller.PodEnded(pod.Generic()):
+		case controller.PodEnded(pod.View()):
 		case !pod.Terminating:
 			active = append(active, pod)
-		case object.ControlledBy(pod.Generic(), rs.UID) && labels.Matches(selector.Map(pod.Labels)):
+		case pod.View().ControlledBy(rs.UID) && labels.Matches(selector.Map(pod.Labels)):
 			terminating++
 		}
 	}
@@ -129,7 +127,7 @@ func (c *replicaSets) sync(k controller.Key) error {
 		}
 		return err
 	}
-	seconds := controller.IntOr(rs.Generic(), 0, "spec", "minReadySeconds")
+	seconds := controller.IntOr(rs.View(), 0, "spec", "minReadySeconds")
 	if seconds > 0 && !object.Equal(status["readyReplicas"], status["availableReplicas"]) {
 		c.queue.AddAfter(k, controller.NextAvailable(active, seconds, c.env.Now()))
 	}
@@ -140,18 +138,18 @@ func (c *replicaSets) labels(rs *controller.Object) (selector.Labels, error) {
 	if c.kind.Selector != nil {
 		return c.kind.Selector(rs)
 	}
-	return controller.LabelSelector(rs.Generic(), "spec", "selector")
+	return controller.LabelSelector(rs.View(), "spec", "selector")
 }
 
 // scale creates the Pods that are missing, or deletes those that are too many. It
 // reports whether it has created some.
 func (c *replicaSets) scale(rs *controller.Object, active []*controller.Object) (created bool, err error) {
 	k := rs.Key()
-	diff := len(active) - int(controller.IntOr(rs.Generic(), 1, "spec", "replicas"))
+	diff := len(active) - int(controller.IntOr(rs.View(), 1, "spec", "replicas"))
 	switch {
 	case diff < 0:
 		n := min(-diff, maxChanges)
-		template := object.Map(rs.Generic(), "spec", "template")
+		template := rs.View().At("spec", "template")
 		c.expected.ExpectCreations(k, n)
 		made, err := controller.SlowStart(n, func(int) error {
 			_, err := c.podControl.Create(rs, controller.PodFromTemplate(template, rs))
@@ -194,8 +192,8 @@ func (c *replicaSets) choose(rs *controller.Object, active []*controller.Object,
 	onNode := map[string]int{}
 	for _, related := range c.siblings(rs) {
 		for _, pod := range c.pods.By(controller.ByController, related.UID) {
-			if controller.PodActive(pod.Generic()) {
-				onNode[object.String(pod.Generic(), "spec", "nodeName")]++
+			if controller.PodActive(pod.View()) {
+				onNode[pod.View().String("spec", "nodeName")]++
 			}
 		}
 	}
@@ -205,16 +203,16 @@ func (c *replicaSets) choose(rs *controller.Object, active []*controller.Object,
 
 // siblings returns the ReplicaSets that have the controller of rs.
 func (c *replicaSets) siblings(rs *controller.Object) []*controller.Object {
-	ref := object.ControllerOf(rs.Generic())
-	if ref == nil {
+	ref := rs.View().ControllerOf()
+	if ref.IsNil() {
 		return nil
 	}
-	return c.sets.By(controller.ByController, object.String(ref, "uid"))
+	return c.sets.By(controller.ByController, ref.String("uid"))
 }
 
 // updateStatus writes the status of a ReplicaSet, if it has changed, and returns it.
 func (c *replicaSets) updateStatus(rs *controller.Object, active []*controller.Object, terminating int64, failed error) (map[string]any, error) {
-	now, obj := c.env.Now(), rs.Generic()
+	now, obj := c.env.Now(), rs.View()
 	seconds := controller.IntOr(obj, 0, "spec", "minReadySeconds")
 	template := controller.Labels(obj, "spec", "template", "metadata", "labels")
 	var labeled, ready, available int64
@@ -222,19 +220,16 @@ func (c *replicaSets) updateStatus(rs *controller.Object, active []*controller.O
 		if contains(pod.Labels, template) {
 			labeled++
 		}
-		if controller.PodReady(pod.Generic()) {
+		if controller.PodReady(pod.View()) {
 			ready++
-			if controller.PodAvailable(pod.Generic(), seconds, now) {
+			if controller.PodAvailable(pod.View(), seconds, now) {
 				available++
 			}
 		}
 	}
-	old := object.Map(obj, "status")
-	status := maps.Clone(old)
-	if status == nil {
-		status = map[string]any{}
-	}
-	if had := controller.Condition(obj, "ReplicaFailure"); failed != nil && had == nil {
+	old := obj.At("status")
+	status := old.ShallowCopy()
+	if had := controller.Condition(obj, "ReplicaFailure"); failed != nil && had.IsNil() {
 		reason := "FailedCreate"
 		if int64(len(active)) > controller.IntOr(obj, 1, "spec", "replicas") {
 			reason = "FailedDelete"
@@ -243,7 +238,7 @@ func (c *replicaSets) updateStatus(rs *controller.Object, active []*controller.O
 			"type": "ReplicaFailure", "status": "True", "lastTransitionTime": clock.Timestamp(now),
 			"reason": reason, "message": failed.Error(),
 		})
-	} else if failed == nil && had != nil {
+	} else if failed == nil && !had.IsNil() {
 		controller.RemoveCondition(status, "ReplicaFailure")
 	}
 	status["replicas"] = int64(len(active))
@@ -254,7 +249,7 @@ func (c *replicaSets) updateStatus(rs *controller.Object, active []*controller.O
 	if c.kind.Terminating {
 		status["terminatingReplicas"] = terminating
 	}
-	if object.Equal(status, old) {
+	if old.EqualTo(status) {
 		return status, nil
 	}
 	_, err := c.client.WriteStatus(rs, status, 1)

@@ -8,7 +8,6 @@ package replicationcontroller
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/replicaset"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -22,9 +21,9 @@ func Start(e *controller.Env) {
 
 // selects returns the selector of a ReplicationController, which is a map of labels.
 func selects(rc *controller.Object) (selector.Labels, error) {
-	labels := object.Map(rc.Generic(), "spec", "selector")
-	if len(labels) == 0 {
+	labels := rc.View().At("spec", "selector")
+	if labels.Len() == 0 {
 		return selector.Nothing(), nil
 	}
-	return selector.FromMap(map[string]any{"matchLabels": labels}).Selector()
+	return selector.FromMap(map[string]any{"matchLabels": labels.Shared()}).Selector()
 }

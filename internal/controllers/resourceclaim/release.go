@@ -15,19 +15,19 @@ func (c *claims) syncClaim(k controller.Key) error {
 	if claim == nil {
 		return nil
 	}
-	reserved := object.List(claim.Generic(), "status", "reservedFor")
+	reserved := claim.View().At("status", "reservedFor")
 	var remaining []any
-	for ref := range object.Each(reserved) {
+	for ref := range reserved.Objects() {
 		uses, err := c.uses(claim.Namespace, ref)
 		if err != nil {
 			return err
 		}
 		if uses {
-			remaining = append(remaining, ref)
+			remaining = append(remaining, ref.Shared())
 		}
 	}
 	protected := slices.Contains(claim.Finalizers(), finalizer)
-	released := len(remaining) < len(reserved)
+	released := len(remaining) < reserved.Len()
 	if released || protected && claim.Terminating && len(remaining) == 0 {
 		if err := c.release(claim, remaining, protected && len(remaining) == 0); err != nil {
 			return err
@@ -36,12 +36,12 @@ func (c *claims) syncClaim(k controller.Key) error {
 	if len(remaining) > 0 {
 		return nil
 	}
-	ref := object.ControllerOf(claim.Generic())
-	if object.String(ref, "kind") != "Pod" || object.String(ref, "apiVersion") != "v1" {
+	ref := claim.View().ControllerOf()
+	if ref.String("kind") != "Pod" || ref.String("apiVersion") != "v1" {
 		return nil
 	}
-	pod := c.pods.Get(claim.Namespace, object.String(ref, "name"))
-	if pod == nil || pod.UID == object.String(ref, "uid") && !isDone(pod) {
+	pod := c.pods.Get(claim.Namespace, ref.String("name"))
+	if pod == nil || pod.UID == ref.String("uid") && !isDone(pod) {
 		return nil // the garbage collector deletes the claims of a Pod that is gone
 	}
 	if err := c.client.Delete(controller.ResourceClaims, claim.Namespace, claim.Name, controller.DeleteOptions{}); err != nil {
@@ -51,11 +51,11 @@ func (c *claims) syncClaim(k controller.Key) error {
 }
 
 // uses reports whether a consumer of a claim may still use it. Those that are not Pods do.
-func (c *claims) uses(namespace string, ref map[string]any) (bool, error) {
-	if object.String(ref, "apiGroup") != "" || object.String(ref, "resource") != "pods" {
+func (c *claims) uses(namespace string, ref object.View) (bool, error) {
+	if ref.String("apiGroup") != "" || ref.String("resource") != "pods" {
 		return true, nil
 	}
-	name, uid := object.String(ref, "name"), object.String(ref, "uid")
+	name, uid := ref.String("name"), ref.String("uid")
 	if pod := c.pods.Get(namespace, name); pod != nil {
 		return pod.UID == uid && !isDone(pod), nil
 	}

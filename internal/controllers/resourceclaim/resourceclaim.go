@@ -7,6 +7,7 @@ package resourceclaim
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -63,7 +64,7 @@ func Start(e *controller.Env) {
 	c.pods = e.Informer(controller.Pods, c.podChanged)
 	c.pods.Index(byClaim, func(pod *controller.Object) (keys []string) {
 		for entry := range entries(pod) {
-			if name, _ := pods.ResourceClaimName(pod.Generic(), entry); name != "" {
+			if name, _ := pods.ResourceClaimName(pod.View(), entry); name != "" {
 				keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name}.String())
 			}
 		}
@@ -71,7 +72,7 @@ func Start(e *controller.Env) {
 	})
 	c.pods.Index(byTemplate, func(pod *controller.Object) (keys []string) {
 		for entry := range entries(pod) {
-			if name := object.String(entry, "resourceClaimTemplateName"); name != "" {
+			if name := entry.String("resourceClaimTemplateName"); name != "" {
 				keys = append(keys, controller.Key{Namespace: pod.Namespace, Name: name}.String())
 			}
 		}
@@ -99,8 +100,8 @@ func (c *claims) enqueue(index string, o *controller.Object) {
 }
 
 // entries yields spec.resourceClaims of a Pod.
-func entries(pod *controller.Object) func(func(map[string]any) bool) {
-	return object.Each(object.Value(pod.Generic(), "spec", "resourceClaims"))
+func entries(pod *controller.Object) iter.Seq[object.View] {
+	return pod.View().At("spec", "resourceClaims").Objects()
 }
 
 func (c *claims) podChanged(old, pod *controller.Object) {
@@ -113,11 +114,11 @@ func (c *claims) podChanged(old, pod *controller.Object) {
 			delete(c.made, pod.UID)
 		}
 		for entry := range entries(pod) {
-			if name, _ := pods.ResourceClaimName(pod.Generic(), entry); name != "" {
+			if name, _ := pods.ResourceClaimName(pod.View(), entry); name != "" {
 				c.claimQueue.Add(controller.Key{Namespace: pod.Namespace, Name: name})
 			}
 		}
-		if name := object.String(pod.Generic(), "status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
+		if name := pod.View().String("status", "extendedResourceClaimStatus", "resourceClaimName"); name != "" {
 			c.claimQueue.Add(controller.Key{Namespace: pod.Namespace, Name: name})
 		}
 	}
@@ -126,7 +127,7 @@ func (c *claims) podChanged(old, pod *controller.Object) {
 // isDone reports whether a Pod never runs again: it has ended, or it is being deleted and
 // has no Node.
 func isDone(pod *controller.Object) bool {
-	return controller.PodEnded(pod.Generic()) || pod.Terminating && object.String(pod.Generic(), "spec", "nodeName") == ""
+	return controller.PodEnded(pod.View()) || pod.Terminating && pod.View().String("spec", "nodeName") == ""
 }
 
 // syncPod creates the claims of a Pod, and reserves them once it has a Node.
@@ -138,14 +139,14 @@ func (c *claims) syncPod(k controller.Key) error {
 	created := map[string]string{} // names of claims by those of entries
 	for entry := range entries(pod) {
 		if err := c.ensure(pod, entry, created); err != nil {
-			c.events.Event(pod, controller.Warning, "FailedResourceClaimCreation", "PodResourceClaim %s: %v", object.String(entry, "name"), err)
-			return fmt.Errorf("pod %s, PodResourceClaim %s: %w", k, object.String(entry, "name"), err)
+			c.events.Event(pod, controller.Warning, "FailedResourceClaimCreation", "PodResourceClaim %s: %v", entry.String("name"), err)
+			return fmt.Errorf("pod %s, PodResourceClaim %s: %w", k, entry.String("name"), err)
 		}
 	}
 	if len(created) > 0 {
 		// Before 1.37, the real controller takes the others away and finds them again, without end.
-		for status := range object.Each(object.Value(pod.Generic(), "status", "resourceClaimStatuses")) {
-			entry, claim := object.String(status, "name"), object.String(status, "resourceClaimName")
+		for status := range pod.View().At("status", "resourceClaimStatuses").Objects() {
+			entry, claim := status.String("name"), status.String("resourceClaimName")
 			if claim != "" && created[entry] == "" {
 				created[entry] = claim
 			}
@@ -161,11 +162,11 @@ func (c *claims) syncPod(k controller.Key) error {
 			return fmt.Errorf("update pod %s ResourceClaimStatuses: %w", k, err)
 		}
 	}
-	if object.String(pod.Generic(), "spec", "nodeName") == "" {
+	if pod.View().String("spec", "nodeName") == "" {
 		return nil // the scheduler reserves
 	}
 	for entry := range entries(pod) {
-		name, known := pods.ResourceClaimName(pod.Generic(), entry)
+		name, known := pods.ResourceClaimName(pod.View(), entry)
 		if !known {
 			return nil // the status that was written queues the Pod
 		}
@@ -188,23 +189,23 @@ func (c *claims) syncPod(k controller.Key) error {
 
 // owned reports whether the claim of an entry may be used by the Pod: a claim of a template
 // belongs to one Pod.
-func owned(pod, claim *controller.Object, entry map[string]any) bool {
-	return object.String(entry, "resourceClaimTemplateName") == "" || object.ControlledBy(claim.Generic(), pod.UID)
+func owned(pod, claim *controller.Object, entry object.View) bool {
+	return entry.String("resourceClaimTemplateName") == "" || claim.View().ControlledBy(pod.UID)
 }
 
 // ensure creates the claim of an entry from its template, unless it exists.
-func (c *claims) ensure(pod *controller.Object, entry map[string]any, created map[string]string) error {
-	template := object.String(entry, "resourceClaimTemplateName")
-	name, known := pods.ResourceClaimName(pod.Generic(), entry)
+func (c *claims) ensure(pod *controller.Object, entry object.View, created map[string]string) error {
+	template := entry.String("resourceClaimTemplateName")
+	name, known := pods.ResourceClaimName(pod.View(), entry)
 	if template == "" || known && name == "" {
 		return nil
 	}
 	if c.claims.Get(pod.Namespace, name) != nil {
 		return nil // if it is another Pod's, this one waits until it is deleted
 	}
-	entryName := object.String(entry, "name")
+	entryName := entry.String("name")
 	for _, claim := range c.claims.By(controller.ByController, pod.UID) {
-		if object.String(claim.Generic(), "metadata", "annotations", annotation) == entryName {
+		if claim.View().String("metadata", "annotations", annotation) == entryName {
 			created[entryName] = claim.Name
 			return nil
 		}
@@ -220,15 +221,12 @@ func (c *claims) ensure(pod *controller.Object, entry map[string]any, created ma
 	meta := map[string]any{"generateName": namePrefix(pod.Name, entryName), "ownerReferences": []any{map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "name": pod.Name, "uid": pod.UID, "controller": true,
 	}}}
-	annotations := map[string]any{}
-	for name, value := range object.Map(t.Generic(), "spec", "metadata", "annotations") {
-		annotations[name] = value
-	}
+	annotations := t.View().At("spec", "metadata", "annotations").ShallowCopy()
 	annotations[annotation] = entryName
 	meta["annotations"] = annotations
-	object.Keep(meta, object.Map(t.Generic(), "spec", "metadata"), "labels")
+	object.Keep(meta, t.View().At("spec", "metadata"), "labels")
 	claim, err := c.client.Create(controller.ResourceClaims, pod.Namespace, object.Copy(map[string]any{
-		"metadata": meta, "spec": object.Map(t.Generic(), "spec", "spec"),
+		"metadata": meta, "spec": t.View().At("spec", "spec").Shared(),
 	}))
 	if err != nil {
 		return fmt.Errorf("create ResourceClaim : %w", err) // the real message has the name too, which is empty
@@ -255,12 +253,11 @@ func namePrefix(pod, entry string) string {
 
 // reserve reserves an allocated claim for a Pod.
 func (c *claims) reserve(pod, claim *controller.Object) error {
-	reserved := object.List(claim.Generic(), "status", "reservedFor")
-	has := slices.ContainsFunc(reserved, func(ref any) bool {
-		m, _ := ref.(map[string]any)
-		return object.String(m, "uid") == pod.UID
-	})
-	if object.Map(claim.Generic(), "status", "allocation") == nil || has || len(reserved) >= maxReserved {
+	reserved, has := claim.View().At("status", "reservedFor"), false
+	for ref := range reserved.Objects() {
+		has = has || ref.String("uid") == pod.UID
+	}
+	if claim.View().IsNil("status", "allocation") || has || reserved.Len() >= maxReserved {
 		return nil
 	}
 	changed := claim.Copy()

@@ -41,18 +41,18 @@ func Start(e *controller.Env) {
 	e.EachChange(c.changed)
 }
 
-func hardOf(quota *controller.Object) map[string]any {
-	return object.Map(quota.Generic(), "spec", "hard")
+func hardOf(quota *controller.Object) object.View {
+	return quota.View().At("spec", "hard")
 }
 
 // sameList reports whether two lists have the same quantities.
-func sameList(a, b map[string]any) bool {
-	if len(a) != len(b) {
+func sameList(a, b object.View) bool {
+	if a.Len() != b.Len() {
 		return false
 	}
-	for name, v := range a {
-		w, ok := b[name].(string)
-		if q, _ := v.(string); !ok || quantity.Compare(q, w) != 0 {
+	for name, v := range a.Fields() {
+		w, ok := b.At(name).Shared().(string)
+		if q := v.String(); !ok || quantity.Compare(q, w) != 0 {
 			return false
 		}
 	}
@@ -66,11 +66,11 @@ func (c *quotas) changed(old, o *controller.Object) {
 		return
 	}
 	all := c.quotas.List(old.Namespace, selector.Labels{})
-	if len(all) == 0 || o != nil && resourcequota.SameUsage(o.Type, old.Generic(), o.Generic()) {
+	if len(all) == 0 || o != nil && resourcequota.SameUsage(o.Type, old.View(), o.View()) {
 		return
 	}
 	for _, quota := range all {
-		for name := range object.Map(quota.Generic(), "status", "hard") {
+		for name := range quota.View().At("status", "hard").Fields() {
 			if resourcequota.Computes(old.Type, name) {
 				c.queue.Add(quota.Key())
 				break
@@ -86,23 +86,20 @@ func (c *quotas) sync(k controller.Key) error {
 		return nil
 	}
 	c.queue.AddAfter(k, resync)
-	obj := quota.Copy()
-	hard := object.Map(obj, "spec", "hard")
-	old := object.Map(obj, "status", "used")
-	calculated := resourcequota.Used(obj, c.types(), func(t *resource.Type) iter.Seq[map[string]any] { return c.objects(t, k.Namespace) })
+	hard, status := hardOf(quota), quota.View().At("status")
+	calculated := resourcequota.Used(quota.View(), c.types(), func(t *resource.Type) iter.Seq[object.View] { return c.objects(t, k.Namespace) })
 	used := map[string]any{}
-	for name := range hard {
+	for name := range hard.Fields() {
 		if q, ok := calculated[name]; ok {
 			used[name] = q
-		} else if q, ok := old[name]; ok {
-			used[name] = q
+		} else if q := status.At("used", name); !q.IsNil() {
+			used[name] = q.Shared()
 		}
 	}
-	if object.Map(obj, "status", "hard") != nil && old != nil && sameList(hard, object.Map(obj, "status", "hard")) && sameList(used, old) {
+	if oldHard, old := status.At("hard"), status.At("used"); oldHard.IsObject() && old.IsObject() && sameList(hard, oldHard) && sameList(object.ViewOf(used), old) {
 		return nil
 	}
-	obj["status"] = map[string]any{"hard": object.Copy(hard), "used": used}
-	_, err := c.client.UpdateStatus(controller.ResourceQuotas, obj)
+	_, err := c.client.WriteStatus(quota, map[string]any{"hard": hard.CopyObject(), "used": used}, 0)
 	return err
 }
 
@@ -122,10 +119,10 @@ func (c *quotas) types() iter.Seq[*resource.Type] {
 }
 
 // objects returns the objects of a type in a namespace.
-func (c *quotas) objects(t *resource.Type, namespace string) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
+func (c *quotas) objects(t *resource.Type, namespace string) iter.Seq[object.View] {
+	return func(yield func(object.View) bool) {
 		for o := range slices.Values(c.env.InformerOf(t).List(namespace, selector.Labels{})) {
-			if !yield(o.Generic()) {
+			if !yield(o.View()) {
 				return
 			}
 		}

@@ -34,7 +34,7 @@ func Start(e *controller.Env) {
 		}
 	})
 	e.Informer(controller.Namespaces, func(old, ns *controller.Object) {
-		if ns != nil && (old == nil || object.String(ns.Generic(), "status", "phase") == "Active") {
+		if ns != nil && (old == nil || ns.View().String("status", "phase") == "Active") {
 			c.queue.Add(ns.Key())
 		}
 	})
@@ -54,11 +54,10 @@ func (c *publisher) sync(k controller.Key) error {
 		}
 		return err
 	}
-	obj := configMap.Generic()
-	if object.Equal(object.Map(obj, "data"), c.data) && object.String(obj, "metadata", "annotations", annotation) != "" {
+	if old := configMap.View(); old.At("data").EqualTo(c.data) && old.String("metadata", "annotations", annotation) != "" {
 		return nil
 	}
-	obj = configMap.Copy()
+	obj := configMap.Copy()
 	obj["data"] = object.Copy(c.data)
 	object.Set(obj, description, "metadata", "annotations", annotation)
 	_, err := c.client.Update(controller.ConfigMaps, "", obj)

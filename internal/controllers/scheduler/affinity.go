@@ -19,14 +19,14 @@ type term struct {
 
 // terms returns the terms of a Pod of a namespace. A term with an invalid selector
 // matches no Pod.
-func terms(namespace string, list any) (out []term) {
-	for t := range object.Each(list) {
-		one := term{topologyKey: object.String(t, "topologyKey"), namespaces: object.Strings(t, "namespaces")}
+func terms(namespace string, list object.View) (out []term) {
+	for t := range list.Objects() {
+		one := term{topologyKey: t.String("topologyKey"), namespaces: t.Strings("namespaces")}
 		var err error
 		if one.selector, err = controller.LabelSelector(t, "labelSelector"); err != nil {
 			one.selector = selector.Nothing()
 		}
-		if t["namespaceSelector"] != nil {
+		if !t.IsNil("namespaceSelector") {
 			one.byNamespace = true
 			if one.namespaceSelector, err = controller.LabelSelector(t, "namespaceSelector"); err != nil {
 				one.namespaceSelector = selector.Nothing()

@@ -37,8 +37,8 @@ type node struct {
 	nominated   map[controller.Key]*pod // pending Pods that preempted others on it
 }
 
-// generic returns the Node in generic form.
-func (n *node) generic() map[string]any { return n.object.Generic() }
+// view returns a view of the Node.
+func (n *node) view() object.View { return n.object.View() }
 
 // A pod is what the scheduler needs of a Pod.
 type pod struct {
@@ -51,8 +51,8 @@ type pod struct {
 	affinity, antiAffinity []term // the required ones
 }
 
-func (p *pod) key() controller.Key     { return p.object.Key() }
-func (p *pod) generic() map[string]any { return p.object.Generic() }
+func (p *pod) key() controller.Key { return p.object.Key() }
+func (p *pod) view() object.View   { return p.object.View() }
 
 // amounts are quantities of resources: thousandths of cpu, units of others. They do not
 // exceed math.MaxInt64.
@@ -105,7 +105,7 @@ func (c *cache) setNode(name string, o *controller.Object) {
 	n.object = o
 	c.sorted = nil
 	if o != nil {
-		n.allocatable = c.list(object.Map(o.Generic(), "status", "allocatable"))
+		n.allocatable = c.list(o.View().At("status", "allocatable"))
 		return
 	}
 	c.forget(n)
@@ -174,30 +174,29 @@ func (n *node) sortedPods() []*pod {
 
 // read returns a Pod as the scheduler needs it.
 func (c *cache) read(o *controller.Object) *pod {
-	generic := o.Generic()
-	spec := object.Map(generic, "spec")
-	priority, _ := object.Int(spec, "priority")
-	p := &pod{object: o, priority: priority, requests: c.requests(spec), ports: hostPorts(spec), node: object.String(spec, "nodeName")}
-	if affinity := object.Map(spec, "affinity"); affinity != nil {
-		p.affinity = terms(o.Namespace, object.Value(affinity, "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
-		p.antiAffinity = terms(o.Namespace, object.Value(affinity, "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
+	obj := o.View()
+	spec := obj.At("spec")
+	priority, _ := spec.Int("priority")
+	p := &pod{object: o, priority: priority, requests: c.requests(spec), ports: hostPorts(spec), node: spec.String("nodeName")}
+	if affinity := spec.At("affinity"); !affinity.IsNil() {
+		p.affinity = terms(o.Namespace, affinity.At("podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
+		p.antiAffinity = terms(o.Namespace, affinity.At("podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"))
 	}
 	return p
 }
 
 // requests returns what a Pod requests in all.
-func (c *cache) requests(spec map[string]any) amounts {
-	total := pods.TotalResources(spec, "requests")
-	out := c.list(total)
-	out.add(c.list(object.Map(spec, "overhead")), 1)
+func (c *cache) requests(spec object.View) amounts {
+	out := c.list(object.ViewOf(pods.TotalResources(spec, "requests")))
+	out.add(c.list(spec.At("overhead")), 1)
 	return out
 }
 
 // list returns the amounts of a resource list.
-func (c *cache) list(list map[string]any) amounts {
+func (c *cache) list(list object.View) amounts {
 	out := amounts{}
-	for name, v := range list {
-		if q, _ := v.(string); q != "" {
+	for name, v := range list.Fields() {
+		if q := v.String(); q != "" {
 			out[name] = c.amount(name, q)
 		}
 	}
@@ -232,18 +231,18 @@ func (c *cache) amount(name, q string) int64 {
 const maxAmounts = 4096
 
 // hostPorts returns the ports of a Node that a Pod uses.
-func hostPorts(spec map[string]any) (ports []hostPort) {
+func hostPorts(spec object.View) (ports []hostPort) {
 	for _, list := range []string{"containers", "initContainers"} {
-		for container := range object.Each(spec[list]) {
-			if list == "initContainers" && object.String(container, "restartPolicy") != "Always" {
+		for container := range spec.At(list).Objects() {
+			if list == "initContainers" && container.String("restartPolicy") != "Always" {
 				continue
 			}
-			for port := range object.Each(container["ports"]) {
-				n, _ := object.Int(port, "hostPort")
+			for port := range container.At("ports").Objects() {
+				n, _ := port.Int("hostPort")
 				if n == 0 {
 					continue
 				}
-				p := hostPort{object.String(port, "hostIP"), object.String(port, "protocol"), n}
+				p := hostPort{port.String("hostIP"), port.String("protocol"), n}
 				if p.ip == "" {
 					p.ip = "0.0.0.0"
 				}

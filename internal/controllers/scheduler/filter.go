@@ -33,7 +33,7 @@ type attempt struct {
 // newAttempt computes what the filters need. It returns the reason why no Node is
 // acceptable, if there is one.
 func (s *scheduler) newAttempt(p *pod) (a *attempt, plugin, reason string) {
-	a = &attempt{pod: p, only: onlyNodes(p.generic())}
+	a = &attempt{pod: p, only: onlyNodes(p.view())}
 	if a.volumes, plugin, reason = s.podVolumes(p); reason != "" {
 		return a, plugin, reason
 	}
@@ -49,12 +49,12 @@ func (s *scheduler) refresh(a *attempt) {
 
 // onlyNodes returns the names of the Nodes that required node affinity selects by name,
 // as that of Pods of DaemonSets does; nil if it does not.
-func onlyNodes(pod map[string]any) (names []string) {
-	for t := range object.Each(object.Value(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")) {
+func onlyNodes(pod object.View) (names []string) {
+	for t := range pod.At("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms").Objects() {
 		var of []string
-		for f := range object.Each(t["matchFields"]) {
-			if object.String(f, "key") == "metadata.name" && object.String(f, "operator") == "In" {
-				of = append(of, object.Strings(f, "values")...)
+		for f := range t.At("matchFields").Objects() {
+			if f.String("key") == "metadata.name" && f.String("operator") == "In" {
+				of = append(of, f.Strings("values")...)
 			}
 		}
 		if of == nil {
@@ -119,24 +119,24 @@ func (s *scheduler) filterAlone(a *attempt, n *node) *rejection {
 	return nil
 }
 
-var unschedulableTaint = map[string]any{"key": "node.kubernetes.io/unschedulable", "effect": controller.NoSchedule}
+var unschedulableTaint = object.ViewOf(map[string]any{"key": "node.kubernetes.io/unschedulable", "effect": controller.NoSchedule})
 
 func (s *scheduler) filterUnschedulable(a *attempt, n *node) *rejection {
-	if object.Bool(n.generic(), "spec", "unschedulable") && !controller.Tolerates(object.Value(a.pod.generic(), "spec", "tolerations"), unschedulableTaint) {
+	if n.view().Bool("spec", "unschedulable") && !controller.Tolerates(a.pod.view().At("spec", "tolerations"), unschedulableTaint) {
 		return unresolvable("node(s) were unschedulable")
 	}
 	return nil
 }
 
 func (s *scheduler) filterTaints(a *attempt, n *node) *rejection {
-	if controller.UntoleratedTaint(n.generic(), a.pod.generic(), controller.NoSchedule, controller.NoExecute) != nil {
+	if !controller.UntoleratedTaint(n.view(), a.pod.view(), controller.NoSchedule, controller.NoExecute).IsNil() {
 		return unresolvable("node(s) had untolerated taint(s)")
 	}
 	return nil
 }
 
 func (s *scheduler) filterNodeAffinity(a *attempt, n *node) *rejection {
-	if !controller.NodeSelected(a.pod.generic(), n.generic()) {
+	if !controller.NodeSelected(a.pod.view(), n.view()) {
 		return unresolvable("node(s) didn't match Pod's node affinity/selector")
 	}
 	return nil
@@ -245,7 +245,7 @@ func (s *scheduler) feasible(a *attempt) ([]*node, *diagnosis) {
 	if a.only != nil {
 		d.absent = &rejection{plugin: "NodeAffinity", reasons: []string{"node(s) didn't satisfy plugin(s) [NodeAffinity]"}, final: true}
 	}
-	if name := object.String(a.pod.generic(), "status", "nominatedNodeName"); name != "" {
+	if name := a.pod.view().String("status", "nominatedNodeName"); name != "" {
 		if n := s.cache.nodes[name]; n != nil && n.object != nil && (a.only == nil || slices.Contains(a.only, name)) && s.filter(a, n) == nil {
 			return []*node{n}, d
 		}
@@ -276,17 +276,17 @@ func choose(a *attempt, fitting []*node) *node {
 	if len(fitting) == 1 {
 		return fitting[0]
 	}
-	pod := a.pod.generic()
+	pod := a.pod.view()
 	preferred := make([]int64, len(fitting))
 	tainted := make([]int64, len(fitting))
 	for i, n := range fitting {
-		for t := range object.Each(object.Value(pod, "spec", "affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution")) {
-			if weight, _ := object.Int(t, "weight"); nodes.MatchesSelectorTerm(object.Map(t, "preference"), n.generic()) {
+		for t := range pod.At("spec", "affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution").Objects() {
+			if weight, _ := t.Int("weight"); nodes.MatchesSelectorTerm(t.At("preference"), n.view()) {
 				preferred[i] += weight
 			}
 		}
-		for taint := range object.Each(object.Value(n.generic(), "spec", "taints")) {
-			if object.String(taint, "effect") == controller.PreferNoSchedule && !controller.Tolerates(object.Value(pod, "spec", "tolerations"), taint) {
+		for taint := range n.view().At("spec", "taints").Objects() {
+			if taint.String("effect") == controller.PreferNoSchedule && !controller.Tolerates(pod.At("spec", "tolerations"), taint) {
 				tainted[i]++
 			}
 		}

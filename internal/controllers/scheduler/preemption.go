@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -54,11 +53,11 @@ func (s *scheduler) preempt(a *attempt, d *diagnosis) (nominated *string, victim
 
 // notEligible returns why a Pod must not preempt others, "" if it may.
 func (s *scheduler) notEligible(p *pod, d *diagnosis) string {
-	generic := p.generic()
-	if object.String(generic, "spec", "preemptionPolicy") == "Never" {
+	obj := p.view()
+	if obj.String("spec", "preemptionPolicy") == "Never" {
 		return "not eligible due to preemptionPolicy=Never."
 	}
-	name := object.String(generic, "status", "nominatedNodeName")
+	name := obj.String("status", "nominatedNodeName")
 	n := s.cache.nodes[name]
 	if name == "" || n == nil {
 		return ""
@@ -68,7 +67,7 @@ func (s *scheduler) notEligible(p *pod, d *diagnosis) string {
 	}
 	for _, other := range n.pods {
 		if other.priority < p.priority && other.object.Terminating {
-			if c := controller.Condition(other.generic(), controller.DisruptionTarget); object.String(c, "status") == "True" && object.String(c, "reason") == byPreemption {
+			if c := controller.Condition(other.view(), controller.DisruptionTarget); c.String("status") == "True" && c.String("reason") == byPreemption {
 				return "not eligible due to a terminating pod on the nominated node."
 			}
 		}
@@ -133,7 +132,7 @@ func (s *scheduler) protected(pods []*pod) (violating, others []*pod) {
 	budgets := s.budgets.List("", selector.Labels{})
 	allowed := make([]int64, len(budgets))
 	for i, b := range budgets {
-		allowed[i], _ = object.Int(b.Generic(), "status", "disruptionsAllowed")
+		allowed[i], _ = b.View().Int("status", "disruptionsAllowed")
 	}
 	for _, p := range pods {
 		violates := false
@@ -141,8 +140,8 @@ func (s *scheduler) protected(pods []*pod) (violating, others []*pod) {
 			if b.Namespace != p.object.Namespace || len(p.object.Labels) == 0 {
 				continue
 			}
-			sel, err := controller.LabelSelector(b.Generic(), "spec", "selector")
-			if err != nil || sel.Empty() || !sel.Matches(selector.Map(p.object.Labels)) || object.Map(b.Generic(), "status", "disruptedPods")[p.object.Name] != nil {
+			sel, err := controller.LabelSelector(b.View(), "spec", "selector")
+			if err != nil || sel.Empty() || !sel.Matches(selector.Map(p.object.Labels)) || !b.View().IsNil("status", "disruptedPods", p.object.Name) {
 				continue
 			}
 			allowed[i]--
@@ -165,7 +164,7 @@ func compareImportance(a, b *pod) int {
 
 // started returns when a Pod was started, the distant future if it was not.
 func started(p *pod) time.Time {
-	if t := controller.Time(p.generic(), "status", "startTime"); !t.IsZero() {
+	if t := controller.Time(p.view(), "status", "startTime"); !t.IsZero() {
 		return t
 	}
 	return time.Unix(1<<40, 0)
@@ -210,7 +209,7 @@ func (s *scheduler) evict(p *pod, nominated *string, victims []*pod) {
 		if v.object.Terminating {
 			continue
 		}
-		if c := controller.PodCondition(v.generic(), controller.DisruptionTarget, "True", byPreemption, preempting, s.env.Now()); c != nil {
+		if c := controller.PodCondition(v.view(), controller.DisruptionTarget, "True", byPreemption, preempting, s.env.Now()); c != nil {
 			_ = s.client.PatchPodStatus(v.object, map[string]any{"conditions": []any{c}})
 		}
 		if err := s.client.Delete(controller.Pods, v.object.Namespace, v.object.Name, controller.DeleteOptions{UID: v.object.UID}); err != nil {

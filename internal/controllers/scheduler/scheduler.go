@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 // profile is the schedulerName of the Pods that the scheduler assigns.
@@ -137,11 +136,11 @@ func (s *scheduler) nodeChanged(old, new *controller.Object) {
 
 // sameForScheduling reports whether a change of a Node cannot make a Pod schedulable.
 func sameForScheduling(old, new *controller.Object) bool {
-	a, b := old.Generic(), new.Generic()
+	a, b := old.View(), new.View()
 	return reflect.DeepEqual(old.Labels, new.Labels) &&
-		object.Equal(object.Value(a, "spec", "taints"), object.Value(b, "spec", "taints")) &&
-		object.Bool(a, "spec", "unschedulable") == object.Bool(b, "spec", "unschedulable") &&
-		object.Equal(object.Value(a, "status", "allocatable"), object.Value(b, "status", "allocatable"))
+		a.At("spec", "taints").Equal(b.At("spec", "taints")) &&
+		a.Bool("spec", "unschedulable") == b.Bool("spec", "unschedulable") &&
+		a.At("status", "allocatable").Equal(b.At("status", "allocatable"))
 }
 
 // podChanged follows a Pod: an assigned one takes room on its Node, another one waits.
@@ -155,13 +154,13 @@ func (s *scheduler) podChanged(old, new *controller.Object) {
 		return
 	}
 	k := new.Key()
-	generic := new.Generic()
+	obj := new.View()
 	if old != nil && old.UID != new.UID {
 		s.forget(k)
 		s.cache.unassign(k)
 	}
-	switch node := object.String(generic, "spec", "nodeName"); {
-	case controller.PodEnded(generic):
+	switch node := obj.String("spec", "nodeName"); {
+	case controller.PodEnded(obj):
 		s.forget(k)
 		if s.cache.assigned[k] != nil {
 			s.cache.unassign(k)
@@ -173,14 +172,14 @@ func (s *scheduler) podChanged(old, new *controller.Object) {
 		p := s.cache.read(new)
 		s.cache.assign(p, node)
 		switch {
-		case before == nil || object.String(before.generic(), "spec", "nodeName") == "": // known, or only assumed
+		case before == nil || before.view().String("spec", "nodeName") == "": // known, or only assumed
 			s.wake(podAdded)
 		case !reflect.DeepEqual(before.object.Labels, new.Labels) || !reflect.DeepEqual(before.requests, p.requests):
 			s.wake(podUpdated)
 		}
 	case s.cache.assigned[k] != nil: // its binding was written, or waits for its volumes
-	case object.String(generic, "spec", "schedulerName") != profile:
-	case len(object.List(generic, "spec", "schedulingGates")) > 0:
+	case obj.String("spec", "schedulerName") != profile:
+	case obj.Len("spec", "schedulingGates") > 0:
 		s.forget(k)
 	default:
 		s.enqueue(old, new)
@@ -209,7 +208,7 @@ func (s *scheduler) enqueue(old, new *controller.Object) {
 		}
 		return
 	}
-	if old == nil || !object.Equal(object.Value(old.Generic(), "spec"), object.Value(new.Generic(), "spec")) || !reflect.DeepEqual(old.Labels, new.Labels) {
+	if old == nil || !old.View().At("spec").Equal(new.View().At("spec")) || !reflect.DeepEqual(old.Labels, new.Labels) {
 		s.activate(e)
 	}
 }
@@ -232,13 +231,13 @@ func (s *scheduler) forget(k controller.Key) {
 }
 
 func (s *scheduler) nominate(p *pod) {
-	if name := object.String(p.generic(), "status", "nominatedNodeName"); name != "" {
+	if name := p.view().String("status", "nominatedNodeName"); name != "" {
 		s.cache.node(name).nominated[p.key()] = p
 	}
 }
 
 func (s *scheduler) unnominate(p *pod) {
-	if name := object.String(p.generic(), "status", "nominatedNodeName"); name != "" {
+	if name := p.view().String("status", "nominatedNodeName"); name != "" {
 		n := s.cache.node(name)
 		delete(n.nominated, p.key())
 		s.cache.forget(n)
@@ -442,12 +441,12 @@ func (s *scheduler) fail(e *entry, message, reason string, nominated *string) {
 	p := e.pod
 	s.flush.AddAfter(p.key(), flushAfter)
 	s.events.Event(p.object, controller.Occurrence{Type: controller.Warning, Reason: "FailedScheduling", Action: "Scheduling", Note: message})
-	generic := p.generic()
+	obj := p.view()
 	status := map[string]any{}
-	if c := controller.PodCondition(generic, "PodScheduled", "False", reason, message, s.env.Now()); c != nil {
+	if c := controller.PodCondition(obj, "PodScheduled", "False", reason, message, s.env.Now()); c != nil {
 		status["conditions"] = []any{c}
 	}
-	if nominated != nil && *nominated != object.String(generic, "status", "nominatedNodeName") {
+	if nominated != nil && *nominated != obj.String("status", "nominatedNodeName") {
 		if *nominated == "" {
 			status["nominatedNodeName"] = nil
 		} else {

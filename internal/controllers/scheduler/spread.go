@@ -32,9 +32,9 @@ func (c *spread) min() int64 {
 
 // spreads returns the constraints of a Pod with the counts of the Nodes.
 func (s *scheduler) spreads(p *pod) (out []*spread) {
-	var constraints []map[string]any
-	for c := range object.Each(object.Value(p.generic(), "spec", "topologySpreadConstraints")) {
-		if object.String(c, "whenUnsatisfiable") == "DoNotSchedule" {
+	var constraints []object.View
+	for c := range p.view().At("spec", "topologySpreadConstraints").Objects() {
+		if c.String("whenUnsatisfiable") == "DoNotSchedule" {
 			constraints = append(constraints, c)
 		}
 	}
@@ -43,7 +43,7 @@ func (s *scheduler) spreads(p *pod) (out []*spread) {
 	}
 	for _, c := range constraints {
 		one := &spread{
-			key: object.String(c, "topologyKey"), maxSkew: controller.IntOr(c, 1, "maxSkew"),
+			key: c.String("topologyKey"), maxSkew: controller.IntOr(c, 1, "maxSkew"),
 			minDomains: controller.IntOr(c, 1, "minDomains"), counts: map[string]int64{},
 		}
 		one.selector = spreadSelector(c, p)
@@ -57,11 +57,11 @@ func (s *scheduler) spreads(p *pod) (out []*spread) {
 			continue
 		}
 		for i, c := range constraints {
-			if object.String(c, "nodeAffinityPolicy") != "Ignore" && !controller.NodeSelected(p.generic(), n.generic()) {
+			if c.String("nodeAffinityPolicy") != "Ignore" && !controller.NodeSelected(p.view(), n.view()) {
 				continue
 			}
-			if object.String(c, "nodeTaintsPolicy") == "Honor" &&
-				controller.UntoleratedTaint(n.generic(), p.generic(), controller.NoSchedule, controller.NoExecute) != nil {
+			if c.String("nodeTaintsPolicy") == "Honor" &&
+				!controller.UntoleratedTaint(n.view(), p.view(), controller.NoSchedule, controller.NoExecute).IsNil() {
 				continue
 			}
 			out[i].counts[n.object.Labels[out[i].key]] += matching(n, out[i].selector, p.object.Namespace)
@@ -71,13 +71,12 @@ func (s *scheduler) spreads(p *pod) (out []*spread) {
 }
 
 // spreadSelector returns the selector of a constraint with its matchLabelKeys.
-func spreadSelector(c map[string]any, p *pod) selector.Labels {
-	m := object.Map(c, "labelSelector")
-	if m == nil {
+func spreadSelector(c object.View, p *pod) selector.Labels {
+	sel := selector.FromView(c.At("labelSelector"))
+	if sel == nil {
 		return selector.Nothing()
 	}
-	sel := selector.FromMap(m)
-	for _, key := range object.Strings(c, "matchLabelKeys") {
+	for _, key := range c.Strings("matchLabelKeys") {
 		if value, ok := p.object.Labels[key]; ok {
 			sel.MatchExpressions = append(sel.MatchExpressions, selector.Expression{Key: key, Operator: "In", Values: []string{value}})
 		}

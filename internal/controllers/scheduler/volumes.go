@@ -20,8 +20,8 @@ type volumes struct {
 // podVolumes returns the claims of a Pod, nil if it has none. If they keep the Pod from
 // all Nodes, it returns the plugin and the reason.
 func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
-	for entry := range object.Each(object.Value(p.generic(), "spec", "volumes")) {
-		name, ephemeral := pods.VolumeClaimName(p.object.Name, entry), entry["ephemeral"] != nil
+	for entry := range p.view().At("spec", "volumes").Objects() {
+		name, ephemeral := pods.VolumeClaimName(p.object.Name, entry), !entry.IsNil("ephemeral")
 		if name == "" {
 			continue
 		}
@@ -34,17 +34,17 @@ func (s *scheduler) podVolumes(p *pod) (v *volumes, plugin, reason string) {
 			return nil, "VolumeBinding", fmt.Sprintf("waiting for ephemeral volume controller to create the persistentvolumeclaim %q", name)
 		case claim == nil:
 			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q not found", name)
-		case object.String(claim.Generic(), "status", "phase") == "Lost":
-			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", name, object.String(claim.Generic(), "spec", "volumeName"))
+		case claim.View().String("status", "phase") == "Lost":
+			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q bound to non-existent persistentvolume %q", name, claim.View().String("spec", "volumeName"))
 		case claim.Terminating:
 			return nil, "VolumeBinding", fmt.Sprintf("persistentvolumeclaim %q is being deleted", name)
-		case ephemeral && !object.ControlledBy(claim.Generic(), p.object.UID):
+		case ephemeral && !claim.View().ControlledBy(p.object.UID):
 			return nil, "VolumeBinding", fmt.Sprintf("PVC %s/%s was not created for pod %s/%s (pod is not owner)", claim.Namespace, name, claim.Namespace, p.object.Name)
 		}
 		switch {
-		case volume.ClaimBound(claim.Generic()):
+		case volume.ClaimBound(claim.View()):
 			v.bound = append(v.bound, claim)
-		case volume.Delayed(s.classes.Get("", volume.Class(claim.Generic()))) && object.String(claim.Generic(), "spec", "volumeName") == "":
+		case volume.Delayed(s.classes.Get("", volume.Class(claim.View()))) && claim.View().String("spec", "volumeName") == "":
 			v.delayed = append(v.delayed, claim)
 		default:
 			return nil, "VolumeBinding", "pod has unbound immediate PersistentVolumeClaims"
@@ -61,7 +61,7 @@ func (s *scheduler) filterVolumeRestrictions(a *attempt, _ *node) *rejection {
 	}
 	for _, list := range [][]*controller.Object{a.volumes.bound, a.volumes.delayed} {
 		for _, claim := range list {
-			for _, mode := range object.Strings(claim.Generic(), "spec", "accessModes") {
+			for _, mode := range claim.View().Strings("spec", "accessModes") {
 				if mode == "ReadWriteOncePod" && s.claimInUse(a.pod, claim.Name) {
 					return unschedulable("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod")
 				}
@@ -79,8 +79,8 @@ func (s *scheduler) claimInUse(p *pod, claim string) bool {
 		if s.cache.node(other.node).pods[k] == nil {
 			continue // taken from the Node for the time of a preemption
 		}
-		for entry := range object.Each(object.Value(other.generic(), "spec", "volumes")) {
-			if object.String(entry, "persistentVolumeClaim", "claimName") == claim {
+		for entry := range other.view().At("spec", "volumes").Objects() {
+			if entry.String("persistentVolumeClaim", "claimName") == claim {
 				return true
 			}
 		}
@@ -95,11 +95,11 @@ func (s *scheduler) filterVolumes(a *attempt, n *node) *rejection {
 	}
 	var reasons []string
 	for _, claim := range a.volumes.bound {
-		v := s.volumes.Get("", object.String(claim.Generic(), "spec", "volumeName"))
+		v := s.volumes.Get("", claim.View().String("spec", "volumeName"))
 		switch {
 		case v == nil:
 			reasons = append(reasons, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
-		case !volume.OnNode(v.Generic(), n.generic()):
+		case !volume.OnNode(v.View(), n.view()):
 			reasons = append(reasons, "node(s) didn't match PersistentVolume's node affinity")
 		default:
 			continue
@@ -126,23 +126,23 @@ type placement struct {
 func (s *scheduler) place(a *attempt, n *node) (out []placement, ok bool) {
 	excluded := map[string]bool{}
 	for _, claim := range a.volumes.delayed {
-		if name, selected := volume.Annotation(claim.Generic(), volume.SelectedNode); selected {
+		if name, selected := volume.Annotation(claim.View(), volume.SelectedNode); selected {
 			if name != n.name {
 				return nil, false
 			}
 			out = append(out, placement{claim, nil})
 			continue
 		}
-		if v := volume.Find(claim.Generic(), s.volumes.List("", selector.Labels{}), n.generic(), true, excluded); v != nil {
+		if v := volume.Find(claim.View(), s.volumes.List("", selector.Labels{}), n.view(), true, excluded); v != nil {
 			excluded[v.Name] = true
 			out = append(out, placement{claim, v})
 			continue
 		}
-		class := s.classes.Get("", volume.Class(claim.Generic()))
+		class := s.classes.Get("", volume.Class(claim.View()))
 		if class == nil {
 			return nil, false
 		}
-		if p := object.String(class.Generic(), "provisioner"); p == "" || p == volume.NoProvisioner || !permits(class.Generic(), n.object.Labels) {
+		if p := class.View().String("provisioner"); p == "" || p == volume.NoProvisioner || !permits(class.View(), n.object.Labels) {
 			return nil, false
 		}
 		out = append(out, placement{claim, nil})
@@ -152,16 +152,16 @@ func (s *scheduler) place(a *attempt, n *node) (out []placement, ok bool) {
 
 // permits reports whether the allowedTopologies of a StorageClass permit a Node with
 // the labels.
-func permits(class map[string]any, labels map[string]string) bool {
-	list := object.List(class, "allowedTopologies")
-	if len(list) == 0 {
+func permits(class object.View, labels map[string]string) bool {
+	list := class.At("allowedTopologies")
+	if list.Len() == 0 {
 		return true
 	}
 next:
-	for t := range object.Each(list) {
-		for e := range object.Each(t["matchLabelExpressions"]) {
-			value, ok := labels[object.String(e, "key")]
-			if !ok || !slices.Contains(object.Strings(e, "values"), value) {
+	for t := range list.Objects() {
+		for e := range t.At("matchLabelExpressions").Objects() {
+			value, ok := labels[e.String("key")]
+			if !ok || !slices.Contains(e.Strings("values"), value) {
 				continue next
 			}
 		}
@@ -189,7 +189,7 @@ func (s *scheduler) bindVolumes(a *attempt, n *node) (bool, error) {
 			}
 			continue
 		}
-		if name, _ := volume.Annotation(p.claim.Generic(), volume.SelectedNode); name == n.name {
+		if name, _ := volume.Annotation(p.claim.View(), volume.SelectedNode); name == n.name {
 			continue
 		}
 		change := map[string]any{"metadata": map[string]any{"annotations": map[string]any{volume.SelectedNode: n.name}, "uid": p.claim.UID}}

@@ -6,7 +6,6 @@ package serviceaccount
 
 import (
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 const defaultName = "default"
@@ -40,7 +39,7 @@ func (c *serviceAccounts) accountChanged(old, account *controller.Object) {
 // sync creates the ServiceAccount of a namespace.
 func (c *serviceAccounts) sync(k controller.Key) error {
 	ns := c.namespaces.Get("", k.Name)
-	if ns == nil || object.String(ns.Generic(), "status", "phase") != "Active" || c.accounts.Get(k.Name, defaultName) != nil {
+	if ns == nil || ns.View().String("status", "phase") != "Active" || c.accounts.Get(k.Name, defaultName) != nil {
 		return nil
 	}
 	_, err := c.client.Create(controller.ServiceAccounts, k.Name, map[string]any{

@@ -57,11 +57,11 @@ func Start(e *controller.Env) {
 
 // isToken reports whether a Secret is a token of a ServiceAccount.
 func isToken(secret *controller.Object) bool {
-	return object.String(secret.Generic(), "type") == secretType
+	return secret.View().String("type") == secretType
 }
 
 func annotation(secret *controller.Object, name string) string {
-	return object.String(secret.Generic(), "metadata", "annotations", name)
+	return secret.View().String("metadata", "annotations", name)
 }
 
 // secretChanged queues a token, and removes a token that is gone from its
@@ -71,7 +71,7 @@ func (c *tokens) secretChanged(old, secret *controller.Object) {
 	case secret != nil && isToken(secret):
 		c.queue.Add(secret.Key())
 	case secret == nil && isToken(old):
-		if account := c.account(old); account != nil && slices.Contains(references(account.Generic()), old.Name) {
+		if account := c.account(old); account != nil && slices.Contains(references(account.View()), old.Name) {
 			c.queue.Add(old.Key())
 		}
 	}
@@ -87,9 +87,9 @@ func (c *tokens) account(secret *controller.Object) *controller.Object {
 }
 
 // references returns the names of the Secrets of a ServiceAccount.
-func references(account map[string]any) (names []string) {
-	for ref := range object.Each(account["secrets"]) {
-		names = append(names, object.String(ref, "name"))
+func references(account object.View) (names []string) {
+	for ref := range account.At("secrets").Objects() {
+		names = append(names, ref.String("name"))
 	}
 	return names
 }
@@ -147,12 +147,12 @@ func (c *tokens) sync(k controller.Key) error {
 
 // missing returns the keys of the data that a Secret lacks.
 func (c *tokens) missing(secret *controller.Object) (keys []string) {
-	data := object.Map(secret.Generic(), "data")
-	if ca := c.env.RootCA(); ca != "" && data["ca.crt"] != encode(ca) {
+	data := secret.View().At("data")
+	if ca := c.env.RootCA(); ca != "" && data.String("ca.crt") != encode(ca) {
 		keys = append(keys, "ca.crt")
 	}
 	for _, key := range []string{"namespace", "token"} {
-		if s, _ := data[key].(string); s == "" {
+		if s := data.String(key); s == "" {
 			keys = append(keys, key)
 		}
 	}
@@ -196,7 +196,7 @@ func (c *tokens) fill(secret, account *controller.Object) error {
 // namespace.
 func (c *tokens) removeReferences(k controller.Key) error {
 	for _, account := range c.accounts.List(k.Namespace, selector.Labels{}) {
-		if !slices.Contains(references(account.Generic()), k.Name) {
+		if !slices.Contains(references(account.View()), k.Name) {
 			continue
 		}
 		obj := account.Copy()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
 )
 
@@ -90,7 +89,7 @@ func (c *protection) with(has func(netip.Prefix) bool) (found []*controller.Obje
 }
 
 func prefixes(cidr *controller.Object) (out []netip.Prefix) {
-	for _, text := range object.Strings(cidr.Generic(), "spec", "cidrs") {
+	for _, text := range cidr.View().Strings("spec", "cidrs") {
 		if p, err := netip.ParsePrefix(text); err == nil {
 			out = append(out, p)
 		}
@@ -130,7 +129,7 @@ func (c *protection) sync(k controller.Key) error {
 		return c.setReady(cidr, "False", "Terminating",
 			"There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR")
 	}
-	deleted := controller.Time(cidr.Generic(), "metadata", "deletionTimestamp")
+	deleted := controller.Time(cidr.View(), "metadata", "deletionTimestamp")
 	if left := gracePeriod - c.env.Now().Sub(deleted); left > 0 {
 		c.queue.AddAfter(k, left)
 		return nil
@@ -174,8 +173,8 @@ func (c *protection) patchFinalizers(cidr *controller.Object, has bool, meta map
 
 // setReady sets the condition Ready, unless the ServiceCIDR has it.
 func (c *protection) setReady(cidr *controller.Object, status, reason, message string) error {
-	old := controller.Condition(cidr.Generic(), "Ready")
-	if object.String(old, "status") == status && object.String(old, "reason") == reason && object.String(old, "message") == message {
+	old := controller.Condition(cidr.View(), "Ready")
+	if old.String("status") == status && old.String("reason") == reason && old.String("message") == message {
 		return nil
 	}
 	_, err := c.client.Apply(controller.ServiceCIDRs, "status", manager, map[string]any{

@@ -3,23 +3,22 @@ package statefulset
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 )
 
 // claimName returns the name of the claim of a template for an ordinal.
-func (r *run) claimName(template map[string]any, ordinal int64) string {
-	return fmt.Sprintf("%s-%s-%d", object.String(template, "metadata", "name"), r.object.Name, ordinal)
+func (r *run) claimName(template object.View, ordinal int64) string {
+	return fmt.Sprintf("%s-%s-%d", template.String("metadata", "name"), r.object.Name, ordinal)
 }
 
 // setStorage gives a Pod a volume for each claim template.
 func (r *run) setStorage(obj map[string]any, ordinal int64) {
 	var volumes []any
 	claimed := map[string]bool{}
-	for t := range object.Each(r.spec["volumeClaimTemplates"]) {
-		name := object.String(t, "metadata", "name")
+	for t := range r.spec.At("volumeClaimTemplates").Objects() {
+		name := t.String("metadata", "name")
 		claimed[name] = true
 		volumes = append(volumes, map[string]any{
 			"name": name, "persistentVolumeClaim": map[string]any{"claimName": r.claimName(t, ordinal)},
@@ -39,11 +38,11 @@ func (r *run) setStorage(obj map[string]any, ordinal int64) {
 
 // hasStorage reports whether a Pod has the volumes of the claim templates.
 func (r *run) hasStorage(p *replica) bool {
-	for t := range object.Each(r.spec["volumeClaimTemplates"]) {
+	for t := range r.spec.At("volumeClaimTemplates").Objects() {
 		found := false
-		for v := range object.Each(object.Value(p.obj, "spec", "volumes")) {
-			if v["name"] == object.Value(t, "metadata", "name") {
-				found = object.String(v, "persistentVolumeClaim", "claimName") == r.claimName(t, p.ordinal)
+		for v := range p.obj.At("spec", "volumes").Objects() {
+			if v.At("name").Equal(t.At("metadata", "name")) {
+				found = v.String("persistentVolumeClaim", "claimName") == r.claimName(t, p.ordinal)
 			}
 		}
 		if !found {
@@ -56,7 +55,7 @@ func (r *run) hasStorage(p *replica) bool {
 // createClaims creates the claims of a Pod that do not exist.
 func (r *run) createClaims(p *replica) error {
 	var failures []error
-	for t := range object.Each(r.spec["volumeClaimTemplates"]) {
+	for t := range r.spec.At("volumeClaimTemplates").Objects() {
 		name := r.claimName(t, p.ordinal)
 		if claim := r.claims.Get(r.object.Namespace, name); claim != nil {
 			if claim.Terminating {
@@ -64,11 +63,11 @@ func (r *run) createClaims(p *replica) error {
 			}
 			continue
 		}
-		claim := object.Copy(t)
+		claim := t.CopyObject()
 		meta := object.Meta(claim)
 		meta["name"], meta["namespace"] = name, r.object.Namespace
-		for k, v := range object.Map(r.spec, "selector", "matchLabels") {
-			object.EnsureMap(meta, "labels")[k] = v
+		for k, v := range r.spec.At("selector", "matchLabels").Fields() {
+			object.EnsureMap(meta, "labels")[k] = v.Shared()
 		}
 		_, err := r.client.Create(controller.PersistentVolumeClaims, r.object.Namespace, claim)
 		if err != nil {
@@ -86,7 +85,7 @@ func (r *run) createClaims(p *replica) error {
 
 // eachClaim calls f for the claims of a Pod that exist.
 func (r *run) eachClaim(p *replica, f func(claim *controller.Object) error) error {
-	for t := range object.Each(r.spec["volumeClaimTemplates"]) {
+	for t := range r.spec.At("volumeClaimTemplates").Objects() {
 		if claim := r.claims.Get(r.object.Namespace, r.claimName(t, p.ordinal)); claim != nil {
 			if err := f(claim); err != nil {
 				return err
@@ -99,7 +98,7 @@ func (r *run) eachClaim(p *replica, f func(claim *controller.Object) error) erro
 // claimsAreStale reports whether a claim of a Pod belongs to an earlier Pod of its name,
 // and goes with it.
 func (r *run) claimsAreStale(p *replica) (stale bool) {
-	if object.String(r.spec, "persistentVolumeClaimRetentionPolicy", "whenScaled") != "Delete" {
+	if r.spec.String("persistentVolumeClaimRetentionPolicy", "whenScaled") != "Delete" {
 		return false
 	}
 	_ = r.eachClaim(p, func(claim *controller.Object) error {
@@ -148,23 +147,23 @@ func (r *run) retainClaims(p *replica) error {
 // claimOwners returns what the owner references of a claim are to be, and whether they
 // differ from those that it has.
 func (r *run) claimOwners(claim *controller.Object, p *replica) (want []any, changed bool) {
-	policy := object.Map(r.spec, "persistentVolumeClaimRetentionPolicy")
-	whenDeleted, whenScaled := object.String(policy, "whenDeleted") == "Delete", object.String(policy, "whenScaled") == "Delete"
+	policy := r.spec.At("persistentVolumeClaimRetentionPolicy")
+	whenDeleted, whenScaled := policy.String("whenDeleted") == "Delete", policy.String("whenScaled") == "Delete"
 	down := p.ordinal < r.first || p.ordinal >= r.first+r.count
-	refs := object.List(claim.Generic(), "metadata", "ownerReferences")
+	refs := claim.View().At("metadata", "ownerReferences")
 	foreign := false
-	for ref := range object.Each(refs) {
-		kind, uid := r.ownerKind(ref, p), object.String(ref, "uid")
+	for ref := range refs.Objects() {
+		kind, uid := r.ownerKind(ref, p), ref.String("uid")
 		switch {
 		case kind == "StatefulSet" && uid != r.object.UID || kind == "Pod" && (p.object == nil || uid != p.object.UID):
 			return nil, false // an earlier object of the name: the garbage collector deletes the claim
 		case kind == "":
-			foreign = foreign || object.Bool(ref, "controller")
-			want = append(want, ref)
+			foreign = foreign || ref.Bool("controller")
+			want = append(want, ref.Shared())
 		}
 	}
 	foreign = foreign && (whenDeleted || whenScaled)
-	if foreign && len(want) != len(refs) {
+	if foreign && len(want) != refs.Len() {
 		r.recorder.Event(r.object, controller.Warning, "ConflictingController",
 			"PersistentVolumeClaim %s has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim", claim.Name)
 	}
@@ -177,17 +176,26 @@ func (r *run) claimOwners(claim *controller.Object, p *replica) (want []any, cha
 	case whenDeleted:
 		want = append(want, any(controller.ControllerRef(r.object)))
 	}
-	same := len(want) == len(refs)
+	same := len(want) == refs.Len()
 	for _, ref := range want {
-		same = same && slices.ContainsFunc(refs, func(other any) bool { return object.Equal(ref, other) })
+		same = same && contains(refs, ref)
 	}
 	return want, !same
 }
 
+func contains(list object.View, v any) bool {
+	for _, item := range list.Items() {
+		if item.EqualTo(v) {
+			return true
+		}
+	}
+	return false
+}
+
 // ownerKind returns whether an owner reference names the set or the Pod: StatefulSet,
 // Pod or "".
-func (r *run) ownerKind(ref map[string]any, p *replica) string {
-	switch kind, version, name := object.String(ref, "kind"), object.String(ref, "apiVersion"), object.String(ref, "name"); {
+func (r *run) ownerKind(ref object.View, p *replica) string {
+	switch kind, version, name := ref.String("kind"), ref.String("apiVersion"), ref.String("name"); {
 	case kind == "StatefulSet" && version == "apps/v1" && name == r.object.Name:
 		return kind
 	case kind == "Pod" && version == "v1" && name == p.name:

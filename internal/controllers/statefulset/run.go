@@ -27,21 +27,21 @@ type replica struct {
 	name    string
 	ordinal int64
 	object  *controller.Object // nil for one that does not exist
-	obj     map[string]any
+	obj     object.View
 }
 
-func (p *replica) phase() string     { return object.String(p.obj, "status", "phase") }
+func (p *replica) phase() string     { return p.obj.String("status", "phase") }
 func (p *replica) terminating() bool { return p.object != nil && p.object.Terminating }
 func (p *replica) ready() bool       { return p.phase() == "Running" && controller.PodReady(p.obj) }
 func (p *replica) revision() string {
-	return object.String(p.obj, "metadata", "labels", revisionLabel)
+	return p.obj.String("metadata", "labels", revisionLabel)
 }
 
 // A run is one sync of a StatefulSet.
 type run struct {
 	*statefulSets
 	object    *controller.Object
-	spec      map[string]any
+	spec      object.View
 	now       time.Time
 	revisions []*controller.Object
 
@@ -60,13 +60,13 @@ type run struct {
 }
 
 func newRun(c *statefulSets, set *controller.Object, revisions []*controller.Object) *run {
-	r := &run{statefulSets: c, object: set, spec: object.Map(set.Generic(), "spec"), now: c.env.Now(), revisions: revisions}
+	r := &run{statefulSets: c, object: set, spec: set.View().At("spec"), now: c.env.Now(), revisions: revisions}
 	r.first = controller.IntOr(r.spec, 0, "ordinals", "start")
 	r.count = controller.IntOr(r.spec, 1, "replicas")
 	r.minReady = controller.IntOr(r.spec, 0, "minReadySeconds")
-	r.ordered = object.String(r.spec, "podManagementPolicy") != "Parallel"
-	r.strategy = object.String(r.spec, "updateStrategy", "type")
-	r.collisions = controller.IntOr(set.Generic(), 0, "status", "collisionCount")
+	r.ordered = r.spec.String("podManagementPolicy") != "Parallel"
+	r.strategy = r.spec.String("updateStrategy", "type")
+	r.collisions = controller.IntOr(set.View(), 0, "status", "collisionCount")
 	return r
 }
 
@@ -96,7 +96,7 @@ func (r *run) reconcile(pods []*controller.Object) error {
 // findRevisions finds the revision of the template and the one before, and creates the
 // former if there is none.
 func (r *run) findRevisions() (err error) {
-	data := history.Data(r.object.Generic())
+	data := history.Data(r.object.View())
 	next := int64(1)
 	if n := len(r.revisions); n > 0 {
 		next = history.Number(r.revisions[n-1]) + 1
@@ -119,7 +119,7 @@ func (r *run) findRevisions() (err error) {
 		return err
 	}
 	r.current = r.update
-	name := object.String(r.object.Generic(), "status", "currentRevision")
+	name := r.object.View().String("status", "currentRevision")
 	for _, revision := range r.revisions {
 		if revision.Name == name {
 			r.current = revision
@@ -139,9 +139,9 @@ func (r *run) updatePods(pods []*controller.Object) error {
 	r.status = map[string]any{
 		"currentRevision": r.current.Name, "updateRevision": r.update.Name, "collisionCount": r.collisions,
 	}
-	controller.SetCount(r.status, "observedGeneration", controller.IntOr(r.object.Generic(), 0, "metadata", "generation"))
-	if conditions := object.List(r.object.Generic(), "status", "conditions"); conditions != nil && r.completesUpdates() {
-		r.status["conditions"] = object.Copy(conditions)
+	controller.SetCount(r.status, "observedGeneration", controller.IntOr(r.object.View(), 0, "metadata", "generation"))
+	if conditions := r.object.View().At("status", "conditions"); !conditions.IsNil() && r.completesUpdates() {
+		r.status["conditions"] = conditions.Copy()
 	}
 	r.sort(pods)
 	r.countPods()
@@ -178,7 +178,7 @@ func (r *run) sort(pods []*controller.Object) {
 	r.replicas = make([]*replica, r.count)
 	for _, o := range pods {
 		_, ordinal := parse(o.Name)
-		p := &replica{name: o.Name, ordinal: ordinal, object: o, obj: o.Generic()}
+		p := &replica{name: o.Name, ordinal: ordinal, object: o, obj: o.View()}
 		switch {
 		case ordinal < 0:
 		case ordinal >= r.first && ordinal < r.first+r.count:
@@ -276,7 +276,7 @@ func (r *run) create(p *replica) error {
 		r.record("create", p, err)
 		return err
 	}
-	created, err := r.client.Create(controller.Pods, r.object.Namespace, object.Copy(p.obj))
+	created, err := r.client.Create(controller.Pods, r.object.Namespace, p.obj.CopyObject())
 	if controller.IsAlreadyExists(err) {
 		return err
 	}
@@ -303,13 +303,13 @@ func (r *run) delete(p *replica) error {
 // repair sets the name label, the volumes and the owners of the claims of a Pod to those that
 // the set wants.
 func (r *run) repair(p *replica) error {
-	identity := object.String(p.obj, "metadata", "labels", nameLabel) == p.name
+	identity := p.obj.String("metadata", "labels", nameLabel) == p.name
 	storage := r.hasStorage(p)
 	retained := r.claimsRetained(p)
 	if identity && storage && retained {
 		return nil
 	}
-	obj := object.Copy(p.obj)
+	obj := p.obj.CopyObject()
 	if !identity {
 		r.setIdentity(obj, p.name, p.ordinal)
 	}
@@ -334,14 +334,14 @@ func (r *run) repair(p *replica) error {
 // newReplica returns a Pod that is to be created, of the revision for its ordinal.
 func (r *run) newReplica(ordinal int64) *replica {
 	revision := r.update
-	rolling := object.Map(r.spec, "updateStrategy", "rollingUpdate")
+	rolling := r.spec.At("updateStrategy", "rollingUpdate")
 	switch {
-	case rolling != nil:
+	case !rolling.IsNil():
 		if ordinal < r.first+controller.IntOr(rolling, 0, "partition") {
 			revision = r.current
 		}
 	case r.strategy == "RollingUpdate":
-		if ordinal < r.first+controller.IntOr(r.object.Generic(), 0, "status", "currentReplicas") {
+		if ordinal < r.first+controller.IntOr(r.object.View(), 0, "status", "currentReplicas") {
 			revision = r.current
 		}
 	}
@@ -351,11 +351,11 @@ func (r *run) newReplica(ordinal int64) *replica {
 	object.EnsureMap(object.Meta(obj), "labels")[revisionLabel] = revision.Name
 	spec := object.EnsureMap(obj, "spec")
 	spec["hostname"] = name
-	if service := object.String(r.spec, "serviceName"); service != "" {
+	if service := r.spec.String("serviceName"); service != "" {
 		spec["subdomain"] = service
 	}
 	r.setStorage(obj, ordinal)
-	return &replica{name: name, ordinal: ordinal, obj: obj}
+	return &replica{name: name, ordinal: ordinal, obj: object.ViewOf(obj)}
 }
 
 func (r *run) setIdentity(obj map[string]any, name string, ordinal int64) {
@@ -416,23 +416,23 @@ func (r *run) writeStatus() error {
 	if s == nil {
 		return nil
 	}
-	if (r.strategy == "RollingUpdate" || r.completesUpdates()) && controller.IntOr(s, 0, "updatedReplicas") == r.count &&
-		controller.IntOr(s, 0, "readyReplicas") == r.count && s["replicas"] == r.count {
+	if (r.strategy == "RollingUpdate" || r.completesUpdates()) && controller.Count(s, "updatedReplicas") == r.count &&
+		controller.Count(s, "readyReplicas") == r.count && s["replicas"] == r.count {
 		controller.SetCount(s, "currentReplicas", r.count)
 		s["currentRevision"] = s["updateRevision"]
-		if r.strategy == "Recreate" && controller.Condition(map[string]any{"status": s}, progressing) != nil {
+		if r.strategy == "Recreate" && controller.ConditionIn(s, progressing) != nil {
 			r.setProgressing("False", "RecreateCompleted", "All pods recreated successfully")
 		}
 	}
-	old := object.Map(r.object.Generic(), "status")
-	same := controller.IntOr(s, 0, "observedGeneration") <= controller.IntOr(old, 0, "observedGeneration")
+	old := r.object.View().At("status")
+	same := controller.Count(s, "observedGeneration") <= controller.IntOr(old, 0, "observedGeneration")
 	for _, field := range []string{"replicas", "currentReplicas", "readyReplicas", "updatedReplicas", "availableReplicas"} {
-		same = same && controller.IntOr(s, 0, field) == controller.IntOr(old, 0, field)
+		same = same && controller.Count(s, field) == controller.IntOr(old, 0, field)
 	}
 	if r.completesUpdates() {
-		same = same && object.Equal(s["conditions"], old["conditions"])
+		same = same && old.At("conditions").EqualTo(s["conditions"])
 	}
-	if same && s["currentRevision"] == old["currentRevision"] && s["updateRevision"] == old["updateRevision"] {
+	if same && old.At("currentRevision").EqualTo(s["currentRevision"]) && old.At("updateRevision").EqualTo(s["updateRevision"]) {
 		return nil
 	}
 	_, err := r.client.WriteStatus(r.object, s, 4)

@@ -53,7 +53,7 @@ func (c *statefulSets) sync(k controller.Key) error {
 	if set == nil {
 		return nil
 	}
-	labels, err := controller.LabelSelector(set.Generic(), "spec", "selector")
+	labels, err := controller.LabelSelector(set.View(), "spec", "selector")
 	if err != nil {
 		return nil // of an object that validation does not let pass
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
@@ -24,20 +23,20 @@ func (r *run) replace(p *replica) error {
 	if err := r.delete(p); err != nil {
 		return err
 	}
-	controller.SetCount(r.status, "currentReplicas", controller.IntOr(r.status, 0, "currentReplicas")-1)
+	controller.SetCount(r.status, "currentReplicas", controller.Count(r.status, "currentReplicas")-1)
 	return nil
 }
 
 // roll replaces Pods whose turn it is in a rolling update, those with the highest ordinals first.
 func (r *run) roll() error {
 	release := r.env.Release()
-	rolling := object.Map(r.spec, "updateStrategy", "rollingUpdate")
+	rolling := r.spec.At("updateStrategy", "rollingUpdate")
 	replicas := r.replicas[min(controller.IntOr(rolling, 0, "partition"), r.count):]
 	if !release.Enabled("MaxUnavailableStatefulSet") {
 		return r.rollOne(replicas)
 	}
 	limit := int64(1)
-	if v := rolling["maxUnavailable"]; v != nil {
+	if v := rolling.At("maxUnavailable"); !v.IsNil() {
 		scaled, _ := controller.Scaled(v, r.count, false)
 		limit = max(scaled, 1)
 	}

@@ -53,7 +53,7 @@ func Start(e *controller.Env) {
 		}
 	})
 	c.claims.Index(byVolume, func(claim *controller.Object) []string {
-		return []string{object.String(claim.Generic(), "spec", "volumeName")}
+		return []string{claim.View().String("spec", "volumeName")}
 	})
 	c.volumes = e.Informer(controller.PersistentVolumes, func(_, v *controller.Object) {
 		if v == nil {
@@ -109,19 +109,19 @@ func (c *provisioner) syncClaim(k controller.Key) error {
 	switch {
 	case claim == nil || claim.Terminating:
 		return nil
-	case object.String(claim.Generic(), "spec", "volumeName") == "":
+	case claim.View().String("spec", "volumeName") == "":
 		return c.provision(claim)
 	}
 	return c.resize(claim)
 }
 
 func (c *provisioner) provision(claim *controller.Object) error {
-	name, _ := volume.Annotation(claim.Generic(), volume.StorageProvisioner)
-	class := c.classes.Get("", volume.Class(claim.Generic()))
+	name, _ := volume.Annotation(claim.View(), volume.StorageProvisioner)
+	class := c.classes.Get("", volume.Class(claim.View()))
 	if !external(name) || class == nil || c.volumes.Get("", volumeName(claim)) != nil {
 		return nil
 	}
-	node, selected := volume.Annotation(claim.Generic(), volume.SelectedNode)
+	node, selected := volume.Annotation(claim.View(), volume.SelectedNode)
 	if volume.Delayed(class) && !selected {
 		return nil
 	}
@@ -149,24 +149,24 @@ func volumeName(claim *controller.Object) string { return "pvc-" + claim.UID }
 // the provisioner, or a host path, on a node if the scheduler has selected one.
 func (c *provisioner) newVolume(claim, class *controller.Object, provisioner, node string) map[string]any {
 	meta := map[string]any{"name": volumeName(claim), "annotations": map[string]any{volume.ProvisionedBy: provisioner}}
-	policy := object.String(class.Generic(), "reclaimPolicy")
+	policy := class.View().String("reclaimPolicy")
 	spec := map[string]any{
-		"capacity": map[string]any{"storage": volume.Request(claim.Generic())}, "claimRef": controller.Reference(claim),
+		"capacity": map[string]any{"storage": volume.Request(claim.View())}, "claimRef": controller.Reference(claim),
 		"persistentVolumeReclaimPolicy": policy, "storageClassName": class.Name,
 	}
 	for _, field := range []string{"accessModes", "volumeMode", "volumeAttributesClassName"} {
-		object.Keep(spec, object.Map(claim.Generic(), "spec"), field)
+		object.Keep(spec, claim.View().At("spec"), field)
 	}
 	if c.drivers.Get("", provisioner) != nil {
 		if policy == "Delete" {
 			meta["finalizers"] = []any{volume.ExternalFinalizer}
 		}
 		csi := map[string]any{"driver": provisioner, "volumeHandle": volumeName(claim)}
-		if fsType := object.String(class.Generic(), "parameters", "csi.storage.k8s.io/fstype"); fsType != "" {
+		if fsType := class.View().String("parameters", "csi.storage.k8s.io/fstype"); fsType != "" {
 			csi["fsType"] = fsType
 		}
 		spec["csi"] = csi
-		object.Keep(spec, class.Generic(), "mountOptions")
+		object.Keep(spec, class.View(), "mountOptions")
 		return map[string]any{"metadata": meta, "spec": object.Copy(spec)}
 	}
 	spec["hostPath"] = map[string]any{"path": "/var/local-path-provisioner/" + volumeName(claim), "type": "DirectoryOrCreate"}
@@ -182,18 +182,18 @@ const hostname = "kubernetes.io/hostname"
 
 // resize makes the volume of a claim as large as the claim asks for.
 func (c *provisioner) resize(claim *controller.Object) error {
-	v := c.volumes.Get("", object.String(claim.Generic(), "spec", "volumeName"))
-	request := volume.Request(claim.Generic())
-	has := object.String(claim.Generic(), "status", "capacity", "storage")
-	if v == nil || has == "" || !volume.BoundTo(v.Generic(), claim.Generic()) || quantity.Compare(request, has) <= 0 {
+	v := c.volumes.Get("", claim.View().String("spec", "volumeName"))
+	request := volume.Request(claim.View())
+	has := claim.View().String("status", "capacity", "storage")
+	if v == nil || has == "" || !volume.BoundTo(v.View(), claim.View()) || quantity.Compare(request, has) <= 0 {
 		return nil
 	}
-	name, _ := volume.Annotation(v.Generic(), volume.ProvisionedBy)
+	name, _ := volume.Annotation(v.View(), volume.ProvisionedBy)
 	if !external(name) {
 		return nil
 	}
 	events := c.recorder("external-resizer " + name)
-	if !volume.Holds(v.Generic(), claim.Generic()) {
+	if !volume.Holds(v.View(), claim.View()) {
 		events.Event(claim, controller.Normal, "Resizing", "External resizer is resizing volume %s", v.Name)
 		changed := v.Copy()
 		object.Set(changed, request, "spec", "capacity", "storage")
@@ -201,7 +201,7 @@ func (c *provisioner) resize(claim *controller.Object) error {
 			return err
 		}
 	}
-	status := object.ShallowCopy(object.Map(claim.Generic(), "status"))
+	status := claim.View().At("status").ShallowCopy()
 	status["capacity"] = map[string]any{"storage": request}
 	status["allocatedResources"] = map[string]any{"storage": request}
 	if _, err := c.client.WriteStatus(claim, status, 0); err != nil {
@@ -214,10 +214,10 @@ func (c *provisioner) resize(claim *controller.Object) error {
 // syncVolume deletes a volume whose claim is gone, if that is its policy.
 func (c *provisioner) syncVolume(k controller.Key) error {
 	v := c.volumes.Get("", k.Name)
-	if v == nil || object.String(v.Generic(), "status", "phase") != "Released" || object.String(v.Generic(), "spec", "persistentVolumeReclaimPolicy") != "Delete" {
+	if v == nil || v.View().String("status", "phase") != "Released" || v.View().String("spec", "persistentVolumeReclaimPolicy") != "Delete" {
 		return nil
 	}
-	if name, _ := volume.Annotation(v.Generic(), volume.ProvisionedBy); !external(name) {
+	if name, _ := volume.Annotation(v.View(), volume.ProvisionedBy); !external(name) {
 		return nil
 	}
 	if !v.Terminating {
@@ -235,7 +235,7 @@ func (c *provisioner) syncAttachment(k controller.Key) error {
 	if a == nil {
 		return nil
 	}
-	finalizer := fmt.Sprintf("external-attacher/%s", strings.ReplaceAll(object.String(a.Generic(), "spec", "attacher"), ".", "-"))
+	finalizer := fmt.Sprintf("external-attacher/%s", strings.ReplaceAll(a.View().String("spec", "attacher"), ".", "-"))
 	protected := slices.Contains(a.Finalizers(), finalizer)
 	switch {
 	case a.Terminating && protected:
@@ -244,7 +244,7 @@ func (c *provisioner) syncAttachment(k controller.Key) error {
 		return nil
 	case !protected:
 		return c.client.AddFinalizer(a, finalizer)
-	case !object.Bool(a.Generic(), "status", "attached"):
+	case !a.View().Bool("status", "attached"):
 		_, err := c.client.WriteStatus(a, map[string]any{"attached": true}, 0)
 		return err
 	}

@@ -6,6 +6,7 @@ package tainteviction
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
@@ -34,12 +35,12 @@ func Start(e *controller.Env) {
 	c.podQueue = e.Queue(c.syncPod)
 	c.evictions = e.Queue(c.evict, controller.QueueOptions{MaxRetries: evictionRetries, MinBackoff: evictionBackoff, MaxBackoff: evictionBackoff})
 	c.nodes = e.Informer(controller.Nodes, func(old, node *controller.Object) {
-		if node != nil && !object.Equal(noExecuteTaints(old), noExecuteTaints(node)) {
+		if node != nil && !slices.EqualFunc(noExecuteTaints(old), noExecuteTaints(node), object.View.Equal) {
 			c.nodeQueue.Add(node.Key())
 		}
 	})
 	c.pods = e.PodsByNode(func(old, pod *controller.Object) {
-		if old == nil || pod == nil || spec(old, "nodeName") != spec(pod, "nodeName") || !object.Equal(spec(old, "tolerations"), spec(pod, "tolerations")) {
+		if old == nil || pod == nil || !spec(old, "nodeName").Equal(spec(pod, "nodeName")) || !spec(old, "tolerations").Equal(spec(pod, "tolerations")) {
 			if pod == nil {
 				pod = old
 			}
@@ -54,15 +55,15 @@ const (
 	evictionBackoff = 10 * time.Millisecond
 )
 
-func spec(o *controller.Object, field string) any { return object.Value(o.Generic(), "spec", field) }
+func spec(o *controller.Object, field string) object.View { return o.View().At("spec", field) }
 
 // noExecuteTaints returns the NoExecute taints of a Node, nil if there is no Node.
-func noExecuteTaints(node *controller.Object) (taints []any) {
+func noExecuteTaints(node *controller.Object) (taints []object.View) {
 	if node == nil {
 		return nil
 	}
-	for taint := range object.Each(spec(node, "taints")) {
-		if object.String(taint, "effect") == controller.NoExecute {
+	for taint := range spec(node, "taints").Objects() {
+		if taint.String("effect") == controller.NoExecute {
 			taints = append(taints, taint)
 		}
 	}
@@ -85,7 +86,7 @@ func (c *evictor) syncPod(k controller.Key) error {
 		c.cancel(k)
 		return nil
 	}
-	name, _ := spec(pod, "nodeName").(string)
+	name := spec(pod, "nodeName").String()
 	if taints := noExecuteTaints(c.nodes.Get("", name)); len(taints) > 0 {
 		c.schedule(pod, taints)
 	}
@@ -93,7 +94,7 @@ func (c *evictor) syncPod(k controller.Key) error {
 }
 
 // schedule decides when a Pod is evicted from a Node with the taints.
-func (c *evictor) schedule(pod *controller.Object, taints []any) {
+func (c *evictor) schedule(pod *controller.Object, taints []object.View) {
 	k := pod.Key()
 	now := c.env.Now()
 	at, scheduled := c.due[k]
@@ -115,14 +116,14 @@ func (c *evictor) schedule(pod *controller.Object, taints []any) {
 
 // toleration returns for how long a Pod tolerates taints; less than 0 is for ever. It
 // returns false if it does not tolerate one of them.
-func toleration(pod *controller.Object, taints []any) (time.Duration, bool) {
+func toleration(pod *controller.Object, taints []object.View) (time.Duration, bool) {
 	least := int64(math.MaxInt64)
-	for taint := range object.Each(taints) {
+	for _, taint := range taints {
 		t := controller.Toleration(spec(pod, "tolerations"), taint)
-		if t == nil {
+		if t.IsNil() {
 			return 0, false
 		}
-		if seconds, ok := object.Int(t, "tolerationSeconds"); ok {
+		if seconds, ok := t.Int("tolerationSeconds"); ok {
 			least = min(least, max(0, seconds))
 		}
 	}
@@ -163,7 +164,7 @@ func (c *evictor) evict(k controller.Key) error {
 	if err != nil {
 		return err
 	}
-	condition := controller.PodCondition(pod.Generic(), controller.DisruptionTarget, "True", "DeletionByTaintManager",
+	condition := controller.PodCondition(pod.View(), controller.DisruptionTarget, "True", "DeletionByTaintManager",
 		"Taint manager: deleting due to NoExecute taint", c.env.Now())
 	if condition != nil {
 		if err := c.client.PatchPodStatus(pod, map[string]any{"conditions": []any{condition}}); err != nil {

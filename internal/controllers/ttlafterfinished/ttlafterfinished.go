@@ -35,18 +35,18 @@ func needsCleanup(job *controller.Object) bool {
 	if job.Terminating {
 		return false
 	}
-	_, ok := object.Int(job.Generic(), "spec", "ttlSecondsAfterFinished")
-	return ok && ended(job) != nil
+	_, ok := job.View().Int("spec", "ttlSecondsAfterFinished")
+	return ok && !ended(job).IsNil()
 }
 
-// ended returns the condition by which a Job has ended, nil if it has not.
-func ended(job *controller.Object) map[string]any {
-	for c := range object.Each(object.Value(job.Generic(), "status", "conditions")) {
-		if (c["type"] == "Complete" || c["type"] == "Failed") && c["status"] == "True" {
+// ended returns the condition by which a Job has ended, nothing if it has not.
+func ended(job *controller.Object) object.View {
+	for c := range job.View().At("status", "conditions").Objects() {
+		if (c.String("type") == "Complete" || c.String("type") == "Failed") && c.String("status") == "True" {
 			return c
 		}
 	}
-	return nil
+	return object.View{}
 }
 
 // sync deletes a Job whose time has passed, after a look at its newest version.
@@ -81,7 +81,7 @@ func (c *cleaner) expired(job *controller.Object) (bool, error) {
 	if at.IsZero() {
 		return false, fmt.Errorf("unable to find the time when the Job %s finished", job.Key())
 	}
-	ttl, _ := object.Int(job.Generic(), "spec", "ttlSecondsAfterFinished")
+	ttl, _ := job.View().Int("spec", "ttlSecondsAfterFinished")
 	left := at.Add(time.Duration(ttl) * time.Second).Sub(c.env.Now())
 	if left > 0 {
 		c.queue.AddAfter(job.Key(), left)

@@ -51,12 +51,12 @@ func (c *checker) sync(k controller.Key) error {
 	if policy == nil {
 		return nil
 	}
-	generation := controller.IntOr(policy.Generic(), 0, "metadata", "generation")
-	if generation <= controller.IntOr(policy.Generic(), 0, "status", "observedGeneration") {
+	generation := controller.IntOr(policy.View(), 0, "metadata", "generation")
+	if generation <= controller.IntOr(policy.View(), 0, "status", "observedGeneration") {
 		return nil
 	}
 	checks := map[string]any{}
-	if warnings := c.check(policy.Generic()); len(warnings) > 0 {
+	if warnings := c.check(policy.View()); len(warnings) > 0 {
 		checks["expressionWarnings"] = warnings
 	}
 	_, err := c.client.Apply(controller.ValidatingAdmissionPolicies, "status", manager, map[string]any{
@@ -67,7 +67,7 @@ func (c *checker) sync(k controller.Key) error {
 }
 
 // check returns the warnings about the validations of a policy.
-func (c *checker) check(policy map[string]any) (warnings []any) {
+func (c *checker) check(policy object.View) (warnings []any) {
 	types := c.typesOf(policy)
 	add := func(i int, field, text string) {
 		if text == "" {
@@ -85,38 +85,37 @@ func (c *checker) check(policy map[string]any) (warnings []any) {
 			})
 		}
 	}
-	for i, v := range object.List(policy, "spec", "validations") {
-		validation, _ := v.(map[string]any)
-		add(i, "expression", object.String(validation, "expression"))
-		add(i, "messageExpression", object.String(validation, "messageExpression"))
+	for i, validation := range policy.At("spec", "validations").Items() {
+		add(i, "expression", validation.String("expression"))
+		add(i, "messageExpression", validation.String("messageExpression"))
 	}
 	return warnings
 }
 
 // issues type-checks an expression of a policy with the objects of a type.
-func (c *checker) issues(policy map[string]any, t *resource.Type, text string) string {
+func (c *checker) issues(policy object.View, t *resource.Type, text string) string {
 	vars := cel.OptionalVariables{Authorizer: true}
 	var params cel.Declaration
-	if kind := object.Map(policy, "spec", "paramKind"); kind != nil {
-		if gv, err := resource.ParseGroupVersion(object.String(kind, "apiVersion")); err == nil {
+	if kind := policy.At("spec", "paramKind"); !kind.IsNil() {
+		if gv, err := resource.ParseGroupVersion(kind.String("apiVersion")); err == nil {
 			vars.Params = true
-			params.Name = object.String(kind, "kind")
+			params.Name = kind.String("kind")
 			if t := c.env.Types().ForKind(resource.Kind{GroupVersion: gv, Kind: params.Name}); t != nil {
 				params.Schema = c.env.Schema(t)
 			}
 		}
 	}
 	expressions := cel.NewTypeChecker(0, cel.Declaration{Name: t.Kind, Schema: c.env.Schema(t)}, params)
-	for v := range object.Each(object.Value(policy, "spec", "variables")) {
-		_ = expressions.Define(object.String(v, "name"), object.String(v, "expression"), vars) // it is dynamic then
+	for v := range policy.At("spec", "variables").Objects() {
+		_ = expressions.Define(v.String("name"), v.String("expression"), vars) // it is dynamic then
 	}
 	return expressions.Issues(text, vars)
 }
 
 // typesOf returns the types that the resource rules of a policy name without wildcards.
-func (c *checker) typesOf(policy map[string]any) []*resource.Type {
+func (c *checker) typesOf(policy object.View) []*resource.Type {
 	kinds := map[resource.Kind]*resource.Type{}
-	for rule := range object.Each(object.Value(policy, "spec", "matchConstraints", "resourceRules")) {
+	for rule := range policy.At("spec", "matchConstraints", "resourceRules").Objects() {
 		c.addTypes(kinds, rule)
 	}
 	types := make([]*resource.Type, 0, len(kinds))
@@ -130,8 +129,8 @@ func (c *checker) typesOf(policy map[string]any) []*resource.Type {
 }
 
 // addTypes adds the types that a rule names, at most maxTypes.
-func (c *checker) addTypes(kinds map[resource.Kind]*resource.Type, rule map[string]any) {
-	groups, versions, resources := object.Strings(rule, "apiGroups"), object.Strings(rule, "apiVersions"), object.Strings(rule, "resources")
+func (c *checker) addTypes(kinds map[resource.Kind]*resource.Type, rule object.View) {
+	groups, versions, resources := rule.Strings("apiGroups"), rule.Strings("apiVersions"), rule.Strings("resources")
 	wildcard := func(s string) bool { return strings.Contains(s, "*") }
 	if slices.ContainsFunc(groups, wildcard) || slices.ContainsFunc(versions, wildcard) {
 		return

@@ -56,22 +56,22 @@ var migrated = map[string]string{
 func MigratedDriver(provisioner string) string { return migrated[provisioner] }
 
 // Class returns the name of the StorageClass of a claim or a volume, "" if it has none.
-func Class(obj map[string]any) string {
-	if name, ok := object.Map(obj, "metadata", "annotations")[betaStorageClass].(string); ok {
+func Class(obj object.View) string {
+	if name, ok := obj.At("metadata", "annotations", betaStorageClass).Shared().(string); ok {
 		return name
 	}
-	return object.String(obj, "spec", "storageClassName")
+	return obj.String("spec", "storageClassName")
 }
 
 // HasClass reports whether a claim asks for a StorageClass, which may be "".
-func HasClass(claim map[string]any) bool {
+func HasClass(claim object.View) bool {
 	_, annotated := Annotation(claim, betaStorageClass)
-	_, ok := object.Value(claim, "spec", "storageClassName").(string)
+	_, ok := claim.At("spec", "storageClassName").Shared().(string)
 	return annotated || ok
 }
 
 // IsDefaultClass reports whether a StorageClass is that of claims that ask for none.
-func IsDefaultClass(class map[string]any) bool {
+func IsDefaultClass(class object.View) bool {
 	for _, name := range []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"} {
 		if is, _ := Annotation(class, name); is == "true" {
 			return true
@@ -82,77 +82,77 @@ func IsDefaultClass(class map[string]any) bool {
 
 // AttributesClass returns the name of the VolumeAttributesClass of a claim or a volume,
 // "" if it has none.
-func AttributesClass(obj map[string]any) string {
-	return object.String(obj, "spec", "volumeAttributesClassName")
+func AttributesClass(obj object.View) string {
+	return obj.String("spec", "volumeAttributesClassName")
 }
 
 // Annotation returns an annotation, and whether obj has it.
-func Annotation(obj map[string]any, name string) (string, bool) {
-	s, ok := object.Map(obj, "metadata", "annotations")[name].(string)
+func Annotation(obj object.View, name string) (string, bool) {
+	s, ok := obj.At("metadata", "annotations", name).Shared().(string)
 	return s, ok
 }
 
 // ClaimBound reports whether a claim is bound completely.
-func ClaimBound(claim map[string]any) bool {
+func ClaimBound(claim object.View) bool {
 	_, completed := Annotation(claim, BindCompleted)
-	return completed && object.String(claim, "spec", "volumeName") != ""
+	return completed && claim.String("spec", "volumeName") != ""
 }
 
 // Delayed reports whether a class, nil if there is none, binds its claims when a Pod
 // uses them.
 func Delayed(class *controller.Object) bool {
-	return class != nil && object.String(class.Generic(), "volumeBindingMode") == "WaitForFirstConsumer"
+	return class != nil && class.View().String("volumeBindingMode") == "WaitForFirstConsumer"
 }
 
 // BoundTo reports whether a volume refers to a claim.
-func BoundTo(volume, claim map[string]any) bool {
-	ref := object.Map(volume, "spec", "claimRef")
-	if ref == nil || object.String(ref, "name") != object.String(claim, "metadata", "name") || object.String(ref, "namespace") != object.String(claim, "metadata", "namespace") {
+func BoundTo(volume, claim object.View) bool {
+	ref := volume.At("spec", "claimRef")
+	if ref.IsNil() || ref.String("name") != claim.String("metadata", "name") || ref.String("namespace") != claim.String("metadata", "namespace") {
 		return false
 	}
-	uid := object.String(ref, "uid")
-	return uid == "" || uid == object.String(claim, "metadata", "uid")
+	uid := ref.String("uid")
+	return uid == "" || uid == claim.String("metadata", "uid")
 }
 
 // OnNode reports whether the node affinity of a volume permits a Node.
-func OnNode(volume, node map[string]any) bool {
-	required := object.Map(volume, "spec", "nodeAffinity", "required")
-	return required == nil || nodes.MatchesSelector(required, node)
+func OnNode(volume, node object.View) bool {
+	required := volume.At("spec", "nodeAffinity", "required")
+	return required.IsNil() || nodes.MatchesSelector(required, node)
 }
 
 // Find returns the smallest volume that fits a claim, or the one that refers to it; nil
-// if there is none. A node that is not nil must be permitted by the node affinity of the
-// volume. Without a node, a delayed claim is matched only with a volume that refers to
+// if there is none. The node affinity of the volume must permit the node, unless that is
+// nothing. Without a node, a delayed claim is matched only with a volume that refers to
 // it.
-func Find(claim map[string]any, volumes []*controller.Object, node map[string]any, delayed bool, excluded map[string]bool) *controller.Object {
+func Find(claim object.View, volumes []*controller.Object, node object.View, delayed bool, excluded map[string]bool) *controller.Object {
 	class := Class(claim)
 	labels := selector.Labels{}
-	if m := object.Map(claim, "spec", "selector"); m != nil {
+	if s := selector.FromView(claim.At("spec", "selector")); s != nil {
 		var err error
-		if labels, err = selector.FromMap(m).Selector(); err != nil {
+		if labels, err = s.Selector(); err != nil {
 			return nil
 		}
 	}
 	var best *controller.Object
 	for _, o := range volumes {
-		v := o.Generic()
+		v := o.View()
 		bound := BoundTo(v, claim)
-		if excluded[o.Name] || object.Map(v, "spec", "claimRef") != nil && !bound || o.Terminating ||
+		if excluded[o.Name] || !v.IsNil("spec", "claimRef") && !bound || o.Terminating ||
 			!Holds(v, claim) || Mode(v) != Mode(claim) || AttributesClass(v) != AttributesClass(claim) {
 			continue
 		}
-		fits := node == nil || OnNode(v, node)
+		fits := node.IsNil() || OnNode(v, node)
 		if bound {
 			if !fits {
 				return nil
 			}
 			return o
 		}
-		if node == nil && delayed || !fits || object.String(v, "status", "phase") != "Available" ||
+		if node.IsNil() && delayed || !fits || v.String("status", "phase") != "Available" ||
 			!labels.Matches(selector.Map(o.Labels)) || Class(v) != class || !ModesFit(claim, v) {
 			continue
 		}
-		if best == nil || quantity.Compare(Capacity(best.Generic()), Capacity(v)) > 0 {
+		if best == nil || quantity.Compare(Capacity(best.View()), Capacity(v)) > 0 {
 			best = o
 		}
 	}
@@ -160,32 +160,32 @@ func Find(claim map[string]any, volumes []*controller.Object, node map[string]an
 }
 
 // Capacity returns the size of a volume.
-func Capacity(volume map[string]any) string {
-	return object.String(volume, "spec", "capacity", "storage")
+func Capacity(volume object.View) string {
+	return volume.String("spec", "capacity", "storage")
 }
 
 // Request returns the size that a claim asks for.
-func Request(claim map[string]any) string {
-	return object.String(claim, "spec", "resources", "requests", "storage")
+func Request(claim object.View) string {
+	return claim.String("spec", "resources", "requests", "storage")
 }
 
 // Holds reports whether a volume is as large as a claim asks for.
-func Holds(volume, claim map[string]any) bool {
+func Holds(volume, claim object.View) bool {
 	return quantity.Compare(Capacity(volume), Request(claim)) >= 0
 }
 
 // Mode returns the volumeMode of a claim or a volume.
-func Mode(obj map[string]any) string {
-	if mode := object.String(obj, "spec", "volumeMode"); mode != "" {
+func Mode(obj object.View) string {
+	if mode := obj.String("spec", "volumeMode"); mode != "" {
 		return mode
 	}
 	return "Filesystem"
 }
 
 // ModesFit reports whether a volume has all access modes of a claim.
-func ModesFit(claim, volume map[string]any) bool {
-	has := object.Strings(volume, "spec", "accessModes")
-	for _, mode := range object.Strings(claim, "spec", "accessModes") {
+func ModesFit(claim, volume object.View) bool {
+	has := volume.Strings("spec", "accessModes")
+	for _, mode := range claim.Strings("spec", "accessModes") {
 		if !slices.Contains(has, mode) {
 			return false
 		}
@@ -196,12 +196,12 @@ func ModesFit(claim, volume map[string]any) bool {
 // Refer makes a copy of a volume refer to a claim. It returns nil if the volume refers
 // to it already.
 func Refer(volume, claim *controller.Object) map[string]any {
-	v := volume.Generic()
-	has := BoundTo(v, claim.Generic())
-	if has && object.String(v, "spec", "claimRef", "uid") != "" {
+	v := volume.View()
+	has := BoundTo(v, claim.View())
+	if has && v.String("spec", "claimRef", "uid") != "" {
 		return nil
 	}
-	out := object.Copy(v)
+	out := v.CopyObject()
 	object.Set(out, controller.Reference(claim), "spec", "claimRef")
 	if !has {
 		object.Set(out, "yes", "metadata", "annotations", BoundByController)

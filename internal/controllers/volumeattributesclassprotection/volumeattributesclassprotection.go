@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
-	"github.com/kubefake/kubefake/internal/object"
 )
 
 const (
@@ -50,8 +49,8 @@ func Start(e *controller.Env) {
 // names returns the classes that a claim or a volume names.
 func names(o *controller.Object) (out []string) {
 	for _, name := range []string{
-		volume.AttributesClass(o.Generic()), object.String(o.Generic(), "status", "currentVolumeAttributesClassName"),
-		object.String(o.Generic(), "status", "modifyVolumeStatus", "targetVolumeAttributesClassName"),
+		volume.AttributesClass(o.View()), o.View().String("status", "currentVolumeAttributesClassName"),
+		o.View().String("status", "modifyVolumeStatus", "targetVolumeAttributesClassName"),
 	} {
 		if name != "" && !slices.Contains(out, name) {
 			out = append(out, name)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/controllers/volume"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 )
 
@@ -27,10 +26,10 @@ func Start(e *controller.Env) {
 	c.events = e.Recorder(c.client, "volume_expand")
 	c.queue = e.Queue(c.sync)
 	c.claims = e.Informer(controller.PersistentVolumeClaims, func(old, claim *controller.Object) {
-		if claim == nil || object.String(claim.Generic(), "status", "phase") != "Bound" {
+		if claim == nil || claim.View().String("status", "phase") != "Bound" {
 			return
 		}
-		if old == nil || quantity.Compare(volume.Request(claim.Generic()), volume.Request(old.Generic())) > 0 ||
+		if old == nil || quantity.Compare(volume.Request(claim.View()), volume.Request(old.View())) > 0 ||
 			quantity.Compare(size(claim), size(old)) > 0 {
 			c.queue.Add(claim.Key())
 		}
@@ -39,7 +38,7 @@ func Start(e *controller.Env) {
 
 // size returns the size that a claim has.
 func size(claim *controller.Object) string {
-	return object.String(claim.Generic(), "status", "capacity", "storage")
+	return claim.View().String("status", "capacity", "storage")
 }
 
 // sources are the volume sources of former in-tree provisioners.
@@ -59,19 +58,19 @@ func (c *expander) sync(k controller.Key) error {
 	if claim == nil {
 		return nil
 	}
-	name := object.String(claim.Generic(), "spec", "volumeName")
+	name := claim.View().String("spec", "volumeName")
 	v, err := c.client.Get(controller.PersistentVolumes, "", name)
 	if err != nil {
 		return fmt.Errorf("failed to get PV %q: %w", name, err)
 	}
-	if !volume.BoundTo(v.Generic(), claim.Generic()) || object.String(v.Generic(), "spec", "claimRef", "uid") == "" {
+	if !volume.BoundTo(v.View(), claim.View()) || v.View().String("spec", "claimRef", "uid") == "" {
 		return fmt.Errorf("persistent Volume is not bound to PVC being updated : %s", k)
 	}
-	if _, resized := volume.Annotation(v.Generic(), volume.PreResizeCapacity); !resized && quantity.Compare(volume.Request(claim.Generic()), size(claim)) <= 0 {
+	if _, resized := volume.Annotation(v.View(), volume.PreResizeCapacity); !resized && quantity.Compare(volume.Request(claim.View()), size(claim)) <= 0 {
 		return nil
 	}
 	for _, s := range sources {
-		if object.Value(v.Generic(), "spec", s.field) != nil {
+		if !v.View().IsNil("spec", s.field) {
 			c.events.Event(claim, controller.Normal, "ExternalExpanding", "CSI migration enabled for %s; waiting for external resizer to expand the pvc", s.provisioner)
 			return c.setResizer(claim, volume.MigratedDriver(s.provisioner))
 		}
@@ -82,11 +81,11 @@ func (c *expander) sync(k controller.Key) error {
 
 // setResizer sets the annotation by which the resizer of a driver finds a claim.
 func (c *expander) setResizer(claim *controller.Object, driver string) error {
-	if is, _ := volume.Annotation(claim.Generic(), volume.StorageResizer); is == driver {
+	if is, _ := volume.Annotation(claim.View(), volume.StorageResizer); is == driver {
 		return nil
 	}
 	_, err := c.client.StrategicPatch(controller.PersistentVolumeClaims, claim.Namespace, claim.Name, "status", map[string]any{"metadata": map[string]any{
-		"annotations": map[string]any{volume.StorageResizer: driver}, "resourceVersion": object.String(claim.Generic(), "metadata", "resourceVersion"),
+		"annotations": map[string]any{volume.StorageResizer: driver}, "resourceVersion": claim.View().String("metadata", "resourceVersion"),
 	}})
 	return err
 }

@@ -26,7 +26,7 @@ func IsExcluded(group, name string) bool {
 
 // warnExcluded returns a warning for each excluded resource that a rule of webhooks names. What a
 // rule with a wildcard is meant for is not known.
-func warnExcluded(r validation.Release, obj, _ map[string]any) (warnings []string) {
+func warnExcluded(r validation.Release, obj map[string]any, _ object.View) (warnings []string) {
 	if !r.Enabled(ExclusionGate) {
 		return nil
 	}

@@ -294,7 +294,7 @@ func checkMutationOfType(m validation.View, typ, own, other string, check func(t
 	}
 }
 
-func validateValidatingPolicyStatus(obj, _ map[string]any) validation.List {
+func validateValidatingPolicyStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		for _, warning := range status.Field("typeChecking").Each("expressionWarnings") {
 			warning.Require("warning")

@@ -8,7 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateValidatingPolicyBinding(obj, _ map[string]any) validation.List {
+func validateValidatingPolicyBinding(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
 		if spec.RequireDeclared("policyName") {
 			spec.Format("policyName", validation.Subdomain)
@@ -18,7 +18,7 @@ func validateValidatingPolicyBinding(obj, _ map[string]any) validation.List {
 	})
 }
 
-func validateMutatingPolicyBinding(obj, _ map[string]any) validation.List {
+func validateMutatingPolicyBinding(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
 		spec.RequireFormat("policyName", validation.Subdomain)
 		checkPolicyBinding(spec)

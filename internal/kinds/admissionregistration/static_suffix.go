@@ -30,8 +30,8 @@ func hasReservedName(obj map[string]any) bool {
 // on servers that can have such files. The others warn of them.
 func reserveSuffix(s kind.Strategy) kind.Strategy {
 	warnings := s.Warnings
-	s.Warnings = func(r validation.Release, obj, old map[string]any) (out []string) {
-		if r.Has(behavior.StaticManifests) && hasReservedName(obj) && (old != nil || !r.Enabled(StaticGate)) {
+	s.Warnings = func(r validation.Release, obj map[string]any, old object.View) (out []string) {
+		if r.Has(behavior.StaticManifests) && hasReservedName(obj) && (!old.IsNil() || !r.Enabled(StaticGate)) {
 			out = append(out, "metadata.name: "+reservedSuffix)
 		}
 		if warnings != nil {
@@ -48,9 +48,9 @@ func reserveSuffix(s kind.Strategy) kind.Strategy {
 			return
 		}
 		validate := out.Validate
-		out.Validate = func(obj, old map[string]any) validation.List {
+		out.Validate = func(obj map[string]any, old object.View) validation.List {
 			list := validate(obj, old)
-			if old == nil && hasReservedName(obj) {
+			if old.IsNil() && hasReservedName(obj) {
 				list = append(list, validation.Invalid(validation.NewPath("metadata", "name"), object.String(obj, "metadata", "name"), reservedSuffix))
 			}
 			return list

@@ -38,10 +38,10 @@ func defaultDefinition(obj map[string]any) {
 
 // warnDefinition returns a warning for each format in the schemas that
 // kube-apiserver does not know and that the old definition does not have.
-func warnDefinition(obj, old map[string]any) []string {
+func warnDefinition(obj map[string]any, old object.View) []string {
 	known := unrecognizedFormats(old)
 	warnings := warnSetsOfLists(obj, old)
-	for _, format := range unrecognizedFormats(obj) {
+	for _, format := range unrecognizedFormats(object.ViewOf(obj)) {
 		if !slices.Contains(known, format) {
 			known = append(known, format)
 			warnings = append(warnings, fmt.Sprintf("unrecognized format %q", format))
@@ -52,49 +52,45 @@ func warnDefinition(obj, old map[string]any) []string {
 
 // warnSetsOfLists returns a warning for each type of objects or lists that are elements of a
 // set in a schema, which the old definition does not have.
-func warnSetsOfLists(obj, old map[string]any) []string {
-	texts := func(definition map[string]any) []string {
+func warnSetsOfLists(obj map[string]any, old object.View) []string {
+	texts := func(definition object.View) []string {
 		found := map[string]bool{}
-		for version := range object.Each(object.Value(definition, "spec", "versions")) {
-			addSetsOfLists(object.Map(version, "schema", "openAPIV3Schema"), found)
+		for version := range definition.At("spec", "versions").Objects() {
+			addSetsOfLists(version.At("schema", "openAPIV3Schema"), found)
 		}
 		return slices.Sorted(maps.Keys(found))
 	}
 	known := texts(old)
-	return slices.DeleteFunc(texts(obj), func(text string) bool { return slices.Contains(known, text) })
+	return slices.DeleteFunc(texts(object.ViewOf(obj)), func(text string) bool { return slices.Contains(known, text) })
 }
 
 // addSetsOfLists adds the warnings of a schema and of all schemas within.
-func addSetsOfLists(v any, found map[string]bool) {
-	switch v := v.(type) {
-	case []any:
-		for _, element := range v {
-			addSetsOfLists(element, found)
+func addSetsOfLists(v object.View, found map[string]bool) {
+	for _, element := range v.Items() {
+		addSetsOfLists(element, found)
+	}
+	if v.String("x-kubernetes-list-type") == "set" {
+		if typ := v.String("items", "type"); typ == "object" || typ == "array" {
+			found[fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", typ)] = true
 		}
-	case map[string]any:
-		if v["x-kubernetes-list-type"] == "set" {
-			if typ := object.String(v, "items", "type"); typ == "object" || typ == "array" {
-				found[fmt.Sprintf("x-kubernetes-list-type: set for items of type %q is not supported by server-side apply or CEL validation rules", typ)] = true
-			}
-		}
-		for name, member := range v {
-			if name != "default" && name != "enum" && name != "example" {
-				addSetsOfLists(member, found)
-			}
+	}
+	for name, member := range v.Fields() {
+		if name != "default" && name != "enum" && name != "example" {
+			addSetsOfLists(member, found)
 		}
 	}
 }
 
-func unrecognizedFormats(definition map[string]any) []string {
+func unrecognizedFormats(definition object.View) []string {
 	var formats []string
-	for version := range object.Each(object.Value(definition, "spec", "versions")) {
-		formats = append(formats, schema.UnrecognizedFormats(object.Map(version, "schema", "openAPIV3Schema"))...)
+	for version := range definition.At("spec", "versions").Objects() {
+		formats = append(formats, schema.UnrecognizedFormats(version.At("schema", "openAPIV3Schema").SharedMembers())...)
 	}
 	return formats
 }
 
 // prepareDefinition adds the storage version to status.storedVersions.
-func prepareDefinition(obj, old map[string]any) {
+func prepareDefinition(obj map[string]any, old object.View) {
 	status := object.Copy(object.EnsureMap(obj, "status"))
 	addStorageVersion(status, object.Map(obj, "spec"))
 	obj["status"] = status

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultDefinition(t *testing.T) {
@@ -22,9 +23,9 @@ func TestWarnDefinition(t *testing.T) {
 		return kindtest.Decode(t, typ, `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v2","schema":{"openAPIV3Schema":`+schema+`}},{"name":"v3"}]}}`)
 	}
 	formats := definition(`{"format":"date","properties":{"a":{"type":"string","format":"nope"},"b":{"type":"integer","format":"date","allOf":[{"format":"int32"}]},"c":{"type":"array","items":{"type":"number","format":"float"}}}}`)
-	assert.Equal(t, []string{`unrecognized format "nope"`, `unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, nil))
-	assert.Equal(t, []string{`unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, definition(`{"format":"nope"}`)))
-	assert.Empty(t, typ.WarningsOnWrite(formats, formats))
+	assert.Equal(t, []string{`unrecognized format "nope"`, `unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, object.View{}))
+	assert.Equal(t, []string{`unrecognized format "date"`, `unrecognized format "int32"`}, typ.WarningsOnWrite(formats, object.ViewOf(definition(`{"format":"nope"}`))))
+	assert.Empty(t, typ.WarningsOnWrite(formats, object.ViewOf(formats)))
 }
 
 func TestStoredVersions(t *testing.T) {

@@ -13,8 +13,8 @@ func defaultAPIService(obj map[string]any) {
 
 // prepareAPIService sets the condition Available of a new APIService that has no
 // service.
-func prepareAPIService(obj, old map[string]any) {
-	if old != nil || object.Value(obj, "spec", "service") != nil {
+func prepareAPIService(obj map[string]any, old object.View) {
+	if !old.IsNil() || object.Value(obj, "spec", "service") != nil {
 		return
 	}
 	obj["status"] = map[string]any{"conditions": []any{map[string]any{

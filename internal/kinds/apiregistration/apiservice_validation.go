@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // validateAPIService checks an APIService. Without spec.service, this server serves
 // the group version.
-func validateAPIService(obj, _ map[string]any) validation.List {
+func validateAPIService(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, func(service validation.View) {
 		spec := service.Field("spec")
 		service.Names(validation.APIServiceName(spec.String("version"), spec.String("group")))
@@ -59,7 +60,7 @@ func checkServicePort(service validation.View, intro string) {
 	}
 }
 
-func validateAPIServiceStatus(obj, _ map[string]any) validation.List {
+func validateAPIServiceStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, func(service validation.View) {
 		for _, c := range service.Field("status").Each("conditions") {
 			c.OneOf("status", "True", "False", "Unknown")

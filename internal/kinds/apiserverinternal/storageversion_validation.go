@@ -10,14 +10,14 @@ import (
 )
 
 // validateStorageVersion checks a new object. Updates change only the status.
-func validateStorageVersion(obj, old map[string]any) validation.List {
-	if old != nil {
+func validateStorageVersion(obj map[string]any, old object.View) validation.List {
+	if !old.IsNil() {
 		return nil
 	}
-	return validateStorageVersionStatus(obj, nil)
+	return validateStorageVersionStatus(obj, old)
 }
 
-func validateStorageVersionStatus(obj, _ map[string]any) validation.List {
+func validateStorageVersionStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		seen := validation.Seen{}
 		for _, version := range status.Each("storageVersions") {

@@ -8,11 +8,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateControllerRevision(obj, old map[string]any) validation.List {
+func validateControllerRevision(obj map[string]any, old object.View) validation.List {
 	errs := validation.Collect(obj, nil, func(p validation.View) { p.NonNegative("revision") })
 	path := validation.NewPath("data")
-	if old != nil {
-		for _, err := range validation.ImmutableField(obj["data"], old["data"], path) {
+	if !old.IsNil() {
+		for _, err := range validation.ImmutableField(obj["data"], old.At("data").Shared(), path) {
 			errs = append(errs, err.Before(behavior.GoValuesAsJSON, validation.Instead(validation.Invalid(path, validation.AsGoType("runtime.RawExtension=a", obj["data"]), err.Detail))))
 		}
 		return errs

@@ -49,28 +49,28 @@ func convertTemplateGeneration(obj map[string]any) error {
 
 // prepareDaemonSet increments the template generation if an update changes the
 // template. A new DaemonSet keeps its own value if it is at least 1.
-func prepareDaemonSet(obj, old map[string]any) {
-	if old == nil {
-		n, _ := strconv.ParseInt(templateGenerationOf(obj), 10, 64)
+func prepareDaemonSet(obj map[string]any, old object.View) {
+	if old.IsNil() {
+		n, _ := strconv.ParseInt(templateGenerationOf(object.ViewOf(obj)), 10, 64)
 		setTemplateGeneration(obj, max(n, 1))
 		return
 	}
 	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)
-	if !validation.Equal(object.Value(obj, "spec", "template"), object.Value(old, "spec", "template")) {
+	if !validation.Equal(object.Value(obj, "spec", "template"), old.At("spec", "template")) {
 		n++
 	}
 	setTemplateGeneration(obj, n)
 }
 
 // prepareDaemonSetStatus keeps the template generation.
-func prepareDaemonSetStatus(obj, old map[string]any) {
+func prepareDaemonSetStatus(obj map[string]any, old object.View) {
 	kind.StatusMetadataAll.Prepare(obj, old)
 	n, _ := strconv.ParseInt(templateGenerationOf(old), 10, 64)
 	setTemplateGeneration(obj, n)
 }
 
-func templateGenerationOf(obj map[string]any) string {
-	return object.String(obj, "metadata", "annotations", templateGeneration)
+func templateGenerationOf(obj object.View) string {
+	return obj.String("metadata", "annotations", templateGeneration)
 }
 
 func setTemplateGeneration(obj map[string]any, n int64) {

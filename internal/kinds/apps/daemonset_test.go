@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateDaemonSet(t *testing.T) {
@@ -32,6 +33,6 @@ func TestDaemonSetStatusKeepsTemplateGeneration(t *testing.T) {
 	typ := kindtest.TypeOf(t, "daemonsets.apps")
 	old := kindtest.Create(t, typ, `{"spec":{`+template+`}}`)
 	obj := kindtest.Decode(t, typ, `{"status":{"numberReady":1}}`)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 	kindtest.CheckRow(t, kindtest.Row{Path: `metadata.annotations.deprecated\.daemonset\.template\.generation`, Want: `"1"`}, obj)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // validateDaemonSet returns the Validate of DaemonSets with a rule for the pod template.
-func validateDaemonSet(template func(validation.View)) func(obj, old map[string]any) validation.List {
-	return func(obj, old map[string]any) validation.List {
+func validateDaemonSet(template func(validation.View)) func(obj map[string]any, old object.View) validation.List {
+	return func(obj map[string]any, old object.View) validation.List {
 		selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
 		return append(checkImmutableSelector(obj, old), validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 			p.LabelSelector("selector", selectors)
@@ -45,8 +45,8 @@ func checkDaemonSetUpdateStrategy(p validation.View) {
 	}
 }
 
-func warnDaemonSet(r validation.Release, obj, old map[string]any) []string {
-	if old != nil && templateGenerationOf(obj) == templateGenerationOf(old) {
+func warnDaemonSet(r validation.Release, obj map[string]any, old object.View) []string {
+	if !old.IsNil() && templateGenerationOf(object.ViewOf(obj)) == templateGenerationOf(old) {
 		return nil
 	}
 	return pods.WarnPodTemplate(r, object.Map(obj, "spec", "template"), validation.NewPath("spec").Child("template"))

@@ -7,8 +7,8 @@ import (
 )
 
 // validateDeployment returns the Validate of Deployments with a rule for the pod template.
-func validateDeployment(template func(validation.View)) func(obj, old map[string]any) validation.List {
-	return func(obj, old map[string]any) validation.List {
+func validateDeployment(template func(validation.View)) func(obj map[string]any, old object.View) validation.List {
+	return func(obj map[string]any, old object.View) validation.List {
 		errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) { checkDeploymentSpec(p, template) })
 		return append(errs, checkImmutableSelector(obj, old)...)
 	}

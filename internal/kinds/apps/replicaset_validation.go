@@ -7,8 +7,8 @@ import (
 )
 
 // validateReplicaSet returns the Validate of ReplicaSets with a rule for the pod template.
-func validateReplicaSet(template func(validation.View)) func(obj, old map[string]any) validation.List {
-	return func(obj, old map[string]any) validation.List {
+func validateReplicaSet(template func(validation.View)) func(obj map[string]any, old object.View) validation.List {
+	return func(obj map[string]any, old object.View) validation.List {
 		errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 			p.NonNegative("replicas", "minReadySeconds")
 			pods.CheckRequiredSelector(p, "deployment", "invalid label selector", template)

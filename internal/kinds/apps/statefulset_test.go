@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateStatefulSet(t *testing.T) {
@@ -45,7 +46,7 @@ func TestValidateStatefulSet(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, name)
 	assert.Equal(t, []string{"spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"},
-		typ.WarningsOnWrite(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"revisionHistoryLimit":-1}}`)), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"revisionHistoryLimit":-1}}`)), object.View{}))
 }
 
 func TestStatefulSetGeneration(t *testing.T) {
@@ -57,11 +58,11 @@ func TestStatefulSetGeneration(t *testing.T) {
 		t.Fatal(err)
 	}
 	typ.Default(stored) // as when it is read from the store
-	if typ.Generation(obj, stored) {
+	if typ.Generation(obj, object.ViewOf(stored)) {
 		t.Error("Generation reports a change between a created object and the stored one")
 	}
 	obj["spec"].(map[string]any)["replicas"] = int64(2)
-	if !typ.Generation(obj, stored) {
+	if !typ.Generation(obj, object.ViewOf(stored)) {
 		t.Error("Generation reports no change of spec.replicas")
 	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateStatefulSet(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateStatefulSet(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), statefulSetRules{}.spec)
 	}
-	rules := statefulSetRules{exists: true, recreates: object.String(old, "spec", "updateStrategy", "type") == "Recreate"}
+	rules := statefulSetRules{exists: true, recreates: old.String("spec", "updateStrategy", "type") == "Recreate"}
 	// An update may keep an invalid template that is stored.
-	rules.anyTemplate = len(validation.Collect(object.Map(old, "spec"), nil, rules.spec)) > 0
+	rules.anyTemplate = len(validation.Collect(old.At("spec").SharedMembers(), nil, rules.spec)) > 0
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
 	fixed := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		was := object.Map(old, "spec")
+		was := old.At("spec")
 		p.ImmutableAs("selector", "*metav1.LabelSelector", was)
 		p.ImmutableAs("volumeClaimTemplates", "[]core.PersistentVolumeClaim", was)
 		p.ImmutableAs("serviceName", "s", was)
@@ -30,7 +30,7 @@ func validateStatefulSet(obj, old map[string]any) validation.List {
 	if len(fixed) > 0 {
 		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "'revisionHistoryLimit', ")).Since(behavior.StatefulSetHistoryUpdates).Until(behavior.DeclarativeErrors))
 	}
-	if len(fixed) > 0 || !validation.Equal(object.Map(obj, "spec")["revisionHistoryLimit"], object.Map(old, "spec")["revisionHistoryLimit"]) {
+	if len(fixed) > 0 || !validation.Equal(object.Map(obj, "spec")["revisionHistoryLimit"], old.At("spec", "revisionHistoryLimit")) {
 		errs = append(errs, validation.Forbidden(spec, fmt.Sprintf(statefulSetUpdates, "")).Until(behavior.StatefulSetHistoryUpdates))
 	}
 	return append(errs, fixed.Since(behavior.DeclarativeErrors)...)
@@ -161,11 +161,11 @@ func (r statefulSetRules) updateStrategy(p validation.View) {
 	}
 }
 
-func warnStatefulSet(r validation.Release, obj, old map[string]any) []string {
+func warnStatefulSet(r validation.Release, obj map[string]any, old object.View) []string {
 	warnings := pods.WarnWorkloadTemplate(r, obj, old)
 	for _, claim := range (validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}).Each("volumeClaimTemplates") {
 		spec := validation.View{Obj: object.Map(claim.Obj, "spec"), Path: claim.Path}
-		if old != nil {
+		if !old.IsNil() {
 			spec.Path = claim.At("Spec")
 		}
 		warnings = append(warnings, volumes.WarnClaimSpec(spec)...)

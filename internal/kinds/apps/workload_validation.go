@@ -9,12 +9,12 @@ import (
 )
 
 // checkImmutableSelector checks that an update does not change the label selector.
-func checkImmutableSelector(obj, old map[string]any) validation.List {
-	if old == nil {
+func checkImmutableSelector(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return nil
 	}
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		p.ImmutableAs("selector", "*metav1.LabelSelector", object.Map(old, "spec"))
+		p.ImmutableAs("selector", "*metav1.LabelSelector", old.At("spec"))
 	})
 }
 

@@ -94,8 +94,8 @@ func TestIncrementedGeneration(t *testing.T) {
 			old, _, err := typ.Codec.Decode(typ.Codec.Append(nil, kindtest.Create(t, typ, tt.body)), true)
 			require.NoError(t, err)
 			next := kindtest.Decode(t, typ, kindtest.MergePatch(t, tt.body, tt.next))
-			object.Keep(next, old, "status")
-			assert.Equal(t, tt.incremented, typ.Generation(next, old))
+			object.Keep(next, object.ViewOf(old), "status")
+			assert.Equal(t, tt.incremented, typ.Generation(next, object.ViewOf(old)))
 		})
 	}
 	assert.True(t, kindtest.TypeOf(t, "endpointslices.discovery.k8s.io").GenerationBeforePrepare)

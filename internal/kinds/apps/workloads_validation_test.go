@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // workload returns a workload with a valid selector and template, and with more in
@@ -37,11 +38,11 @@ func TestWarnOfTemplates(t *testing.T) {
 				body = kindtest.MergePatch(t, body, `{"spec":{"selector":null}}`)
 			}
 			obj := kindtest.Create(t, typ, body)
-			assert.Contains(t, typ.WarningsOnWrite(obj, nil), warning, "create")
-			assert.NotContains(t, typ.WarningsOnWrite(obj, obj), warning, "update without a change")
+			assert.Contains(t, typ.WarningsOnWrite(obj, object.View{}), warning, "create")
+			assert.NotContains(t, typ.WarningsOnWrite(obj, object.ViewOf(obj)), warning, "update without a change")
 		})
 	}
 	typ := kindtest.TypeOf(t, "statefulsets.apps")
 	claims := kindtest.Decode(t, typ, kindtest.MergePatch(t, workload(""), `{"spec":{"volumeClaimTemplates":[{"spec":{"resources":{"requests":{"storage":"1500m"}}}}]}}`))
-	assert.Equal(t, []string{`spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer`}, typ.WarningsOnWrite(claims, nil))
+	assert.Equal(t, []string{`spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer`}, typ.WarningsOnWrite(claims, object.View{}))
 }

@@ -100,10 +100,10 @@ func cpuUtilization(metric map[string]any, member string) (any, bool) {
 func copySharedFields(obj map[string]any) map[string]any {
 	spec, status := map[string]any{}, map[string]any{}
 	for _, name := range []string{"scaleTargetRef", "minReplicas", "maxReplicas"} {
-		object.Keep(spec, object.Map(obj, "spec"), name)
+		object.Keep(spec, object.ViewOf(obj["spec"]), name)
 	}
 	for _, name := range []string{"observedGeneration", "lastScaleTime", "currentReplicas", "desiredReplicas"} {
-		object.Keep(status, object.Map(obj, "status"), name)
+		object.Keep(status, object.ViewOf(obj["status"]), name)
 	}
 	return map[string]any{"kind": obj["kind"], "metadata": obj["metadata"], "spec": spec, "status": status}
 }
@@ -257,7 +257,7 @@ func autoscalerFromV1(obj map[string]any) map[string]any {
 	}
 	if conditions, ok := readList(annotations[conditionsAnnotation]); ok {
 		if status, ok := normalize(map[string]any{"status": map[string]any{"conditions": conditions}}); ok {
-			object.Keep(outStatus, object.Map(status, "status"), "conditions")
+			object.Keep(outStatus, object.ViewOf(status["status"]), "conditions")
 		}
 	}
 	kind.RemoveAnnotations(out, autoscalerAnnotations)

@@ -78,7 +78,7 @@ func TestAutoscalerAnnotations(t *testing.T) {
 // Validate in version v1 names the fields of the storage version.
 func TestValidateInV1(t *testing.T) {
 	_, v1 := kindtest.Versions(t, "horizontalpodautoscalers.autoscaling")
-	errs := v1.Validate(kindtest.Decode(t, v1, `{"spec":{"targetCPUUtilizationPercentage":0,"maxReplicas":1,"scaleTargetRef":{"apiVersion":"a/v1","kind":"K","name":"n"}}}`), nil)
+	errs := v1.Validate(kindtest.Decode(t, v1, `{"spec":{"targetCPUUtilizationPercentage":0,"maxReplicas":1,"scaleTargetRef":{"apiVersion":"a/v1","kind":"K","name":"n"}}}`), object.View{})
 	assert.Equal(t, "spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0", errs.Message())
 }
 

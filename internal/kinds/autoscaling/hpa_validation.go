@@ -12,14 +12,14 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateAutoscaler(obj, old map[string]any) validation.List {
+func validateAutoscaler(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		rules := autoscalerRulesFor(spec, validation.View{Obj: object.Map(old, "spec")}, old != nil)
+		rules := autoscalerRulesFor(spec, validation.Of(old.At("spec")), !old.IsNil())
 		rules.spec(spec)
 	})
 }
 
-func validateAutoscalerStatus(obj, _ map[string]any) validation.List {
+func validateAutoscalerStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		for _, condition := range status.Each("conditions") {
 			status.AddList(validation.NonNegative(condition.Int("observedGeneration"), condition.At("observedGeneration")).Since(behavior.ConditionGenerations))

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateCronJob(t *testing.T) {
@@ -29,6 +30,6 @@ func TestValidateCronJob(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "cronjobs.batch")
 	zoned := kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"metadata":{"name":"a.b"},"spec":{"schedule":"TZ=UTC * * * * *"}}`))
-	assert.Equal(t, []string{"cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"}, typ.WarningsOnWrite(zoned, zoned))
-	assert.Equal(t, []string{"metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}, typ.WarningsOnWrite(zoned, nil))
+	assert.Equal(t, []string{"cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"}, typ.WarningsOnWrite(zoned, object.ViewOf(zoned)))
+	assert.Equal(t, []string{"metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"}, typ.WarningsOnWrite(zoned, object.View{}))
 }

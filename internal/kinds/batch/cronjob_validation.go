@@ -13,14 +13,14 @@ import (
 // its Jobs have a suffix.
 const cronJobNameMaxLength = 52
 
-func validateCronJob(obj, old map[string]any) validation.List {
+func validateCronJob(obj map[string]any, old object.View) validation.List {
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
-		was := validation.View{Obj: object.Map(old, "spec")}
+		was := old.At("spec")
 		if p.RequireDeclared("schedule") {
 			checkCronSchedule(p, strings.Contains(was.String("schedule"), "TZ"))
 		}
 		p.NonNegative("startingDeadlineSeconds")
-		if p.Has("timeZone") && (old == nil || p.Obj["timeZone"] != was.Obj["timeZone"]) {
+		if p.Has("timeZone") && (old.IsNil() || !was.At("timeZone").EqualTo(p.Obj["timeZone"])) {
 			p.Format("timeZone", checkTimeZone)
 		}
 		p.RequireOneOf("concurrencyPolicy", "Allow", "Forbid", "Replace")
@@ -34,10 +34,10 @@ func validateCronJob(obj, old map[string]any) validation.List {
 		}
 		p.NonNegative("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
 	})
-	if name := object.String(obj, "metadata", "name"); old == nil && len(name) > cronJobNameMaxLength {
+	if name := object.String(obj, "metadata", "name"); old.IsNil() && len(name) > cronJobNameMaxLength {
 		errs = append(errs, validation.Invalid(validation.NewPath("metadata", "name"), name, validation.MaxLengthMessage(cronJobNameMaxLength)))
 	}
-	template, was := object.Map(obj, "spec", "jobTemplate", "spec"), object.Map(old, "spec", "jobTemplate", "spec")
+	template, was := object.Map(obj, "spec", "jobTemplate", "spec"), old.At("spec", "jobTemplate", "spec")
 	return append(errs, scheduling.ValidateJobScheduling(template, was, validation.NewPath("spec", "jobTemplate", "spec"))...)
 }
 
@@ -56,10 +56,10 @@ func checkCronSchedule(p validation.View, zoned bool) {
 	}
 }
 
-func warnCronJob(r validation.Release, obj, old map[string]any) []string {
+func warnCronJob(r validation.Release, obj map[string]any, old object.View) []string {
 	warnings := pods.WarnWorkloadName(obj, old)
 	warnings = append(warnings, warnOfJobSpec(r, obj, old, "spec", "jobTemplate", "spec")...)
-	if old != nil && strings.Contains(object.String(obj, "spec", "schedule"), "TZ") {
+	if !old.IsNil() && strings.Contains(object.String(obj, "spec", "schedule"), "TZ") {
 		warnings = append(warnings, "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
 	}
 	return warnings

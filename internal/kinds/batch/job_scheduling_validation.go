@@ -30,9 +30,9 @@ func checkJobScheduling(p validation.View) {
 }
 
 // checkJobSchedulingUpdate checks that an update does not replace a basic policy by a gang, or a gang by it.
-func checkJobSchedulingUpdate(p validation.View, old map[string]any) {
-	policy, was := object.Map(p.Obj, "scheduling", "schedulingPolicy"), object.Map(old, "scheduling", "schedulingPolicy")
-	if policy != nil && was != nil && (policy["basic"] != nil) != (was["basic"] != nil) {
+func checkJobSchedulingUpdate(p validation.View, old object.View) {
+	policy, was := object.Map(p.Obj, "scheduling", "schedulingPolicy"), old.At("scheduling", "schedulingPolicy")
+	if policy != nil && !was.IsNil() && (policy["basic"] != nil) != (!was.IsNil("basic")) {
 		p.Add(validation.Invalid(p.Field("scheduling").At("schedulingPolicy"), nil, "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated"))
 	}
 }

@@ -23,12 +23,12 @@ type jobStatus struct {
 	now, before map[string]bool
 }
 
-func validateJobStatus(obj, old map[string]any) validation.List {
+func validateJobStatus(obj map[string]any, old object.View) validation.List {
 	collect := func(check func(s *jobStatus)) validation.List {
 		return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 			check(&jobStatus{
-				View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, old: validation.View{Obj: object.Map(old, "status")},
-				now: trueConditions(obj), before: trueConditions(old),
+				View: p, spec: validation.View{Obj: object.Map(obj, "spec")}, old: validation.Of(old.At("status")),
+				now: trueConditions(object.ViewOf(obj)), before: trueConditions(old),
 			})
 		})
 	}
@@ -62,11 +62,11 @@ const (
 	jobSuspended     = "Suspended"
 )
 
-func trueConditions(job map[string]any) map[string]bool {
+func trueConditions(job object.View) map[string]bool {
 	out := map[string]bool{}
-	for c := range object.Each(object.Value(job, "status", "conditions")) {
-		if c["status"] == "True" {
-			out[object.String(c, "type")] = true
+	for c := range job.At("status", "conditions").Objects() {
+		if c.String("status") == "True" {
+			out[c.String("type")] = true
 		}
 	}
 	return out
@@ -230,7 +230,7 @@ func (s *jobStatus) checkUpdate() {
 	if s.Has("completionTime") && s.old.Has("completionTime") && s.changed("completionTime") {
 		s.Add(validation.Invalid(s.At("completionTime"), s.Obj["completionTime"], "field is immutable").Before(behavior.PlainDetails, validation.Detail("completionTime cannot be mutated")))
 	}
-	resuming := s.before[jobSuspended] && object.Condition(map[string]any{"status": s.Obj}, jobSuspended, "False") != nil
+	resuming := s.before[jobSuspended] && !object.ViewOf(map[string]any{"status": s.Obj}).Condition(jobSuspended, "False").IsNil()
 	if s.old.Has("startTime") && s.changed("startTime") && !s.spec.Bool("suspend") && !resuming {
 		s.Add(validation.Invalid(s.At("startTime"), s.Obj["startTime"], "field is immutable for unsuspended job once set").
 			Before(behavior.JobStartTimes, validation.Instead(validation.Required(s.At("startTime"), "startTime cannot be removed for unsuspended job"))))

@@ -18,8 +18,8 @@ const (
 
 // prepareJob generates the selector and the pod labels of a new Job, unless
 // spec.manualSelector is true.
-func prepareJob(obj, old map[string]any) {
-	if old != nil || object.Bool(obj, "spec", "manualSelector") {
+func prepareJob(obj map[string]any, old object.View) {
+	if !old.IsNil() || object.Bool(obj, "spec", "manualSelector") {
 		return
 	}
 	meta, spec := object.Meta(obj), object.EnsureMap(obj, "spec")

@@ -95,7 +95,7 @@ func TestImmutableJobTemplate(t *testing.T) {
 		was["spec"].(map[string]any)["suspend"] = suspend
 		obj := kindtest.Decode(t, typ, string(typ.Codec.Append(nil, was)))
 		kindtest.At(obj, "spec.template.spec.containers.0").(map[string]any)["image"] = "j"
-		errs := typ.Validate(obj, was)
+		errs := typ.Validate(obj, object.ViewOf(was))
 		require.Len(t, errs, 1)
 		assert.Equal(t, map[bool]string{false: "spec.template", true: "spec.template.spec"}[suspend], errs[0].Field)
 		assert.Contains(t, errs[0].Body(), `"Image":"j"`)
@@ -128,10 +128,10 @@ func TestGeneratedJobSelector(t *testing.T) {
 	} {
 		obj := kindtest.Decode(t, typ, body("", tt.labels, ""))
 		obj["metadata"].(map[string]any)["uid"] = "u"
-		typ.Prepare(obj, nil)
+		typ.Prepare(obj, object.View{})
 		assert.Equal(t, tt.want, kindtest.At(obj, "metadata.labels"), "a Job shares %s of its template when it is validated", tt.name)
 	}
 	obj := object.Copy(kindtest.Decode(t, typ, body("", `"labels":{"a":"b"}`, "")))
-	typ.Prepare(obj, nil)
+	typ.Prepare(obj, object.View{})
 	assert.Equal(t, map[string]any{"a": "b"}, kindtest.At(obj, "metadata.labels"), "a copy does not share the labels of the template")
 }

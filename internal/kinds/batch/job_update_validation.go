@@ -8,39 +8,39 @@ import (
 )
 
 // checkJobSpecUpdate checks that an update keeps the immutable fields.
-func checkJobSpecUpdate(p validation.View, old map[string]any) {
-	was := validation.View{Obj: object.Map(old, "spec")}
+func checkJobSpecUpdate(p validation.View, old object.View) {
+	was := old.At("spec")
 	indexed := p.String("completionMode") == "Indexed"
 	switch {
 	case !indexed:
-		p.Immutable(was.Obj, "completions")
-	case p.Has("completions") && p.Obj["completions"] != was.Obj["completions"] && p.Int("completions") != p.Int("parallelism"):
+		p.Immutable(was, "completions")
+	case p.Has("completions") && !was.At("completions").EqualTo(p.Obj["completions"]) && p.Int("completions") != p.Int("parallelism"):
 		p.Invalid("completions", "can only be modified in tandem with spec.parallelism")
 	}
-	p.ImmutableAs("selector", "*metav1.LabelSelector", was.Obj)
+	p.ImmutableAs("selector", "*metav1.LabelSelector", was)
 	checkJobTemplateUpdate(p, old)
 	if p.String("completionMode") != was.String("completionMode") {
 		p.InvalidNamed("completionMode", "field is immutable")
 	}
-	p.ImmutableAs("podFailurePolicy", "*batch.PodFailurePolicy", was.Obj)
-	p.Immutable(was.Obj, "backoffLimitPerIndex", "managedBy")
-	p.ImmutableAs("successPolicy", "*batch.SuccessPolicy", was.Obj)
-	checkJobSchedulingUpdate(p, was.Obj)
+	p.ImmutableAs("podFailurePolicy", "*batch.PodFailurePolicy", was)
+	p.Immutable(was, "backoffLimitPerIndex", "managedBy")
+	p.ImmutableAs("successPolicy", "*batch.SuccessPolicy", was)
+	checkJobSchedulingUpdate(p, was)
 }
 
 // checkJobTemplateUpdate checks that an update keeps the pod template. The scheduling
 // directives and resources of a suspended Job without pods may change, by gates.
-func checkJobTemplateUpdate(p validation.View, old map[string]any) {
+func checkJobTemplateUpdate(p validation.View, old object.View) {
 	const (
 		directivesGate = "MutableSchedulingDirectivesForSuspendedJobs"
 		resourcesGate  = "MutablePodResourcesForSuspendedJobs"
 	)
-	if validation.Equal(object.Map(p.Obj, "template"), object.Map(old, "spec", "template")) {
+	if validation.Equal(object.Map(p.Obj, "template"), old.At("spec", "template")) {
 		return
 	}
-	suspended, started := object.Bool(old, "spec", "suspend"), object.Value(old, "status", "startTime") != nil
-	active, _ := object.Int(old, "status", "active")
-	idle := suspended && active == 0 && (!started || object.Condition(old, "Suspended", "True") != nil)
+	suspended, started := old.Bool("spec", "suspend"), !old.IsNil("status", "startTime")
+	active, _ := old.Int("status", "active")
+	idle := suspended && active == 0 && (!started || !old.Condition("Suspended", "True").IsNil())
 	for _, row := range []struct {
 		directives, resources bool // may change
 		mark                  func(validation.List) validation.List
@@ -57,19 +57,19 @@ func checkJobTemplateUpdate(p validation.View, old map[string]any) {
 }
 
 // checkTemplateChange checks that nothing of a pod template changes but what may.
-func checkTemplateChange(p validation.View, old map[string]any, directives, resources bool) validation.List {
-	template, was := object.Map(p.Obj, "template"), maps.Clone(object.Map(old, "spec", "template"))
-	spec, oldSpec := object.Map(template, "spec"), maps.Clone(object.Map(was, "spec"))
-	if oldSpec == nil {
+func checkTemplateChange(p validation.View, old object.View, directives, resources bool) validation.List {
+	template, spec := object.Map(p.Obj, "template"), object.ViewOf(p.Obj["template"]).At("spec")
+	if old.IsNil("spec", "template", "spec") {
 		return nil
 	}
+	was, oldSpec := old.At("spec", "template").ShallowCopy(), old.At("spec", "template", "spec").ShallowCopy()
 	if directives {
 		for _, name := range []string{"nodeSelector", "tolerations", "schedulingGates"} {
 			object.Keep(oldSpec, spec, name)
 		}
 		keepNodeAffinity(oldSpec, spec)
-		if now := object.Map(template, "metadata"); now != nil {
-			meta := maps.Clone(object.EnsureMap(was, "metadata"))
+		if now := object.ViewOf(template["metadata"]); !now.IsNil() {
+			meta := old.At("spec", "template", "metadata").ShallowCopy()
 			for _, name := range []string{"annotations", "labels"} {
 				object.Keep(meta, now, name)
 			}
@@ -89,18 +89,15 @@ func checkTemplateChange(p validation.View, old map[string]any, directives, reso
 	if validation.Equal(spec, oldSpec) {
 		return nil
 	}
-	return validation.List{validation.Invalid(p.At("template.spec"), validation.AsGoType("core.PodSpec", spec), "field is immutable")}
+	return validation.List{validation.Invalid(p.At("template.spec"), validation.AsGoType("core.PodSpec", spec.Shared()), "field is immutable")}
 }
 
 // keepNodeAffinity copies the node affinity from src to dst. It deletes it from dst
 // if src does not have it.
-func keepNodeAffinity(dst, src map[string]any) {
-	affinity := maps.Clone(object.Map(dst, "affinity"))
-	if affinity == nil {
-		affinity = map[string]any{}
-	}
-	object.Keep(affinity, object.Map(src, "affinity"), "nodeAffinity")
-	if len(affinity) == 0 && src["affinity"] == nil {
+func keepNodeAffinity(dst map[string]any, src object.View) {
+	affinity := object.ShallowCopy(object.Map(dst, "affinity"))
+	object.Keep(affinity, src.At("affinity"), "nodeAffinity")
+	if len(affinity) == 0 && src.IsNil("affinity") {
 		delete(dst, "affinity")
 		return
 	}
@@ -109,16 +106,16 @@ func keepNodeAffinity(dst, src map[string]any) {
 
 // keepResources copies the resources of the containers in a list from src to dst, if
 // both lists have the same length. It skips containers whose names differ.
-func keepResources(dst, src map[string]any, list string) {
-	was, now := object.List(dst, list), object.List(src, list)
-	if len(was) != len(now) {
+func keepResources(dst map[string]any, src object.View, list string) {
+	was, now := object.List(dst, list), src.At(list)
+	if len(was) != now.Len() {
 		return
 	}
 	kept := make([]any, len(was))
 	for i := range was {
 		container, _ := was[i].(map[string]any)
-		next, _ := now[i].(map[string]any)
-		if container["name"] == next["name"] {
+		next := now.Item(i)
+		if next.At("name").EqualTo(container["name"]) {
 			container = maps.Clone(container)
 			object.Keep(container, next, "resources")
 		}

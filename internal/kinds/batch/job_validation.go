@@ -26,28 +26,28 @@ const (
 	managedByMaxLength       = 63
 )
 
-func validateJob(obj, old map[string]any) validation.List {
+func validateJob(obj map[string]any, old object.View) validation.List {
 	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
 	errs := validateGeneratedSelector(obj, old)
 	spec := func(p validation.View) { checkWholeJobSpec(p, selectors) }
 	errs = append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec)...)
 	errs = append(errs, validateIndexedHostNames(obj)...)
-	if old != nil {
+	if !old.IsNil() {
 		errs = append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), spec, func(p validation.View) { checkJobSpecUpdate(p, old) })...)
 	}
-	return append(errs, scheduling.ValidateJobScheduling(object.Map(obj, "spec"), object.Map(old, "spec"), validation.NewPath("spec"))...)
+	return append(errs, scheduling.ValidateJobScheduling(object.Map(obj, "spec"), old.At("spec"), validation.NewPath("spec"))...)
 }
 
 // validateGeneratedSelector checks that a Job without spec.manualSelector has the
 // generated selector and pod labels.
-func validateGeneratedSelector(job, old map[string]any) validation.List {
+func validateGeneratedSelector(job map[string]any, old object.View) validation.List {
 	if object.Bool(job, "spec", "manualSelector") || object.Map(job, "spec", "selector") == nil {
 		return nil
 	}
 	name, uid := object.String(job, "metadata", "name"), object.String(job, "metadata", "uid")
 	expected := []struct{ label, value string }{{legacyControllerUID, uid}, {legacyJobName, name}, {controllerUID, uid}, {jobName, name}}
-	was := object.Map(old, "spec", "template", "metadata", "labels")
-	if old != nil && (was[jobName] == nil || was[controllerUID] == nil) {
+	was := old.At("spec", "template", "metadata", "labels")
+	if !old.IsNil() && (was.IsNil(jobName) || was.IsNil(controllerUID)) {
 		expected = expected[:2]
 	}
 	var errs validation.List
@@ -298,13 +298,13 @@ func checkSuccessRule(p validation.View, completions int64) {
 	}
 }
 
-func warnJob(r validation.Release, obj, old map[string]any) []string {
+func warnJob(r validation.Release, obj map[string]any, old object.View) []string {
 	return append(pods.WarnWorkloadName(obj, old), warnOfJobSpec(r, obj, old, "spec")...)
 }
 
 // warnOfJobSpec returns the warnings about the Job spec at a path if it changed.
-func warnOfJobSpec(r validation.Release, obj, old map[string]any, path ...string) []string {
-	if old != nil && pods.SameGeneration(obj, old) {
+func warnOfJobSpec(r validation.Release, obj map[string]any, old object.View, path ...string) []string {
+	if !old.IsNil() && pods.SameGeneration(obj, old) {
 		return nil
 	}
 	p := validation.View{Obj: object.Map(obj, path...), Path: validation.NewPath(path[0], path[1:]...)}

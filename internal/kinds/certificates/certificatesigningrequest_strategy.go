@@ -8,16 +8,16 @@ import (
 )
 
 // prepareSigningRequest keeps the spec on an update.
-func prepareSigningRequest(obj, old map[string]any) {
-	if old != nil {
+func prepareSigningRequest(obj map[string]any, old object.View) {
+	if !old.IsNil() {
 		object.Keep(obj, old, "spec")
 	}
 }
 
 // stampSigningRequest sets the user in the spec of a new request. On an update it sets
 // the times of the conditions.
-func stampSigningRequest(obj, old map[string]any, by resource.Author) {
-	if old == nil {
+func stampSigningRequest(obj map[string]any, old object.View, by resource.Author) {
+	if old.IsNil() {
 		spec := object.EnsureMap(obj, "spec")
 		for name, v := range map[string]any{"username": by.Name, "uid": by.UID, "groups": list(by.Groups), "extra": extra(by.Extra)} {
 			if v == nil || v == "" {
@@ -28,16 +28,16 @@ func stampSigningRequest(obj, old map[string]any, by resource.Author) {
 		}
 		return
 	}
-	before := object.List(old, "status", "conditions")
+	before := old.At("status", "conditions")
 	for condition := range object.Each(ownConditions(obj)) {
 		object.SetDefault(condition, "lastUpdateTime", by.Now)
 		if condition["lastTransitionTime"] != nil {
 			continue
 		}
 		condition["lastTransitionTime"] = by.Now
-		for c := range object.Each(before) {
-			if kind.SameField(c, condition, "type") && kind.SameField(c, condition, "status") && c["lastTransitionTime"] != nil {
-				condition["lastTransitionTime"] = c["lastTransitionTime"]
+		for c := range before.Objects() {
+			if kind.SameField(condition, c, "type") && kind.SameField(condition, c, "status") && !c.IsNil("lastTransitionTime") {
+				condition["lastTransitionTime"] = c.At("lastTransitionTime").Shared()
 				break
 			}
 		}
@@ -67,30 +67,29 @@ func extra(attributes map[string][]string) any {
 
 // prepareSigningRequestStatus keeps the conditions Approved and Denied, which only the
 // approval subresource changes.
-func prepareSigningRequestStatus(obj, old map[string]any) {
+func prepareSigningRequestStatus(obj map[string]any, old object.View) {
 	kind.StatusMetadataAll.Prepare(obj, old)
-	conditions, before := ownConditions(obj), object.List(old, "status", "conditions")
+	conditions, before := ownConditions(obj), old.At("status", "conditions")
 	for _, typ := range []string{certificateApproved, certificateDenied} {
-		now, was := conditionIndexes(conditions, typ), conditionIndexes(before, typ)
+		now, was := conditionIndexes(object.ViewOf(conditions), typ), conditionIndexes(before, typ)
 		if len(now) != len(was) {
 			continue // validation rejects it
 		}
 		for i := range now {
-			conditions[now[i]] = object.Copy(before[was[i]])
+			conditions[now[i]] = before.Item(was[i]).Copy()
 		}
 	}
 }
 
 // prepareApproval keeps everything except status.conditions.
-func prepareApproval(obj, old map[string]any) {
-	conditions := object.Value(obj, "status", "conditions")
+func prepareApproval(obj map[string]any, old object.View) {
+	conditions := object.ViewOf(obj).At("status", "conditions")
 	kind.StatusMetadataAll.Prepare(obj, old)
-	status := object.Copy(object.Map(old, "status"))
+	status := old.At("status").CopyObject()
 	if status == nil {
 		status = map[string]any{}
 	}
-	object.Keep(status, map[string]any{"conditions": conditions}, "conditions")
-	if conditions == nil {
+	if status["conditions"] = conditions.Shared(); conditions.IsNil() {
 		delete(status, "conditions")
 	}
 	obj["status"] = status
@@ -109,10 +108,10 @@ func ownConditions(obj map[string]any) []any {
 }
 
 // conditionIndexes returns the indexes of the conditions of a type.
-func conditionIndexes(conditions []any, typ string) []int {
+func conditionIndexes(conditions object.View, typ string) []int {
 	var out []int
-	for i, c := range conditions {
-		if c, _ := c.(map[string]any); c["type"] == typ {
+	for i, c := range conditions.Items() {
+		if c := c; c.String("type") == typ {
 			out = append(out, i)
 		}
 	}

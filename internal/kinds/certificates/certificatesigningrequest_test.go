@@ -26,18 +26,18 @@ import (
 func TestSigningRequests(t *testing.T) {
 	typ := kindtest.TypeOf(t, "certificatesigningrequests.certificates.k8s.io")
 	old := kindtest.Create(t, typ, `{"spec":{"username":"forged","uid":"forged","signerName":"s"},"status":{"certificate":"eA=="}}`)
-	typ.PrepareWithAuthor(old, nil, resource.Author{User: authn.User{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}}})
+	typ.PrepareWithAuthor(old, object.View{}, resource.Author{User: authn.User{Name: "alice", Groups: []string{"devs"}, Extra: map[string][]string{"k": {"v"}}}})
 	kindtest.CheckRow(t, kindtest.Row{Path: "spec", Want: `{"username":"alice","groups":["devs"],"extra":{"k":["v"]},"signerName":"s","request":null}`}, old)
 	kindtest.CheckRow(t, kindtest.Row{Path: "status", Want: `{}`}, old)
 
 	changed := kindtest.Decode(t, typ, `{"spec":{"signerName":"t"}}`)
-	typ.Prepare(changed, old)
+	typ.Prepare(changed, object.ViewOf(old))
 	assert.Equal(t, old["spec"], changed["spec"])
 
 	old["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Approved", "status": "True", "lastTransitionTime": "2024-01-02T03:04:05Z"}}}
 	obj := kindtest.Decode(t, typ, `{"status":{"conditions":[{"type":"Approved","status":"True"},{"type":"Failed","status":"True"}]}}`)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
-	typ.PrepareWithAuthor(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
+	typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
+	typ.PrepareWithAuthor(obj, object.ViewOf(old), resource.Author{Now: "2024-01-02T03:04:06Z"})
 	kindtest.CheckRow(t, kindtest.Row{Path: "status.conditions", Want: `[
 		{"type":"Approved","status":"True","lastTransitionTime":"2024-01-02T03:04:05Z","lastUpdateTime":"2024-01-02T03:04:06Z"},
 		{"type":"Failed","status":"True","lastTransitionTime":"2024-01-02T03:04:06Z","lastUpdateTime":"2024-01-02T03:04:06Z"}]`}, obj)
@@ -98,7 +98,7 @@ func TestApproval(t *testing.T) {
 			old := kindtest.Decode(t, typ, `{"spec":{"signerName":"s"},"status":{"certificate":"YQ==","conditions":`+r.Old+`}}`)
 			obj := kindtest.Decode(t, typ, `{"spec":{"signerName":"t"},"status":{"certificate":"Yg==","conditions":`+r.Body+`}}`)
 			kept := object.Copy(old)
-			typ.SubresourceStrategies["approval"].Prepare(obj, old)
+			typ.SubresourceStrategies["approval"].Prepare(obj, object.ViewOf(old))
 			assert.Equal(t, kept, old)
 			kindtest.CheckRow(t, kindtest.Row{Path: "status.certificate", Want: `"YQ=="`}, obj)
 			kindtest.CheckRow(t, kindtest.Row{Path: "spec.signerName", Want: `"s"`}, obj)
@@ -128,10 +128,10 @@ func TestCountIssued(t *testing.T) {
 		{`"spec":{"expirationSeconds":36000,"signerName":"kubernetes.io/s"}`, "", ""},
 		{`"spec":{"signerName":"kubernetes.io/s"}`, "", issue(10 * time.Hour)},
 	} {
-		object := func(status string) map[string]any {
+		request := func(status string) map[string]any {
 			return kindtest.Decode(t, typ, `{`+strings.TrimSuffix(r.spec+`,`+status, ",")+`}`)
 		}
-		typ.Updated(object(r.now), object(r.old), &counts)
+		typ.Updated(request(r.now), object.ViewOf(request(r.old)), &counts)
 	}
 	samples := func(vec *metrics.Vec) (out []string) {
 		for _, s := range counts.Family(vec).Samples {
@@ -184,7 +184,7 @@ func TestCheckRequestSignature(t *testing.T) {
 	message := func(request *pem.Block) string {
 		text := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(request))
 		obj := kindtest.Decode(t, typ, `{"spec":{"request":"`+text+`","usages":["client auth"],"signerName":"a.io/b"}}`)
-		return typ.Validate(obj, nil).Message()
+		return typ.Validate(obj, object.View{}).Message()
 	}
 	assert.Contains(t, message(block), "x509")
 	assert.Contains(t, message(&pem.Block{Type: "CERTIFICATE REQUEST"}), "spec.request: Invalid value")

@@ -14,8 +14,8 @@ import (
 )
 
 // validateSigningRequest checks a new request. Updates cannot change the spec.
-func validateSigningRequest(obj, old map[string]any) validation.List {
-	if old != nil {
+func validateSigningRequest(obj map[string]any, old object.View) validation.List {
+	if !old.IsNil() {
 		return nil
 	}
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkSigningRequest)
@@ -88,11 +88,11 @@ func ParseRequest(request string) (*x509.CertificateRequest, error) {
 
 // validateSigningRequestStatus checks a write of a signer. It must neither add nor
 // remove Approved and Denied, and must not change a certificate that is set.
-func validateSigningRequestStatus(obj, old map[string]any) validation.List {
+func validateSigningRequestStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		checkRequestConditions(status)
-		before := object.Map(old, "status")
-		certificate, issued := status.Bytes("certificate"), object.String(before, "certificate")
+		before := old.At("status")
+		certificate, issued := status.Bytes("certificate"), before.String("certificate")
 		replaced := status.String("certificate") != issued
 		if replaced {
 			if err := checkCertificates(certificate); err != nil {
@@ -101,7 +101,7 @@ func validateSigningRequestStatus(obj, old map[string]any) validation.List {
 		}
 		checkKeepsConditions(status, before, certificateApproved, certificateDenied, certificateFailed)
 		for _, typ := range []string{certificateApproved, certificateDenied} {
-			if len(conditionIndexes(object.List(status.Obj, "conditions"), typ)) > len(conditionIndexes(object.List(before, "conditions"), typ)) {
+			if len(conditionIndexes(object.ViewOf(object.List(status.Obj, "conditions")), typ)) > len(conditionIndexes(before.At("conditions"), typ)) {
 				status.Forbidden("conditions", fmt.Sprintf("updates may not add a condition of type %q", typ))
 			}
 		}
@@ -112,16 +112,16 @@ func validateSigningRequestStatus(obj, old map[string]any) validation.List {
 }
 
 // validateApproval checks a write to the approval subresource.
-func validateApproval(obj, old map[string]any) validation.List {
+func validateApproval(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		checkRequestConditions(status)
-		checkKeepsConditions(status, object.Map(old, "status"), certificateApproved, certificateDenied, certificateFailed)
+		checkKeepsConditions(status, old.At("status"), certificateApproved, certificateDenied, certificateFailed)
 	})
 }
 
-func checkKeepsConditions(status validation.View, before map[string]any, types ...string) {
+func checkKeepsConditions(status validation.View, before object.View, types ...string) {
 	for _, typ := range types {
-		if len(conditionIndexes(object.List(status.Obj, "conditions"), typ)) < len(conditionIndexes(object.List(before, "conditions"), typ)) {
+		if len(conditionIndexes(object.ViewOf(object.List(status.Obj, "conditions")), typ)) < len(conditionIndexes(before.At("conditions"), typ)) {
 			status.Forbidden("conditions", fmt.Sprintf("updates may not remove a condition of type %q", typ))
 		}
 	}

@@ -15,7 +15,7 @@ const maxTrustBundle = 1 << 20
 
 // validateTrustBundle checks a ClusterTrustBundle. An update checks trust anchors only if
 // they change.
-func validateTrustBundle(obj, old map[string]any) validation.List {
+func validateTrustBundle(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(bundle validation.View) {
 		spec := bundle.Field("spec")
 		signer := spec.String("signerName")
@@ -23,10 +23,10 @@ func validateTrustBundle(obj, old map[string]any) validation.List {
 		if signer != "" {
 			spec.AddList(validation.SignerName(signer, spec.At("signerName")))
 		}
-		if old == nil || spec.String("trustBundle") != object.String(old, "spec", "trustBundle") {
+		if old.IsNil() || spec.String("trustBundle") != old.String("spec", "trustBundle") {
 			checkTrustAnchors(spec)
 		}
-		if old != nil && signer != object.String(old, "spec", "signerName") {
+		if !old.IsNil() && signer != old.String("spec", "signerName") {
 			spec.InvalidString("signerName", "field is immutable")
 		}
 	})

@@ -28,13 +28,13 @@ var (
 func Metrics() []*metrics.Vec { return []*metrics.Vec{requestedDurations, honoredDurations} }
 
 // countIssued counts an update that issues the certificate of a request with a duration.
-func countIssued(obj, old map[string]any, counts *metrics.Values) {
-	seconds, ok := object.Value(old, "spec", "expirationSeconds").(int64)
+func countIssued(obj map[string]any, old object.View, counts *metrics.Values) {
+	seconds, ok := old.Int("spec", "expirationSeconds")
 	issued := object.String(obj, "status", "certificate")
-	if !ok || issued == "" || object.String(old, "status", "certificate") != "" {
+	if !ok || issued == "" || old.String("status", "certificate") != "" {
 		return
 	}
-	signer := object.String(old, "spec", "signerName")
+	signer := old.String("spec", "signerName")
 	if !strings.HasPrefix(signer, "kubernetes.io/") {
 		signer = "other"
 	}

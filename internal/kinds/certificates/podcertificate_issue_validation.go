@@ -28,12 +28,12 @@ const (
 // is final, with a certificate if that is Issued. Only users who may sign for the signer
 // change it.
 func validateIssue(w *resource.Write) validation.List {
-	if w.Old == nil {
+	if w.Old.IsNil() {
 		return nil
 	}
-	now, was := object.Map(w.Object, "status"), object.Map(w.Old, "status")
+	now, was := object.Map(w.Object, "status"), w.Old.At("status")
 	errs := validation.Collect(now, validation.NewPath("status"), func(status validation.View) { checkIssue(status, was, w) })
-	signer := object.String(w.Old, "spec", "signerName")
+	signer := w.Old.String("spec", "signerName")
 	if len(errs) == 0 && !validation.Equal(now, was) && !w.MaySign(signer) {
 		return validation.List{validation.Forbidden(validation.NewPath("spec", "signerName"),
 			fmt.Sprintf("User %q is not permitted to \"sign\" for signer %q", w.Author.Name, signer))}
@@ -41,21 +41,21 @@ func validateIssue(w *resource.Write) validation.List {
 	return errs
 }
 
-func checkIssue(status validation.View, was map[string]any, w *resource.Write) {
+func checkIssue(status validation.View, was object.View, w *resource.Write) {
 	final := checkFinalConditions(status)
 	if len(status.Errs.List) > 0 {
 		return
 	}
-	keeps := func(want map[string]any, detail string) {
+	keeps := func(want object.View, detail string) {
 		if !validation.Equal(status.Obj, want) {
 			status.Add(validation.Inconsistent(status.Path, detail))
 		}
 	}
 	switch {
-	case len(object.List(was, "conditions")) > 0:
+	case was.Len("conditions") > 0:
 		keeps(was, "immutable after PodCertificateRequest is issued, denied, or failed")
 	case final == podCertificateDenied || final == podCertificateFailed:
-		keeps(map[string]any{"conditions": status.Obj["conditions"]}, "non-condition status fields must be empty when denying or failing the PodCertificateRequest")
+		keeps(object.ViewOf(map[string]any{"conditions": status.Obj["conditions"]}), "non-condition status fields must be empty when denying or failing the PodCertificateRequest")
 	case final == podCertificateIssued:
 		if e := checkCertificateChain(status, w); e != nil {
 			status.AddList(e)
@@ -110,7 +110,7 @@ func checkCertificateChain(status validation.View, w *resource.Write) validation
 		return wrong("leaf certificate does not parse as valid X.509")
 	}
 	errs := checkAlternativeNames(leaf, path)
-	key, e := requestedKey(object.Map(w.Old, "spec"))
+	key, e := requestedKey(w.Old.At("spec"))
 	if e != nil {
 		return append(errs, e)
 	}
@@ -157,8 +157,9 @@ func checkAlternativeNames(leaf *x509.Certificate, path *validation.Path) (errs 
 }
 
 // requestedKey returns the public key that a request is for.
-func requestedKey(spec map[string]any) (crypto.PublicKey, *validation.Error) {
-	request := validation.View{Obj: spec, Path: validation.NewPath("spec")}
+func requestedKey(spec object.View) (crypto.PublicKey, *validation.Error) {
+	request := validation.Of(spec)
+	request.Path = validation.NewPath("spec")
 	if request.String("stubPKCS10Request") != "" {
 		stub, err := x509.ParseCertificateRequest(request.Bytes("stubPKCS10Request"))
 		if err != nil {
@@ -194,7 +195,7 @@ func checkTimes(status validation.View, leaf *x509.Certificate, w *resource.Writ
 		return validation.Invalid(status.At(name), validation.NamedString(status.String(name)), detail)
 	}
 	now, refresh := rfc3339(w.Author.Now), at("beginRefreshAt")
-	lifetime, seconds := leaf.NotAfter.Sub(leaf.NotBefore), validation.View{Obj: object.Map(w.Old, "spec")}.Int("maxExpirationSeconds")
+	lifetime, seconds := leaf.NotAfter.Sub(leaf.NotBefore), validation.Of(w.Old.At("spec")).Int("maxExpirationSeconds")
 	switch {
 	case !at("notBefore").Equal(leaf.NotBefore):
 		return wrong("notBefore", "must be set to the NotBefore time encoded in the leaf certificate")

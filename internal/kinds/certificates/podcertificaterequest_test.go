@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -93,8 +94,8 @@ func TestValidatePodCertificateRequests(t *testing.T) {
 	old := kindtest.Decode(t, typ, podCertificateRequest(t, stub(ec)))
 	changed := kindtest.Decode(t, typ, podCertificateRequest(t, stub(ec)))
 	changed["spec"].(map[string]any)["podName"] = "q"
-	assert.Contains(t, typ.Validate(changed, old).Message(), "field is immutable")
-	assert.Empty(t, typ.Validate(old, old))
+	assert.Contains(t, typ.Validate(changed, object.ViewOf(old)).Message(), "field is immutable")
+	assert.Empty(t, typ.Validate(old, object.ViewOf(old)))
 }
 
 func TestIssuePodCertificates(t *testing.T) {
@@ -161,7 +162,7 @@ func TestIssuePodCertificates(t *testing.T) {
 			request := func(status map[string]any) map[string]any {
 				return kindtest.Decode(t, typ, kindtest.MergePatch(t, podCertificateRequest(t, stubRequest(t, key)), asJSON(t, map[string]any{"status": status})))
 			}
-			w := &resource.Write{Object: request(r.now), Old: request(r.was), Author: resource.Author{User: authn.User{Name: "alice"}, Now: text(0)},
+			w := &resource.Write{Object: request(r.now), Old: object.ViewOf(request(r.was)), Author: resource.Author{User: authn.User{Name: "alice"}, Now: text(0)},
 				MaySign: func(signer string) bool { return signer == "example.com/s" && !r.refused }}
 			assert.Equal(t, r.want, typ.ValidateInNamespace(w).Message())
 		})
@@ -174,7 +175,7 @@ func TestIssuePodCertificates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old := kindtest.Decode(t, typ, podCertificateRequest(t, stubRequest(t, key)))
 			obj := kindtest.Decode(t, typ, kindtest.MergePatch(t, podCertificateRequest(t, stubRequest(t, key)), asJSON(t, map[string]any{"status": status(wrong, nil)})))
-			errs := typ.ValidateInNamespace(&resource.Write{Object: obj, Old: old, Author: resource.Author{Now: text(0)}})
+			errs := typ.ValidateInNamespace(&resource.Write{Object: obj, Old: object.ViewOf(old), Author: resource.Author{Now: text(0)}})
 			require.Len(t, errs, 1)
 			assert.Equal(t, name, errs[0].Detail)
 		})

@@ -21,9 +21,9 @@ const (
 )
 
 // validatePodCertificateRequest checks a new request. Updates cannot change the spec.
-func validatePodCertificateRequest(obj, old map[string]any) validation.List {
+func validatePodCertificateRequest(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(request validation.View) {
-		if old != nil {
+		if !old.IsNil() {
 			request.ImmutableAs("spec", "certificates.PodCertificateRequestSpec", old)
 			return
 		}

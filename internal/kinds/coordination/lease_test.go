@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestPrepareLease(t *testing.T) {
@@ -22,7 +23,7 @@ func TestValidateLeases(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "leases.coordination.k8s.io")
 	gated := map[string]any{"spec": map[string]any{"strategy": "None", "preferredHolder": "a"}}
-	assert.Equal(t, `spec.strategy.strategy: Unsupported value: "None": supported values: "OldestEmulationVersion"`, typ.Validate(gated, nil).Message())
+	assert.Equal(t, `spec.strategy.strategy: Unsupported value: "None": supported values: "OldestEmulationVersion"`, typ.Validate(gated, object.View{}).Message())
 	gated = map[string]any{"spec": map[string]any{"preferredHolder": "a"}}
-	assert.Equal(t, "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined", typ.Validate(gated, nil).Message())
+	assert.Equal(t, "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined", typ.Validate(gated, object.View{}).Message())
 }

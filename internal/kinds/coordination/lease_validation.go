@@ -3,10 +3,11 @@ package coordination
 import (
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateLease(obj, _ map[string]any) validation.List {
+func validateLease(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, func(lease validation.View) {
 		spec := lease.Field("spec")
 		if spec.Has("leaseDurationSeconds") && spec.Int("leaseDurationSeconds") <= 0 {

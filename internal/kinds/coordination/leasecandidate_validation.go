@@ -6,12 +6,12 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateLeaseCandidate(obj, old map[string]any) validation.List {
+func validateLeaseCandidate(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(candidate validation.View) {
 		spec := candidate.Field("spec")
 		checkLeaseCandidate(spec)
-		if old != nil {
-			spec.Immutable(object.Map(old, "spec"), "leaseName")
+		if !old.IsNil() {
+			spec.Immutable(old.At("spec"), "leaseName")
 		}
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateConfigMap(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateConfigMap(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, checkConfigMap)
 	}
 	return validation.Collect(obj, nil, immutableData(old, dataField{"data", true}, dataField{name: "binaryData"}), checkConfigMap)

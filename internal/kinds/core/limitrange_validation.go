@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateLimitRange(obj, _ map[string]any) validation.List {
+func validateLimitRange(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkLimits)
 }
 

@@ -12,8 +12,8 @@ import (
 
 // prepareNamespace sets the phase and the kubernetes validateFinalizer of a new namespace.
 // An update keeps the old spec: only the finalize subresource changes finalizers.
-func prepareNamespace(obj, old map[string]any) {
-	if old != nil {
+func prepareNamespace(obj map[string]any, old object.View) {
+	if !old.IsNil() {
 		object.Keep(obj, old, "spec")
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/kinds/core"
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultNamespaces(t *testing.T) {
@@ -19,7 +20,7 @@ func TestDefaultNamespaces(t *testing.T) {
 func TestPrepareNamespace(t *testing.T) {
 	ns := map[string]any{"metadata": map[string]any{"name": "a"}}
 	typ := kindtest.TypeOf(t, "namespaces")
-	typ.Prepare(ns, nil)
+	typ.Prepare(ns, object.View{})
 	assert.Equal(t, map[string]any{
 		"metadata": map[string]any{"name": "a", "labels": map[string]any{"kubernetes.io/metadata.name": "a"}},
 		"spec":     map[string]any{"finalizers": []any{"kubernetes"}},
@@ -27,7 +28,7 @@ func TestPrepareNamespace(t *testing.T) {
 	}, ns)
 
 	update := map[string]any{"metadata": map[string]any{"name": "a"}, "spec": map[string]any{}}
-	typ.Prepare(update, ns)
+	typ.Prepare(update, object.ViewOf(ns))
 	assert.Equal(t, ns["spec"], update["spec"], "only the finalize subresource changes finalizers")
 }
 

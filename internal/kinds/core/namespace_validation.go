@@ -5,8 +5,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateNamespace(obj, old map[string]any) validation.List {
-	if old != nil {
+func validateNamespace(obj map[string]any, old object.View) validation.List {
+	if !old.IsNil() {
 		return nil
 	}
 	return validation.Collect(obj, nil, func(p validation.View) {
@@ -32,7 +32,7 @@ func validateFinalizer(name string, path *validation.Path) validation.List {
 	return append(list, validation.KubernetesFinalizer(name, path)...)
 }
 
-func validateNamespaceStatus(obj, _ map[string]any) validation.List {
+func validateNamespaceStatus(obj map[string]any, _ object.View) validation.List {
 	phase, deleting := "Active", "empty"
 	if object.Value(obj, "metadata", "deletionTimestamp") != nil {
 		phase, deleting = "Terminating", "not empty"

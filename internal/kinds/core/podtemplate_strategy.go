@@ -11,16 +11,16 @@ import (
 
 func defaultPodTemplate(obj map[string]any) { pods.DefaultTemplate(object.EnsureMap(obj, "template")) }
 
-func preparePodTemplate(obj, _ map[string]any) {
+func preparePodTemplate(obj map[string]any, _ object.View) {
 	object.EnsureMap(object.EnsureMap(obj, "template"), "spec")
 }
 
-func validatePodTemplate(obj, _ map[string]any) validation.List {
+func validatePodTemplate(obj map[string]any, _ object.View) validation.List {
 	return pods.ValidatePodTemplate(object.Map(obj, "template"), validation.NewPath("template"))
 }
 
-func warnPodTemplate(r validation.Release, obj, old map[string]any) []string {
-	if old != nil && pods.SameGeneration(obj, old) {
+func warnPodTemplate(r validation.Release, obj map[string]any, old object.View) []string {
+	if !old.IsNil() && pods.SameGeneration(obj, old) {
 		return nil
 	}
 	return pods.WarnPodTemplate(r, object.Map(obj, "template"), validation.NewPath("template"))

@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateReplicationController(obj, _ map[string]any) validation.List {
+func validateReplicationController(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.Declarative(func(p validation.View) { p.NonNegative("replicas", "minReadySeconds") })
 		p.Require("selector")
@@ -29,9 +29,9 @@ func validateReplicationController(obj, _ map[string]any) validation.List {
 
 // warnReplicationController returns the warnings for a write. On an update
 // kube-apiserver checks the old template instead of the new one.
-func warnReplicationController(r validation.Release, obj, old map[string]any) []string {
-	if old != nil && !pods.SameGeneration(obj, old) {
-		return pods.WarnPodTemplate(r, object.Map(old, "spec", "template"), validation.NewPath("spec").Child("template"))
+func warnReplicationController(r validation.Release, obj map[string]any, old object.View) []string {
+	if !old.IsNil() && !pods.SameGeneration(obj, old) {
+		return pods.WarnPodTemplate(r, old.At("spec", "template").SharedMembers(), validation.NewPath("spec").Child("template"))
 	}
 	return pods.WarnWorkload(r, obj, old)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultResourceQuotas(t *testing.T) {
@@ -28,6 +29,6 @@ func TestValidateResourceQuotas(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "resourcequotas")
 	obj := kindtest.Decode(t, typ, `{"spec":{"hard":{"cpu":"2","limits.cpu":"1"}}}`)
-	assert.Equal(t, []string{"ResourceQuota cpu (2) should be less than limits.cpu (1)"}, typ.WarningsOnWrite(obj, nil))
-	assert.Empty(t, typ.WarningsOnWrite(obj, obj))
+	assert.Equal(t, []string{"ResourceQuota cpu (2) should be less than limits.cpu (1)"}, typ.WarningsOnWrite(obj, object.View{}))
+	assert.Empty(t, typ.WarningsOnWrite(obj, object.ViewOf(obj)))
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateQuota(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateQuota(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, func(p validation.View) {
 			checkQuotaSpec(p.Field("spec"))
 			checkQuotaStatus(p.Field("status"))
 		})
 	}
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkQuotaSpec, func(p validation.View) {
-		now, was := p.Strings("scopes"), object.Strings(old, "spec", "scopes")
+		now, was := p.Strings("scopes"), old.Strings("spec", "scopes")
 		slices.Sort(now)
 		slices.Sort(was)
 		if !slices.Equal(slices.Compact(now), slices.Compact(was)) {
@@ -29,7 +29,7 @@ func validateQuota(obj, old map[string]any) validation.List {
 	})
 }
 
-func validateQuotaStatus(obj, _ map[string]any) validation.List {
+func validateQuotaStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), checkQuotaStatus)
 }
 
@@ -166,8 +166,8 @@ func checkQuotaScopeSelector(p, selector validation.View) {
 
 // warnQuota warns about requests that are larger than the limits of the same
 // resource.
-func warnQuota(obj, old map[string]any) []string {
-	if old != nil {
+func warnQuota(obj map[string]any, old object.View) []string {
+	if !old.IsNil() {
 		return nil
 	}
 	hard := object.Map(obj, "spec", "hard")

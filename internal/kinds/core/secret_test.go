@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultSecrets(t *testing.T) {
@@ -34,8 +35,8 @@ func TestValidateSecrets(t *testing.T) {
 		{"changed immutable data", `{"immutable":true,"data":{"a":"YQ=="}}`, `{` + update + `,"immutable":true}`, "data: Forbidden: " + immutableDetail},
 	})
 	typ := kindtest.TypeOf(t, "secrets")
-	assert.Equal(t, []string{"tls: failed to find any PEM data in certificate input"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"type":"kubernetes.io/tls"}`), nil))
-	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{}`), nil))
+	assert.Equal(t, []string{"tls: failed to find any PEM data in certificate input"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"type":"kubernetes.io/tls"}`), object.View{}))
+	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{}`), object.View{}))
 }
 
 // What kube-apiserver stores for null bytes is not what it stores for the empty bytes that it reads.

@@ -18,14 +18,14 @@ const accountNameAnnotation = "kubernetes.io/service-account.name"
 // redacted replaces secret values in error messages.
 const redacted = "<secret contents redacted>"
 
-func validateSecret(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateSecret(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, checkSecret)
 	}
 	return validation.Collect(obj, nil, secretUpdate(old), checkSecret)
 }
 
-func secretUpdate(old map[string]any) func(validation.View) {
+func secretUpdate(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		p.ImmutableAs("type", "s", old)
 		immutableData(old, dataField{name: "data"})(p)
@@ -34,17 +34,17 @@ func secretUpdate(old map[string]any) func(validation.View) {
 
 // immutableData returns a rule for updates: if old has immutable set, immutable and
 // the named fields must not change.
-func immutableData(old map[string]any, fields ...dataField) func(validation.View) {
+func immutableData(old object.View, fields ...dataField) func(validation.View) {
 	const detail = "field is immutable when `immutable` is set"
 	return func(p validation.View) {
-		if !object.Bool(old, "immutable") {
+		if !old.Bool("immutable") {
 			return
 		}
 		if !p.Bool("immutable") {
 			p.Forbidden("immutable", detail)
 		}
 		for _, f := range fields {
-			if !f.same(p.Obj[f.name], old[f.name]) {
+			if !f.same(p.Obj[f.name], old.At(f.name)) {
 				p.Forbidden(f.name, detail)
 			}
 		}
@@ -58,11 +58,11 @@ type dataField struct {
 }
 
 // same compares two values of the field.
-func (f dataField) same(a, b any) bool {
-	if f.emptyByDefault && isEmptyData(a) && isEmptyData(b) {
+func (f dataField) same(a any, b object.View) bool {
+	if f.emptyByDefault && isEmptyData(a) && isEmptyData(b.Shared()) {
 		return true
 	}
-	return object.Equal(a, b)
+	return b.EqualTo(a)
 }
 
 func isEmptyData(v any) bool { return v == nil || v == any(object.EmptyMap{}) }
@@ -148,7 +148,7 @@ func checkSecretJSON(p validation.View, key string) {
 }
 
 // warnSecret warns about a TLS certificate and key that do not match.
-func warnSecret(obj, _ map[string]any) []string {
+func warnSecret(obj map[string]any, _ object.View) []string {
 	if obj["type"] != "kubernetes.io/tls" {
 		return nil
 	}

@@ -9,19 +9,18 @@ import (
 )
 
 // prepareServiceAccount removes everything but the name from references to secrets.
-func prepareServiceAccount(obj, _ map[string]any) {
+func prepareServiceAccount(obj map[string]any, _ object.View) {
 	object.PruneItems(obj, "secrets", func(field string) bool { return field != "name" })
 }
 
 const mountableSecretsAnnotation = "kubernetes.io/enforce-mountable-secrets"
 
 // serviceAccountWarnings warns of a deprecated annotation that a write adds.
-func serviceAccountWarnings(obj, old map[string]any) []string {
-	annotated := func(obj map[string]any) bool {
-		_, ok := object.Map(object.Meta(obj), "annotations")[mountableSecretsAnnotation]
-		return ok
+func serviceAccountWarnings(obj map[string]any, old object.View) []string {
+	annotated := func(account object.View) bool {
+		return !account.IsNil("metadata", "annotations", mountableSecretsAnnotation)
 	}
-	if !annotated(obj) || old != nil && annotated(old) {
+	if !annotated(object.ViewOf(obj)) || annotated(old) {
 		return nil
 	}
 	return []string{"metadata.annotations[" + mountableSecretsAnnotation + "]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets"}

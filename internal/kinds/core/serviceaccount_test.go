@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestPrepareServiceAccount(t *testing.T) {
@@ -31,7 +32,7 @@ func TestServiceAccountWarnings(t *testing.T) {
 			if row.old != "" {
 				old = kindtest.Decode(t, typ, row.old)
 			}
-			assert.Equal(t, row.warns, len(typ.WarningsOnWrite(kindtest.Decode(t, typ, row.obj), old)) > 0)
+			assert.Equal(t, row.warns, len(typ.WarningsOnWrite(kindtest.Decode(t, typ, row.obj), object.ViewOf(old))) > 0)
 		})
 	}
 }

@@ -18,8 +18,8 @@ func defaultEndpointSlice(obj map[string]any) {
 
 // prepareEndpointSlice drops deprecatedTopology, unless an update does not change the
 // endpoints.
-func prepareEndpointSlice(obj, old map[string]any) {
-	if old != nil && validation.Equal(obj["endpoints"], old["endpoints"]) {
+func prepareEndpointSlice(obj map[string]any, old object.View) {
+	if !old.IsNil() && validation.Equal(obj["endpoints"], old.At("endpoints")) {
 		return
 	}
 	object.PruneItems(obj, "endpoints", func(field string) bool { return field == "deprecatedTopology" })

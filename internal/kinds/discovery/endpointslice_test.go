@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultEndpointSlices(t *testing.T) {
@@ -59,8 +60,8 @@ func TestValidateEndpointSlice(t *testing.T) {
 	typ := kindtest.TypeOf(t, name)
 	slice := kindtest.Decode(t, typ, `{"addressType":"FQDN","endpoints":[{"addresses":["::ffff:1.2.3.4"]}]}`)
 	const address = `endpoints[0].addresses[0]: non-standard IP address "::ffff:1.2.3.4" is invalid: use "1.2.3.4"`
-	assert.Equal(t, []string{"spec.addressType: FQDN endpoints are deprecated", address}, typ.WarningsOnWrite(slice, nil))
-	assert.Equal(t, []string{address}, typ.WarningsOnWrite(slice, slice))
+	assert.Equal(t, []string{"spec.addressType: FQDN endpoints are deprecated", address}, typ.WarningsOnWrite(slice, object.View{}))
+	assert.Equal(t, []string{address}, typ.WarningsOnWrite(slice, object.ViewOf(slice)))
 	slice["metadata"] = map[string]any{"labels": map[string]any{"endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io"}}
-	assert.Empty(t, typ.WarningsOnWrite(slice, slice), "slice of a controller")
+	assert.Empty(t, typ.WarningsOnWrite(slice, object.ViewOf(slice)), "slice of a controller")
 }

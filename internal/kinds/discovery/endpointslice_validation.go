@@ -1,29 +1,30 @@
 package discovery
 
 import (
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
 var addressTypes = []string{"FQDN", "IPv4", "IPv6"}
 
-func validateEndpointSlice(obj, old map[string]any) validation.List {
+func validateEndpointSlice(obj map[string]any, old object.View) validation.List {
 	// An update may keep invalid endpoints that are stored.
-	return validateSlice(obj, old, old == nil || !validation.Equal(obj["endpoints"], old["endpoints"]))
+	return validateSlice(obj, old, old.IsNil() || !validation.Equal(obj["endpoints"], old.At("endpoints")))
 }
 
 // validateWholeEndpointSlice is validateEndpointSlice of releases before v1.33, whose updates
 // keep no invalid endpoints.
-func validateWholeEndpointSlice(obj, old map[string]any) validation.List {
+func validateWholeEndpointSlice(obj map[string]any, old object.View) validation.List {
 	return validateSlice(obj, old, true)
 }
 
-func validateSlice(obj, old map[string]any, checkEndpoints bool) validation.List {
+func validateSlice(obj map[string]any, old object.View, checkEndpoints bool) validation.List {
 	errs := validation.Collect(obj, nil, checkEndpointSlice)
 	if checkEndpoints {
 		errs = append(errs, validation.Collect(obj, nil, checkSliceEndpoints)...)
 	}
-	if old != nil {
+	if !old.IsNil() {
 		errs = append(errs, validation.Collect(obj, nil, func(p validation.View) { p.ImmutableDeclared("addressType", "s", old) })...)
 	}
 	return errs

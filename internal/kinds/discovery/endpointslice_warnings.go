@@ -7,9 +7,9 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func warnEndpointSlice(obj, old map[string]any) []string {
+func warnEndpointSlice(obj map[string]any, old object.View) []string {
 	var warnings []string
-	if old == nil && object.String(obj, "addressType") == "FQDN" {
+	if old.IsNil() && object.String(obj, "addressType") == "FQDN" {
 		warnings = append(warnings, "spec.addressType: FQDN endpoints are deprecated")
 	}
 	if slices.Contains(sliceControllers, object.String(obj, "metadata", "labels", "endpointslice.kubernetes.io/managed-by")) {

@@ -59,7 +59,7 @@ const (
 
 // validateNewEvent checks a write of an Event in the group events.k8s.io: it requires
 // the fields of that group, and updates cannot change most fields.
-func validateNewEvent(obj, old map[string]any) validation.List {
+func validateNewEvent(obj map[string]any, old object.View) validation.List {
 	errs := validateEvent(obj, old)
 	for _, e := range errs {
 		if e.Field == coreReportingController {
@@ -68,16 +68,16 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 	}
 	return append(errs, validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
-		if old == nil {
+		if old.IsNil() {
 			meta.AddList(validation.ObjectMeta(meta.Obj, true, validation.SubdomainName, meta.Path))
 			meta.AddList(validation.FinalizerNames(meta.Obj, meta.Path))
 			checkEventSeries(p)
 			checkDeprecatedFields(p)
 			return
 		}
-		meta.AddList(validation.ObjectMetaUpdate(meta.Obj, object.Map(old, "metadata"), meta.Path))
+		meta.AddList(validation.ObjectMetaUpdate(meta.Obj, old.At("metadata"), meta.Path))
 		meta.AddList(validation.FinalizerNames(meta.Obj, meta.Path))
-		if !validation.Equal(obj["series"], old["series"]) {
+		if !validation.Equal(obj["series"], old.At("series")) {
 			checkEventSeries(p)
 		}
 		for _, member := range immutableEventFields {
@@ -85,7 +85,7 @@ func validateNewEvent(obj, old map[string]any) validation.List {
 			if member.name == coreReportingController {
 				path = p.At(newReportingController)
 			}
-			if !validation.Equal(obj[member.name], old[member.name]) {
+			if !validation.Equal(obj[member.name], old.At(member.name)) {
 				p.Add(validation.Invalid(path, eventValue(member.typ, obj[member.name]), "field is immutable"))
 			}
 		}

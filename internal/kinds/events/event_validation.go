@@ -9,7 +9,7 @@ import (
 
 // validateEvent checks a write of an Event in the core group. Most checks apply only
 // to Events with eventTime.
-func validateEvent(obj, _ map[string]any) validation.List {
+func validateEvent(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, checkEvent)
 }
 

@@ -17,7 +17,7 @@ const (
 	flowCatchAll = "catch-all"
 )
 
-func validateFlowSchema(obj, _ map[string]any) validation.List {
+func validateFlowSchema(obj map[string]any, _ object.View) validation.List {
 	name := object.String(obj, "metadata", "name")
 	return validation.Collect(obj, nil, func(schema validation.View) {
 		spec := schema.Field("spec")
@@ -191,7 +191,7 @@ func flowURL(path string) []string {
 	return nil
 }
 
-func validateFlowStatus(obj, _ map[string]any) validation.List {
+func validateFlowStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, checkFlowConditions)
 }
 

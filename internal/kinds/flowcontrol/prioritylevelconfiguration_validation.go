@@ -11,7 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validatePriorityLevel(obj, _ map[string]any) validation.List {
+func validatePriorityLevel(obj map[string]any, _ object.View) validation.List {
 	name := object.String(obj, "metadata", "name")
 	return validation.Collect(obj, nil, func(level validation.View) {
 		spec := level.Field("spec")
@@ -162,7 +162,7 @@ func checkFixedPriorityLevel(spec validation.View, name string) {
 	switch name {
 	case flowExempt:
 		have = map[string]any{"exempt": fixed["exempt"]}
-		kind.CopyMissing(have, spec.Obj, "type", "limited")
+		kind.CopyMissing(have, object.ViewOf(spec.Obj), "type", "limited")
 		except = " except the 'spec.exempt' field"
 	case flowCatchAll:
 	default:

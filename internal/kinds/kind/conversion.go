@@ -19,7 +19,7 @@ type Conversion struct {
 
 	// Validate, if not nil, replaces the validation of the storage version. It gets
 	// objects in the storage version.
-	Validate func(obj, old map[string]any) validation.List
+	Validate func(obj map[string]any, old object.View) validation.List
 
 	// SelectableFields, if not nil, replace those of the storage version.
 	SelectableFields []resource.Field
@@ -52,7 +52,7 @@ func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 	}
 	if stored.ValidateInNamespace != nil {
 		s.ValidateInNamespace = func(w *resource.Write) validation.List {
-			return c.convertedValidate(stored, func(obj, old map[string]any) validation.List {
+			return c.convertedValidate(stored, func(obj map[string]any, old object.View) validation.List {
 				next := *w
 				next.Object, next.Old = obj, old
 				return stored.ValidateInNamespace(&next)
@@ -75,7 +75,7 @@ func roundTrip(t, stored *resource.Type, setDefaults func(obj map[string]any)) f
 		if setDefaults != nil {
 			setDefaults(obj)
 		}
-		next, _, err := convertPair(stored, obj, nil)
+		next, _, err := convertPair(stored, obj, object.View{})
 		if err != nil {
 			return nil // unreachable: decoded objects convert
 		}
@@ -87,11 +87,11 @@ func roundTrip(t, stored *resource.Type, setDefaults func(obj map[string]any)) f
 
 // convertedValidate returns a Validate for objects in another version that converts
 // them to the storage version and calls validate there.
-func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
+func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj map[string]any, old object.View) validation.List) func(obj map[string]any, old object.View) validation.List {
 	if validate == nil {
 		return nil
 	}
-	return func(obj, old map[string]any) validation.List {
+	return func(obj map[string]any, old object.View) validation.List {
 		next, was, err := convertPair(stored, obj, old)
 		if err != nil {
 			return validation.List{validation.Internal(nil, err)}
@@ -100,18 +100,18 @@ func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj, 
 	}
 }
 
-// convertPair returns copies of obj and old in the version of t. old may be nil.
-func convertPair(t *resource.Type, obj, old map[string]any) (next, was map[string]any, err error) {
+// convertPair returns copies of obj and old in the version of t. old may be nothing.
+func convertPair(t *resource.Type, obj map[string]any, old object.View) (next map[string]any, was object.View, err error) {
 	objs := []map[string]any{object.Copy(obj)}
-	if old != nil {
-		objs = append(objs, object.Copy(old))
+	if !old.IsNil() {
+		objs = append(objs, old.CopyObject())
 	}
 	objs, err = t.Convert(context.Background(), objs)
 	if err != nil {
-		return nil, nil, err
+		return nil, object.View{}, err
 	}
-	if old != nil {
-		was = objs[1]
+	if !old.IsNil() {
+		was = object.ViewOf(objs[1])
 	}
 	return objs[0], was, nil
 }

@@ -7,17 +7,17 @@ import (
 )
 
 // CopyMissing copies the named fields that obj does not have from old.
-func CopyMissing(obj, old map[string]any, names ...string) {
+func CopyMissing(obj map[string]any, old object.View, names ...string) {
 	for _, name := range names {
-		if v := old[name]; v != nil && validation.Equal(obj[name], nil) {
-			obj[name] = v
+		if v := old.At(name); !v.IsNil() && validation.Equal(obj[name], nil) {
+			obj[name] = v.Shared()
 		}
 	}
 }
 
 // DropDisabledField removes the field of a disabled feature gate, unless old has it.
-func DropDisabledField(obj, old map[string]any, name string) {
-	if old[name] == nil {
+func DropDisabledField(obj map[string]any, old object.View, name string) {
+	if old.IsNil(name) {
 		object.Remove(obj, name)
 	}
 }
@@ -51,11 +51,13 @@ func RemoveAnnotations(obj map[string]any, names []string) {
 }
 
 // SameField reports whether the field is equal in both objects.
-func SameField(a, b map[string]any, name string) bool { return validation.Equal(a[name], b[name]) }
+func SameField(a map[string]any, b object.View, name string) bool {
+	return validation.Equal(a[name], b.At(name))
+}
 
 // SelectableField returns the selectable field with the value at the path.
 func SelectableField(label string, path ...string) resource.Field {
-	return resource.Field{Label: label, Value: func(obj map[string]any) string { return object.Text(obj, path...) }}
+	return resource.Field{Label: label, Value: func(obj map[string]any) string { return object.ViewOf(obj).Text(path...) }}
 }
 
 // WithDefault returns f with the value absent for objects that do not set the field.
@@ -80,7 +82,7 @@ func NoDefaults(map[string]any) {}
 func IgnoresMetadata(map[string]any) bool { return true }
 
 // NoErrors is the ValidateMetadata of kinds whose validation does not depend on metadata and status.
-func NoErrors(_, _ map[string]any) validation.List { return nil }
+func NoErrors(_ map[string]any, _ object.View) validation.List { return nil }
 
 // DefaultServiceReference sets the default port of the Service of a webhook or an
 // APIService. service may be nil.

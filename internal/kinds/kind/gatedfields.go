@@ -243,7 +243,7 @@ func droppedFields(r *release.Release, fields []gatedField) *fieldTree {
 
 // dropGated returns a Prepare that drops the fields of feature gates that are off, and then
 // calls prepare, which may be nil.
-func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+func dropGated(r *release.Release, t *resource.Type, prepare func(obj map[string]any, old object.View)) func(obj map[string]any, old object.View) {
 	key := storedKind(t.Group, t.Kind)
 	podSpec, hasPodSpec := podSpecs[key]
 	if gatedFields[key] == nil && !hasPodSpec {
@@ -251,7 +251,7 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 	}
 	others := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedFields[key]) })
 	ofPods := sync.OnceValue(func() *fieldTree { return droppedFields(r, gatedPodFields) })
-	return func(obj, old map[string]any) {
+	return func(obj map[string]any, old object.View) {
 		dropFields(obj, nil, old, others())
 		if hasPodSpec {
 			dropFields(obj, podSpec, old, ofPods())
@@ -263,7 +263,7 @@ func dropGated(r *release.Release, t *resource.Type, prepare func(obj, old map[s
 }
 
 // dropGatedStatus is dropGated for writes to the status, which change nothing else.
-func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj map[string]any, old object.View)) func(obj map[string]any, old object.View) {
 	var fields []gatedField
 	for _, f := range gatedFields[storedKind(t.Group, t.Kind)] {
 		if strings.HasPrefix(f.path, "status.") && !f.statusKeeps {
@@ -274,7 +274,7 @@ func dropGatedStatus(r *release.Release, t *resource.Type, prepare func(obj, old
 		return prepare
 	}
 	off := sync.OnceValue(func() *fieldTree { return droppedFields(r, fields) })
-	return func(obj, old map[string]any) {
+	return func(obj map[string]any, old object.View) {
 		dropFields(obj, nil, old, off())
 		prepare(obj, old)
 	}
@@ -336,10 +336,11 @@ func (t *fieldTree) find(obj, old map[string]any, found []*droppedField) []*drop
 }
 
 // dropFields drops the fields of the object at the path that old does not have.
-func dropFields(obj map[string]any, path []string, old map[string]any, fields *fieldTree) {
-	at, was := object.Map(obj, path...), object.Map(old, path...)
+func dropFields(obj map[string]any, path []string, old object.View, fields *fieldTree) {
+	at := object.Map(obj, path...)
+	was := old.At(path...).SharedMembers()
 	found := fields.find(at, was, nil)
-	if len(found) > 0 && old == nil {
+	if len(found) > 0 && old.IsNil() {
 		for name, v := range obj {
 			if name != "metadata" {
 				obj[name] = object.Copy(v) // other new objects may share what is in it
@@ -347,14 +348,13 @@ func dropFields(obj map[string]any, path []string, old map[string]any, fields *f
 		}
 		at = object.Map(obj, path...)
 	}
-	obj, old = at, was
 	for _, f := range found {
 		switch {
-		case hasField(old, f.steps, f.to, f.keeps):
+		case hasField(was, f.steps, f.to, f.keeps):
 		case f.drop != nil:
-			f.drop(obj)
+			f.drop(at)
 		default:
-			removeField(obj, f.steps, f.to, f.keeps)
+			removeField(at, f.steps, f.to, f.keeps)
 		}
 	}
 }

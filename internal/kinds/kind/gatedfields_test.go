@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -35,7 +36,7 @@ func TestDropGated(t *testing.T) {
 			gated, err := r.WithGates(tt.gates)
 			require.NoError(t, err)
 			prepared := false
-			dropGated(gated, typ, func(obj, old map[string]any) { prepared = true })(tt.obj, tt.old)
+			dropGated(gated, typ, func(obj map[string]any, old object.View) { prepared = true })(tt.obj, object.ViewOf(tt.old))
 			assert.Equal(t, tt.want, tt.obj)
 			assert.True(t, prepared)
 		})

@@ -17,10 +17,10 @@ type Status struct {
 
 	// Prepare is resource.SubresourceStrategy.Prepare. If it is nil, Metadata.Prepare is
 	// used. A Prepare that is not nil must call Metadata.Prepare.
-	Prepare func(obj, old map[string]any)
+	Prepare func(obj map[string]any, old object.View)
 
-	Validate        func(obj, old map[string]any) validation.List
-	WarningsOnWrite func(obj, old map[string]any) []string
+	Validate        func(obj map[string]any, old object.View) validation.List
+	WarningsOnWrite func(obj map[string]any, old object.View) []string
 
 	// MetadataOnce is resource.SubresourceStrategy.MetadataOnce.
 	MetadataOnce bool
@@ -55,12 +55,12 @@ func (s *Status) build(r *release.Release) resource.SubresourceStrategy {
 	}
 	if len(s.Kept) > 0 && r.Has(s.KeptSince) {
 		prepareRest := prepare
-		prepare = func(obj, old map[string]any) {
+		prepare = func(obj map[string]any, old object.View) {
 			prepareRest(obj, old)
 			status := object.EnsureMap(obj, "status")
 			for _, name := range s.Kept {
-				if v := object.Value(old, "status", name); v != nil && status[name] == nil {
-					status[name] = v
+				if v := old.At("status", name); !v.IsNil() && status[name] == nil {
+					status[name] = v.Shared()
 				}
 			}
 		}
@@ -103,7 +103,7 @@ func (m StatusMetadata) resetFields() []string {
 
 // Prepare copies everything from old to obj except status and the metadata that m
 // can change.
-func (m StatusMetadata) Prepare(obj, old map[string]any) {
+func (m StatusMetadata) Prepare(obj map[string]any, old object.View) {
 	for name := range obj {
 		switch name {
 		case "kind", "apiVersion", "metadata", "status":
@@ -111,12 +111,12 @@ func (m StatusMetadata) Prepare(obj, old map[string]any) {
 			object.Keep(obj, old, name)
 		}
 	}
-	for name := range old {
+	for name := range old.Fields() {
 		if _, ok := obj[name]; !ok && name != "status" {
 			object.Keep(obj, old, name)
 		}
 	}
-	meta, oldMeta := object.Meta(obj), object.Meta(old)
+	meta, oldMeta := object.Meta(obj), old.At("metadata")
 	switch m {
 	case StatusMetadataNone:
 		for _, name := range []string{"labels", "annotations", "ownerReferences", "finalizers", "deletionGracePeriodSeconds", "deletionTimestamp"} {

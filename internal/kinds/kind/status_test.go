@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestStatusMetadataPrepare(t *testing.T) {
-	object := func(status, spec, label, annotation string) map[string]any {
+	pod := func(status, spec, label, annotation string) map[string]any {
 		return map[string]any{
 			"metadata": map[string]any{
 				"labels":      map[string]any{"l": label},
@@ -27,10 +29,10 @@ func TestStatusMetadataPrepare(t *testing.T) {
 		{"all but owners", StatusMetadataExceptOwners, "new", "new"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			obj := object("new", "new", "new", "new")
+			obj := pod("new", "new", "new", "new")
 			obj["extra"] = "new"
-			row.metadata.Prepare(obj, object("old", "old", "old", "old"))
-			assert.Equal(t, object("new", "old", row.label, row.annotation), obj)
+			row.metadata.Prepare(obj, object.ViewOf(pod("old", "old", "old", "old")))
+			assert.Equal(t, pod("new", "old", row.label, row.annotation), obj)
 		})
 	}
 }

@@ -58,7 +58,7 @@ type Strategy struct {
 	Released func(r *release.Release, s *resource.Strategy)
 
 	// Warnings, if not nil, is WarningsOnWrite by the rules of a release.
-	Warnings func(r validation.Release, obj, old map[string]any) []string
+	Warnings func(r validation.Release, obj map[string]any, old object.View) []string
 	// MetadataWarnings, if not nil, is WarningsOnMetadata by the rules of a release.
 	MetadataWarnings func(r validation.Release, obj map[string]any) []string
 
@@ -86,7 +86,7 @@ func (k *Strategy) Build(r *release.Release, t *resource.Type) *resource.Strateg
 		k.Released(gates, &s)
 	}
 	if k.Warnings != nil {
-		s.WarningsOnWrite = func(obj, old map[string]any) []string { return k.Warnings(gates, obj, old) }
+		s.WarningsOnWrite = func(obj map[string]any, old object.View) []string { return k.Warnings(gates, obj, old) }
 	}
 	if k.MetadataWarnings != nil {
 		s.WarningsOnMetadata = func(obj map[string]any) []string { return k.MetadataWarnings(gates, obj) }
@@ -160,7 +160,7 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 	if r != nil {
 		rules = r
 	}
-	in := func(validate func(obj, old map[string]any) validation.List) func(obj, old map[string]any) validation.List {
+	in := func(validate func(obj map[string]any, old object.View) validation.List) func(obj map[string]any, old object.View) validation.List {
 		if validate == nil {
 			return nil
 		}
@@ -168,7 +168,9 @@ func released(s *resource.Strategy, r *release.Release, t *resource.Type) {
 		if s.RepeatsErrors {
 			list = validation.List.Repeated
 		}
-		return func(obj, old map[string]any) validation.List { return list(validate(obj, old), rules, t.Group, t.Kind) }
+		return func(obj map[string]any, old object.View) validation.List {
+			return list(validate(obj, old), rules, t.Group, t.Kind)
+		}
 	}
 	s.Validate, s.ValidateMetadata, s.BesideTemplate.Validate = in(s.Validate), in(s.ValidateMetadata), in(s.BesideTemplate.Validate)
 	subresources := make(map[string]resource.SubresourceStrategy, len(s.SubresourceStrategies))
@@ -209,13 +211,13 @@ func layout(r *release.Release, kind resource.Kind, cells func(table.Row) []any)
 
 // resetStatus returns a Prepare that sets the status of a new object to the empty
 // one and that of an update to the old one. It then calls prepare, which may be nil.
-func resetStatus(codec resource.Codec, prepare func(obj, old map[string]any)) func(obj, old map[string]any) {
+func resetStatus(codec resource.Codec, prepare func(obj map[string]any, old object.View)) func(obj map[string]any, old object.View) {
 	newStatus := emptyStatus(codec)
-	return func(obj, old map[string]any) {
-		if old != nil {
+	return func(obj map[string]any, old object.View) {
+		if !old.IsNil() {
 			object.Keep(obj, old, "status")
 		} else {
-			object.Keep(obj, newStatus(), "status")
+			object.Keep(obj, object.ViewOf(newStatus()), "status")
 		}
 		if prepare != nil {
 			prepare(obj, old)
@@ -242,8 +244,8 @@ func emptyStatus(c resource.Codec) func() map[string]any {
 
 // selectorText returns spec.selector as text. The field is a label selector or, in a
 // ReplicationController, a map of labels.
-func selectorText(obj map[string]any) string {
-	spec := object.Map(obj, "spec", "selector")
+func selectorText(obj object.View) string {
+	spec := obj.At("spec", "selector").SharedMembers()
 	_, labels := spec["matchLabels"].(map[string]any)
 	_, expressions := spec["matchExpressions"].([]any)
 	if !labels && !expressions {
@@ -257,15 +259,15 @@ func selectorText(obj map[string]any) string {
 }
 
 // generationChanged reports whether one of the GenerationFields differs.
-func (k *Strategy) generationChanged(obj, old map[string]any) bool {
+func (k *Strategy) generationChanged(obj map[string]any, old object.View) bool {
 	equal := validation.Equal
 	if k.GenerationExact {
 		equal = object.Equal
 	}
 	return slices.ContainsFunc(k.GenerationFields, func(field string) bool {
 		if field == "annotations" || field == "labels" {
-			return !equal(object.Value(obj, "metadata", field), object.Value(old, "metadata", field))
+			return !equal(object.Value(obj, "metadata", field), old.At("metadata", field).Shared())
 		}
-		return !equal(obj[field], old[field])
+		return !equal(obj[field], old.At(field).Shared())
 	})
 }

@@ -182,19 +182,20 @@ func Reader(t testing.TB, objects ...string) resource.Reader {
 	return c
 }
 
-func (c reader) Get(kind resource.Kind, namespace, name string) map[string]any {
-	for _, obj := range c.List(kind, namespace) {
-		if object.String(obj, "metadata", "name") == name {
+func (r reader) Get(kind resource.Kind, namespace, name string) object.View {
+	for _, obj := range r.List(kind, namespace) {
+		if obj.String("metadata", "name") == name {
 			return obj
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func (c reader) List(kind resource.Kind, namespace string) (all []map[string]any) {
-	for _, obj := range c {
-		if obj["kind"] == kind.Kind && obj["apiVersion"] == kind.GroupVersion.String() && (namespace == "" || object.String(obj, "metadata", "namespace") == namespace) {
-			all = append(all, obj)
+func (r reader) List(kind resource.Kind, namespace string) (all []object.View) {
+	for _, obj := range r {
+		view := object.ViewOf(obj)
+		if view.String("kind") == kind.Kind && view.String("apiVersion") == kind.GroupVersion.String() && (namespace == "" || view.String("metadata", "namespace") == namespace) {
+			all = append(all, view)
 		}
 	}
 	return all
@@ -203,7 +204,7 @@ func (c reader) List(kind resource.Kind, namespace string) (all []map[string]any
 // Prepare calls typ.Prepare if it is not nil.
 func Prepare(typ *resource.Type, obj, old map[string]any) {
 	if typ.Prepare != nil {
-		typ.Prepare(obj, old)
+		typ.Prepare(obj, object.ViewOf(old))
 	}
 }
 
@@ -212,7 +213,7 @@ func Prepare(typ *resource.Type, obj, old map[string]any) {
 func Allocate(t testing.TB, typ *resource.Type, obj, old map[string]any) {
 	t.Helper()
 	if typ.Allocate != nil {
-		require.NoError(t, typ.Allocate(obj, old, NewPool("IPv4")))
+		require.NoError(t, typ.Allocate(obj, object.ViewOf(old), NewPool("IPv4")))
 	}
 }
 
@@ -274,7 +275,7 @@ func TestUpdates(t *testing.T, name string, rows []Change) {
 			kept := object.Copy(old)
 			object.FromMap(old) // seals it
 			obj := Decode(t, typ, r.Body)
-			object.ShareMembers(obj, old)
+			object.ShareMembers(obj, object.ViewOf(old))
 			obj["metadata"] = object.ShallowCopy(object.Map(obj, "metadata"))
 			Allocate(t, typ, obj, old)
 			Prepare(typ, obj, old)

@@ -52,7 +52,7 @@ func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 		t.Run(r.Name, func(t *testing.T) {
 			old := Decode(t, typ, r.Old)
 			obj := Decode(t, typ, r.Body)
-			typ.SubresourceStrategies["status"].Prepare(obj, old)
+			typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 			CheckValidation(t, r, validator(t, typ.SubresourceStrategies["status"]), obj, old)
 		})
 	}
@@ -60,20 +60,20 @@ func TestStatusValidation(t *testing.T, name string, rows []ValidationRow) {
 
 // validator returns the validation of a strategy.
 func validator(t *testing.T, s interface {
-	ValidateAll(ctx context.Context, obj, old map[string]any, errs validation.List) validation.List
-}) func(obj, old map[string]any) validation.List {
-	return func(obj, old map[string]any) validation.List {
+	ValidateAll(ctx context.Context, obj map[string]any, old object.View, errs validation.List) validation.List
+}) func(obj map[string]any, old object.View) validation.List {
+	return func(obj map[string]any, old object.View) validation.List {
 		return s.ValidateAll(context.Background(), obj, old, nil)
 	}
 }
 
 // CheckValidation compares the errors that validate returns with r.Want, and checks
 // that it does not change the objects.
-func CheckValidation(t *testing.T, r ValidationRow, validate func(obj, old map[string]any) validation.List, obj, old map[string]any) {
+func CheckValidation(t *testing.T, r ValidationRow, validate func(obj map[string]any, old object.View) validation.List, obj, old map[string]any) {
 	t.Helper()
 	kept, keptOld := object.Copy(obj), object.Copy(old)
 	var errs []string
-	for _, e := range validate(obj, old) {
+	for _, e := range validate(obj, object.ViewOf(old)) {
 		errs = append(errs, e.Error())
 	}
 	assert.Equal(t, r.Want, Errors(errs...))

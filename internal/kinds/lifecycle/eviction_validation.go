@@ -19,20 +19,20 @@ const (
 	maxMessage    = 4000 // characters
 )
 
-func validateEvictionRequest(obj, old map[string]any) validation.List {
+func validateEvictionRequest(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, checkName, func(p validation.View) {
 		spec := p.Field("spec")
 		checkTarget(spec, old)
-		if old != nil && !validation.Equal(spec.Obj["requester"], object.Value(old, "spec", "requester")) {
+		if !old.IsNil() && !validation.Equal(spec.Obj["requester"], old.At("spec", "requester")) {
 			spec.Add(validation.Invalid(spec.At("requester"), nil, "field is immutable"))
-		} else if old == nil {
+		} else if old.IsNil() {
 			checkKey(spec, "requester")
 		}
 		spec.RequireOneOf("intent", "Eviction", "Withdrawn")
 	})
 }
 
-func validateEviction(obj, old map[string]any) validation.List {
+func validateEviction(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, checkName, func(p validation.View) { checkTarget(p.Field("spec"), old) })
 }
 
@@ -44,10 +44,10 @@ func checkName(p validation.View) {
 }
 
 // checkTarget checks what is to be evicted, which does not change.
-func checkTarget(spec validation.View, old map[string]any) {
+func checkTarget(spec validation.View, old object.View) {
 	target := spec.Field("target")
-	if old != nil {
-		if !validation.Equal(target.Obj, object.Map(old, "spec", "target")) {
+	if !old.IsNil() {
+		if !validation.Equal(target.Obj, old.At("spec", "target")) {
 			spec.Add(validation.Invalid(spec.At("target"), nil, "field is immutable"))
 		}
 		return
@@ -75,18 +75,18 @@ func checkKey(p validation.View, name string) {
 }
 
 // validateRequestStatus checks the status of an EvictionRequest.
-func validateRequestStatus(obj, old map[string]any) validation.List {
+func validateRequestStatus(obj map[string]any, old object.View) validation.List {
 	errs := validation.Conditions(object.List(obj, "status", "conditions"), validation.NewPath("status", "conditions"))
 	return append(errs, validateCommonStatus(obj, old)...)
 }
 
 // validateCommonStatus checks what the statuses of both kinds have, except for the conditions themselves.
-func validateCommonStatus(obj, old map[string]any) validation.List {
+func validateCommonStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		status := p.Field("status")
 		checkLength(status, "conditions", maxElements)
-		observed, was := status.Int("observedGeneration"), object.Value(old, "status", "observedGeneration")
-		switch before, known := was.(int64); {
+		observed, was := status.Int("observedGeneration"), old.At("status", "observedGeneration")
+		switch before, known := was.Int(); {
 		case known && !status.Has("observedGeneration"):
 			status.Add(validation.Invalid(status.At("observedGeneration"), nil, cleared))
 		case status.Has("observedGeneration") && observed < 1:
@@ -101,8 +101,8 @@ func validateCommonStatus(obj, old map[string]any) validation.List {
 type namedList struct {
 	name  string
 	limit int
-	// check checks an element that is new or has changed. old is nil for a new one.
-	check func(element validation.View, old map[string]any)
+	// check checks an element that is new or has changed. old is nothing for a new one.
+	check func(element validation.View, old object.View)
 }
 
 var evictionLists = []namedList{
@@ -112,11 +112,11 @@ var evictionLists = []namedList{
 }
 
 // validateEvictionStatus checks the fields of the status of an Eviction. validateProgress checks how they change.
-func validateEvictionStatus(obj, old map[string]any) validation.List {
+func validateEvictionStatus(obj map[string]any, old object.View) validation.List {
 	return append(validateCommonStatus(obj, old), validation.Collect(obj, nil, func(p validation.View) {
-		status, was := p.Field("status"), object.Map(old, "status")
+		status, was := p.Field("status"), old.At("status")
 		for _, l := range evictionLists {
-			if !validation.Equal(status.Obj[l.name], was[l.name]) && checkLength(status, l.name, l.limit) {
+			if !validation.Equal(status.Obj[l.name], was.At(l.name)) && checkLength(status, l.name, l.limit) {
 				l.validate(status, was)
 			}
 		}
@@ -124,7 +124,7 @@ func validateEvictionStatus(obj, old map[string]any) validation.List {
 }
 
 // validate checks the elements of the list. was is the status before.
-func (l namedList) validate(status validation.View, was map[string]any) {
+func (l namedList) validate(status validation.View, was object.View) {
 	names := map[string]bool{}
 	for _, element := range status.Each(l.name) {
 		if name := element.String("name"); names[name] {
@@ -134,25 +134,25 @@ func (l namedList) validate(status validation.View, was map[string]any) {
 		}
 	}
 	for _, element := range status.Each(l.name) {
-		old := named(was[l.name], "name", element.String("name"))
-		if old == nil {
+		old := named(was.At(l.name), "name", element.String("name"))
+		if old.IsNil() {
 			checkKey(element, "name")
 		}
-		if old == nil || !validation.Equal(element.Obj, old) {
+		if old.IsNil() || !validation.Equal(element.Obj, old) {
 			l.check(element, old)
 		}
 	}
 }
 
-func checkRequester(requester validation.View, _ map[string]any) {
+func checkRequester(requester validation.View, _ object.View) {
 	requester.RequireOneOf("intent", "Eviction", "Withdrawn")
 }
 
-func checkTargetResponder(target validation.View, old map[string]any) {
+func checkTargetResponder(target validation.View, old object.View) {
 	switch priority := target.Int("priority"); {
 	case !target.Has("priority"):
 		target.Required("priority", "")
-	case old != nil && !validation.Equal(target.Obj["priority"], old["priority"]):
+	case !old.IsNil() && !validation.Equal(target.Obj["priority"], old.At("priority")):
 		target.Add(validation.Invalid(target.At("priority"), nil, modified))
 	case priority > maxPriority:
 		target.Invalid("priority", fmt.Sprintf("must be less than or equal to %d", maxPriority))
@@ -162,9 +162,9 @@ func checkTargetResponder(target validation.View, old map[string]any) {
 	target.RequireOneOf("state", stateActive, stateCanceled, stateCompleted, stateInactive, stateInterrupted)
 }
 
-func checkResponderStatus(responder validation.View, old map[string]any) {
+func checkResponderStatus(responder validation.View, old object.View) {
 	for _, name := range []string{startTime, completionTime} {
-		switch was := object.String(old, name); {
+		switch was := old.String(name); {
 		case was == "" || was == responder.String(name):
 		case !responder.Has(name):
 			responder.Add(validation.Invalid(responder.At(name), nil, cleared))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/wire"
 )
@@ -63,7 +64,7 @@ func TestValidateProgress(t *testing.T) {
 			`status.responders[1]: Invalid value: {"Name":"b.io/x","StartTime":null,"HeartbeatTime":null,"ExpectedCompletionTime":null,"CompletionTime":null,"Message":"m"}: field is immutable`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &resource.Write{Object: eviction(t, tt.status), Old: eviction(t, tt.old), Author: resource.Author{Now: "2026-01-01T10:00:00Z"}}
+			w := &resource.Write{Object: eviction(t, tt.status), Old: object.ViewOf(eviction(t, tt.old)), Author: resource.Author{Now: "2026-01-01T10:00:00Z"}}
 			assert.Equal(t, tt.want, validateProgress(w).Message())
 		})
 	}
@@ -90,7 +91,7 @@ func TestCompareTargets(t *testing.T) {
 	}
 	for i := range sorted {
 		for j := range sorted {
-			assert.Equal(t, i < j, compareTargets(sorted[i], sorted[j]) < 0, "%v, %v", sorted[i], sorted[j])
+			assert.Equal(t, i < j, compareTargets(object.ViewOf(sorted[i]), object.ViewOf(sorted[j])) < 0, "%v, %v", sorted[i], sorted[j])
 		}
 	}
 }

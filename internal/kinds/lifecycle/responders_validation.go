@@ -57,15 +57,15 @@ var finalStates = []string{stateCanceled, stateCompleted, stateInterrupted}
 // states of the target responders, and each active responder its own entry of responders.
 type progress struct {
 	status validation.View
-	old    map[string]any // the status before
+	old    object.View // the status before
 	now    time.Time
 	final  bool // the target is evicted, or the Eviction has failed
 }
 
 // validateProgress checks a change of the status of an Eviction.
 func validateProgress(w *resource.Write) validation.List {
-	status, old := object.Map(w.Object, "status"), object.Map(w.Old, "status")
-	if w.Old == nil || validation.Equal(status, old) {
+	status, old := object.Map(w.Object, "status"), w.Old.At("status")
+	if w.Old.IsNil() || validation.Equal(status, old) {
 		return nil
 	}
 	return validation.Collect(w.Object, nil, func(p validation.View) {
@@ -90,15 +90,15 @@ func (c *progress) checkConditions() {
 	path := c.status.At("conditions")
 	c.status.AddList(validation.Conditions(object.List(c.status.Obj, "conditions"), path))
 	for _, typ := range []string{"TargetEvicted", "Failed"} {
-		c.final = c.final || object.String(named(c.status.Obj["conditions"], "type", typ), "status") == "True"
+		c.final = c.final || named(object.ViewOf(c.status.Obj["conditions"]), "type", typ).String("status") == "True"
 	}
-	for was := range object.Each(c.old["conditions"]) {
-		typ := object.String(was, "type")
-		if typ != "TargetEvicted" && typ != "Failed" || was["status"] != "True" {
+	for was := range c.old.At("conditions").Objects() {
+		typ := was.String("type")
+		if typ != "TargetEvicted" && typ != "Failed" || was.String("status") != "True" {
 			continue
 		}
-		is := named(c.status.Obj["conditions"], "type", typ)
-		if is == nil || is["status"] == "False" || object.String(is, "reason") != object.String(was, "reason") {
+		is := named(object.ViewOf(c.status.Obj["conditions"]), "type", typ)
+		if is.IsNil() || is.String("status") == "False" || is.String("reason") != was.String("reason") {
 			c.status.Add(validation.Invalid(path, validation.AsGoType("[]metav1.Condition", c.status.Obj["conditions"]), typ+" condition status cannot be reverted"))
 			c.final = true
 		}
@@ -106,23 +106,23 @@ func (c *progress) checkConditions() {
 }
 
 // named returns the first object of a list whose member key has a value, nil if there is none.
-func named(list any, key, value string) map[string]any {
-	for item := range object.Each(list) {
-		if object.String(item, key) == value {
+func named(list object.View, key, value string) object.View {
+	for item := range list.Objects() {
+		if item.String(key) == value {
 			return item
 		}
 	}
-	return nil
+	return object.View{}
 }
 
 // keysChange returns why the names in a list are not those of another one: detail, with what of the
 // lengths if they differ; "" if they are.
-func keysChange(list, other []any, lengths, detail string) string {
-	if len(list) != len(other) {
+func keysChange(list []any, other object.View, lengths, detail string) string {
+	if len(list) != other.Len() {
 		return lengths
 	}
-	for item := range object.Each(other) {
-		if named(list, "name", object.String(item, "name")) == nil {
+	for item := range other.Objects() {
+		if named(object.ViewOf(list), "name", item.String("name")).IsNil() {
 			return detail
 		}
 	}
@@ -131,8 +131,8 @@ func keysChange(list, other []any, lengths, detail string) string {
 
 // checkTargets checks that responders become active and finish in their order.
 func (c *progress) checkTargets() {
-	list, was := object.List(c.status.Obj, "targetResponders"), object.List(c.old, "targetResponders")
-	if len(was) > 0 {
+	list, was := object.List(c.status.Obj, "targetResponders"), c.old.At("targetResponders")
+	if was.Len() > 0 {
 		if detail := keysChange(list, was, "must preserve the same length and the same keys", "must preserve the same keys"); detail != "" {
 			c.status.Add(validation.Invalid(c.status.At("targetResponders"), validation.AsGoType("[]lifecycle.TargetResponder", c.status.Obj["targetResponders"]), detail))
 			return
@@ -145,7 +145,7 @@ func (c *progress) checkTargets() {
 	for _, target := range c.status.Each("targetResponders") {
 		targets = append(targets, target)
 	}
-	slices.SortStableFunc(targets, func(a, b validation.View) int { return compareTargets(a.Obj, b.Obj) })
+	slices.SortStableFunc(targets, func(a, b validation.View) int { return compareTargets(object.ViewOf(a.Obj), object.ViewOf(b.Obj)) })
 	t := c.turns(targets, was)
 	for i, target := range targets {
 		states, why := t.expected(i)
@@ -171,15 +171,12 @@ type turns struct {
 }
 
 // turns returns the turns of targets, which are sorted. was is the list before.
-func (c *progress) turns(targets []validation.View, was []any) turns {
-	var sorted []map[string]any
-	for target := range object.Each(was) {
-		sorted = append(sorted, target)
-	}
+func (c *progress) turns(targets []validation.View, was object.View) turns {
+	sorted := slices.Collect(was.Objects())
 	slices.SortStableFunc(sorted, compareTargets)
 	t := turns{final: c.final}
 	for _, target := range sorted {
-		t.before = append(t.before, object.String(target, "state"))
+		t.before = append(t.before, target.String("state"))
 	}
 	t.active = slices.Index(t.before, stateActive)
 	t.ended = t.active >= 0 && targets[t.active].String("state") != stateActive
@@ -210,8 +207,8 @@ func (t turns) expected(i int) (states []string, why string) {
 // checkTarget checks a target responder that may have some states.
 func (c *progress) checkTarget(target validation.View, states []string, why string) {
 	name, state := target.String("name"), target.String("state")
-	responder := named(c.status.Obj["responders"], "name", name)
-	if responder == nil {
+	responder := named(object.ViewOf(c.status.Obj["responders"]), "name", name)
+	if responder.IsNil() {
 		target.Add(validation.Invalid(target.Path, validation.AsGoType("lifecycle.TargetResponder", target.Obj), fmt.Sprintf("%q has to be tracked in status.responders first", name)))
 		return
 	}
@@ -227,9 +224,9 @@ func (c *progress) checkTarget(target validation.View, states []string, why stri
 		target.InvalidNamed("state", fmt.Sprintf("must be one of: %s, because %s", strings.Join(states, ", "), why))
 		return
 	}
-	start, completion := timeOf(object.String(responder, startTime)), timeOf(object.String(responder, completionTime))
+	start, completion := timeOf(responder.String(startTime)), timeOf(responder.String(completionTime))
 	if state != stateActive && start != nil && completion == nil && !c.final {
-		heartbeat := cmp.Or(timeOf(object.String(responder, heartbeatTime)), start)
+		heartbeat := cmp.Or(timeOf(responder.String(heartbeatTime)), start)
 		if c.now.Before(heartbeat.Add(heartbeatDeadline - allowedSkew)) {
 			target.Forbidden("state", "must stay Active because the responder is in progress and it should report status.responders.heartbeatTime or status.responders.completionTime")
 		}
@@ -241,17 +238,17 @@ func (c *progress) checkTarget(target validation.View, states []string, why stri
 
 // compareTargets compares target responders by their turns: by priority, the highest first, and then by the
 // domains in their names, from the right.
-func compareTargets(a, b map[string]any) int {
-	p, ok := object.Int(a, "priority")
-	q, known := object.Int(b, "priority")
+func compareTargets(a, b object.View) int {
+	p, ok := a.Int("priority")
+	q, known := b.Int("priority")
 	if ok != known || p != q {
 		if !ok || known && p < q {
 			return 1
 		}
 		return -1
 	}
-	domain, key, _ := strings.Cut(object.String(a, "name"), "/")
-	other, otherKey, _ := strings.Cut(object.String(b, "name"), "/")
+	domain, key, _ := strings.Cut(a.String("name"), "/")
+	other, otherKey, _ := strings.Cut(b.String("name"), "/")
 	return cmp.Or(slices.Compare(labelsOf(domain), labelsOf(other)), strings.Compare(key, otherKey))
 }
 
@@ -265,7 +262,7 @@ func labelsOf(domain string) []string {
 // checkResponders checks what responders report.
 func (c *progress) checkResponders() {
 	targets, list := object.List(c.status.Obj, "targetResponders"), object.List(c.status.Obj, "responders")
-	detail := keysChange(list, targets, "must be the same length as status.targetResponders and contain the same keys", "must contain the same keys as status.targetResponders")
+	detail := keysChange(list, object.ViewOf(targets), "must be the same length as status.targetResponders and contain the same keys", "must contain the same keys as status.targetResponders")
 	if detail != "" {
 		c.status.Add(validation.Invalid(c.status.At("responders"), validation.AsGoType("[]lifecycle.ResponderStatus", c.status.Obj["responders"]), detail))
 		return
@@ -275,20 +272,20 @@ func (c *progress) checkResponders() {
 	}
 	for _, responder := range c.status.Each("responders") {
 		name := responder.String("name")
-		old := named(c.old["responders"], "name", name)
-		target := named(c.status.Obj["targetResponders"], "name", name)
-		c.checkResponder(responder, old, object.String(target, "state") == stateActive)
+		old := named(c.old.At("responders"), "name", name)
+		target := named(object.ViewOf(c.status.Obj["targetResponders"]), "name", name)
+		c.checkResponder(responder, old, target.String("state") == stateActive)
 	}
 }
 
 // checkResponder checks what a responder reports. Only an active one changes it. old is what it has reported
 // before, nil for nothing.
-func (c *progress) checkResponder(r validation.View, old map[string]any, active bool) {
-	if old != nil && !active && !validation.Equal(r.Obj, old) {
+func (c *progress) checkResponder(r validation.View, old object.View, active bool) {
+	if !old.IsNil() && !active && !validation.Equal(r.Obj, old) {
 		r.Add(validation.Invalid(r.Path, validation.AsGoType("lifecycle.ResponderStatus", r.Obj), "field is immutable"))
 		return
 	}
-	was := func(name string) string { return object.String(old, name) }
+	was := func(name string) string { return old.String(name) }
 	changed := func(name string) bool { return r.Has(name) && r.String(name) != was(name) }
 	switch {
 	case was(startTime) != "" && r.String(startTime) != was(startTime): // which validateEvictionStatus refuses

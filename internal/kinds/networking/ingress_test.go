@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateIngress(t *testing.T) {
@@ -58,8 +59,8 @@ func TestValidateIngress(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, name)
 	annotated := kindtest.Decode(t, typ, `{"metadata":{"annotations":{"kubernetes.io/ingress.class":"x"}}}`)
-	assert.Equal(t, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}, typ.WarningsOnWrite(annotated, nil))
-	assert.Empty(t, typ.WarningsOnWrite(annotated, annotated))
+	assert.Equal(t, []string{`annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`}, typ.WarningsOnWrite(annotated, object.View{}))
+	assert.Empty(t, typ.WarningsOnWrite(annotated, object.ViewOf(annotated)))
 	assert.Equal(t, []string{`status.loadBalancer.ingress[0]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`},
-		typ.SubresourceStrategies["status"].WarningsOnWrite(kindtest.Decode(t, typ, `{"status":{"loadBalancer":{"ingress":[{"ip":"2001:DB8::1"}]}}}`), nil))
+		typ.SubresourceStrategies["status"].WarningsOnWrite(kindtest.Decode(t, typ, `{"status":{"loadBalancer":{"ingress":[{"ip":"2001:DB8::1"}]}}}`), object.View{}))
 }

@@ -13,10 +13,10 @@ import (
 // ingressClass is the annotation that preceded spec.ingressClassName.
 const ingressClass = "kubernetes.io/ingress.class"
 
-func validateIngress(obj, old map[string]any) validation.List {
+func validateIngress(obj map[string]any, old object.View) validation.List {
 	rules := ingressRules{anySecretName: hasBadSecretName(old), anyWildcardRule: hasBadWildcardRule(old)}
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
-	if old != nil {
+	if !old.IsNil() {
 		return errs
 	}
 	annotation, annotated := object.Value(obj, "metadata", "annotations", ingressClass).(string)
@@ -27,8 +27,8 @@ func validateIngress(obj, old map[string]any) validation.List {
 	return errs
 }
 
-func warnIngress(obj, old map[string]any) []string {
-	if old != nil || object.Value(obj, "metadata", "annotations", ingressClass) == nil || object.Value(obj, "spec", "ingressClassName") != nil {
+func warnIngress(obj map[string]any, old object.View) []string {
+	if !old.IsNil() || object.Value(obj, "metadata", "annotations", ingressClass) == nil || object.Value(obj, "spec", "ingressClassName") != nil {
 		return nil
 	}
 	return []string{fmt.Sprintf("annotation %q is deprecated, please use 'spec.ingressClassName' instead", ingressClass)}
@@ -38,18 +38,18 @@ func warnIngress(obj, old map[string]any) []string {
 // and wildcard rules that are stored.
 type ingressRules struct{ anySecretName, anyWildcardRule bool }
 
-func hasBadSecretName(ingress map[string]any) bool {
-	for tls := range object.Each(object.Value(ingress, "spec", "tls")) {
-		if name := object.String(tls, "secretName"); name != "" && len(validation.Subdomain(name)) > 0 {
+func hasBadSecretName(ingress object.View) bool {
+	for tls := range ingress.At("spec", "tls").Objects() {
+		if name := tls.String("secretName"); name != "" && len(validation.Subdomain(name)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func hasBadWildcardRule(ingress map[string]any) bool {
-	for rule := range object.Each(object.Value(ingress, "spec", "rules")) {
-		if strings.Contains(object.String(rule, "host"), "*") && len(validation.Collect(rule, nil, checkIngressHTTP)) > 0 {
+func hasBadWildcardRule(ingress object.View) bool {
+	for rule := range ingress.At("spec", "rules").Objects() {
+		if strings.Contains(rule.String("host"), "*") && len(validation.Collect(rule.SharedMembers(), nil, checkIngressHTTP)) > 0 {
 			return true
 		}
 	}
@@ -187,10 +187,10 @@ func checkTypedReference(p validation.View) {
 	}
 }
 
-func validateIngressStatus(obj, old map[string]any) validation.List {
+func validateIngressStatus(obj map[string]any, old object.View) validation.List {
 	var stored []string
-	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
-		stored = append(stored, object.String(ingress, "ip"))
+	for ingress := range old.At("status", "loadBalancer", "ingress").Objects() {
+		stored = append(stored, ingress.String("ip"))
 	}
 	return validation.Collect(object.Map(obj, "status", "loadBalancer"), loadBalancerPath, func(p validation.View) {
 		for _, ingress := range p.Each("ingress") {
@@ -201,7 +201,7 @@ func validateIngressStatus(obj, old map[string]any) validation.List {
 
 var loadBalancerPath = validation.NewPath("status", "loadBalancer")
 
-func warnIngressStatus(obj, _ map[string]any) []string {
+func warnIngressStatus(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	status := validation.View{Obj: object.Map(obj, "status", "loadBalancer"), Path: loadBalancerPath}
 	for _, ingress := range status.Each("ingress") {

@@ -5,10 +5,10 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateIngressClass(obj, old map[string]any) validation.List {
+func validateIngressClass(obj map[string]any, old object.View) validation.List {
 	var errs validation.List
-	if old != nil {
-		errs = validation.ImmutableField(object.String(obj, "spec", "controller"), object.String(old, "spec", "controller"), validation.NewPath("spec").Child("controller"))
+	if !old.IsNil() {
+		errs = validation.ImmutableField(object.String(obj, "spec", "controller"), old.String("spec", "controller"), validation.NewPath("spec").Child("controller"))
 	}
 	return append(errs, validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkIngressClassSpec)...)
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateIPAddress(obj, old map[string]any) validation.List {
-	changed := old != nil && !validation.Equal(object.Value(obj, "spec", "parentRef"), object.Value(old, "spec", "parentRef"))
+func validateIPAddress(obj map[string]any, old object.View) validation.List {
+	changed := !old.IsNil() && !validation.Equal(object.Value(obj, "spec", "parentRef"), old.At("spec", "parentRef"))
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		p.CheckChanged(changed && p.Has("parentRef"), checkIPAddressSpec)
 	}, func(p validation.View) {
-		if old != nil {
-			p.ImmutableDeclared("parentRef", "*networking.ParentReference", object.Map(old, "spec"))
+		if !old.IsNil() {
+			p.ImmutableDeclared("parentRef", "*networking.ParentReference", old.At("spec"))
 		}
 	})
 }

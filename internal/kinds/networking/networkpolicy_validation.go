@@ -6,7 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateNetworkPolicy(obj, old map[string]any) validation.List {
+func validateNetworkPolicy(obj map[string]any, old object.View) validation.List {
 	rules := networkPolicyRules{
 		selectors: validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "podSelector")},
 		stored:    storedCIDRs(old),
@@ -37,9 +37,9 @@ func eachPeer(spec validation.View, rule func(validation.View)) {
 }
 
 // storedCIDRs returns the CIDRs in the rules of a stored policy.
-func storedCIDRs(policy map[string]any) []string {
+func storedCIDRs(policy object.View) []string {
 	var cidrs []string
-	eachPeer(validation.View{Obj: object.Map(policy, "spec")}, func(peer validation.View) {
+	eachPeer(validation.Of(policy.At("spec")), func(peer validation.View) {
 		if block, ok := peer.Lookup("ipBlock"); ok {
 			cidrs = append(append(cidrs, block.String("cidr")), block.Strings("except")...)
 		}
@@ -130,7 +130,7 @@ func (n networkPolicyRules) ipBlock(p validation.View) {
 	}
 }
 
-func warnNetworkPolicy(obj, _ map[string]any) []string {
+func warnNetworkPolicy(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	eachPeer(validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}, func(peer validation.View) {
 		block, ok := peer.Lookup("ipBlock")

@@ -7,12 +7,12 @@ import (
 
 // validateServiceCIDR checks a ServiceCIDR. It has at most one CIDR for each IP family.
 // An update can add the CIDR of the other family.
-func validateServiceCIDR(obj, old map[string]any) validation.List {
+func validateServiceCIDR(obj map[string]any, old object.View) validation.List {
 	path := validation.NewPath("spec").Child("cidrs")
-	networks, was := object.Strings(obj, "spec", "cidrs"), object.Strings(old, "spec", "cidrs")
+	networks, was := object.Strings(obj, "spec", "cidrs"), old.Strings("spec", "cidrs")
 	added := len(was) == 1 && len(networks) == 2
 	switch {
-	case old == nil:
+	case old.IsNil():
 		return serviceNetworks(networks, path)
 	case len(networks) != len(was) && !added:
 		return validation.List{validation.Invalid(path, object.Value(obj, "spec", "cidrs"), "field is immutable")}

@@ -10,11 +10,11 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateRuntimeClass(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateRuntimeClass(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, checkHandler, checkRuntimeClassFields)
 	}
-	changed := !validation.Equal(obj["handler"], old["handler"])
+	changed := !validation.Equal(obj["handler"], old.At("handler"))
 	return validation.Collect(obj, nil, func(p validation.View) {
 		meta := p.Field("metadata")
 		p.AddList(validation.ObjectMeta(meta.Obj, false, validation.SubdomainName, meta.Path))
@@ -69,7 +69,7 @@ func checkRuntimeClassFields(p validation.View) {
 	})
 }
 
-func warnRuntimeClass(obj, _ map[string]any) []string {
+func warnRuntimeClass(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	selector := object.Map(obj, "scheduling", "nodeSelector")
 	for _, key := range validation.SortedKeys(selector) {

@@ -11,7 +11,7 @@ func disruptionBudgetCells(r table.Row) []any {
 		if !r.Has("spec", name) {
 			return "N/A"
 		}
-		return object.Text(r.Obj, "spec", name)
+		return object.ViewOf(r.Obj).Text("spec", name)
 	}
 	return []any{r.Name(), limit("minAvailable"), limit("maxUnavailable"), r.Int("status", "disruptionsAllowed"), r.Age()}
 }

@@ -29,9 +29,9 @@ const selectsNothing = "pdb.kubernetes.io/deprecated-v1beta1-empty-selector-matc
 
 // prepareDisruptionBudget removes the expressions with the key selectsNothing from a new or changed
 // selector that has anything else.
-func prepareDisruptionBudget(obj, old map[string]any) {
+func prepareDisruptionBudget(obj map[string]any, old object.View) {
 	selector := object.Map(obj, "spec", "selector")
-	if selector == nil || old != nil && validation.Equal(selector, object.Map(old, "spec", "selector")) {
+	if selector == nil || !old.IsNil() && validation.Equal(selector, old.At("spec", "selector")) {
 		return
 	}
 	kept, marks := []any{}, 0

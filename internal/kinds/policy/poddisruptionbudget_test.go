@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestValidateDisruptionBudget(t *testing.T) {
@@ -45,7 +46,7 @@ func TestPrepareDisruptionBudget(t *testing.T) {
 			if row.old != "" {
 				old = budget(row.old)
 			}
-			typ.Prepare(obj, old)
+			typ.Prepare(obj, object.ViewOf(old))
 			got, err := json.Marshal(obj["spec"].(map[string]any)["selector"])
 			require.NoError(t, err)
 			assert.JSONEq(t, row.want, string(got))

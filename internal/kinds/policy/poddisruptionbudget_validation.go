@@ -5,7 +5,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateDisruptionBudget(obj, old map[string]any) validation.List {
+func validateDisruptionBudget(obj map[string]any, old object.View) validation.List {
 	selectors := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "spec", "selector")}
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		if p.Has("minAvailable") && p.Has("maxUnavailable") {
@@ -21,7 +21,7 @@ func validateDisruptionBudget(obj, old map[string]any) validation.List {
 	})
 }
 
-func validateDisruptionBudgetStatus(obj, _ map[string]any) validation.List {
+func validateDisruptionBudgetStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 		p.AddList(validation.Conditions(object.List(p.Obj, "conditions"), p.At("conditions")))
 		p.NonNegative("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")

@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -8,11 +9,11 @@ import (
 // rbacGroup is the API group of roles and of the subjects User and Group.
 const rbacGroup = "rbac.authorization.k8s.io"
 
-func validateRole(obj, _ map[string]any) validation.List {
+func validateRole(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, checkNamespacedPolicyRules)
 }
 
-func validateClusterRole(obj, _ map[string]any) validation.List {
+func validateClusterRole(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, checkClusterPolicyRules, checkAggregationRule)
 }
 

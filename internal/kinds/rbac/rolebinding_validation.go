@@ -6,21 +6,21 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateRoleBinding(obj, old map[string]any) validation.List {
+func validateRoleBinding(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(binding validation.View) { checkRoleBinding(binding, old, true, "Role", "ClusterRole") })
 }
 
-func validateClusterRoleBinding(obj, old map[string]any) validation.List {
+func validateClusterRoleBinding(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(binding validation.View) { checkRoleBinding(binding, old, false, "ClusterRole") })
 }
 
 // checkRoleBinding checks a binding whose role has one of the kinds. An update cannot
 // change the role.
-func checkRoleBinding(binding validation.View, old map[string]any, namespaced bool, roleKinds ...string) {
+func checkRoleBinding(binding validation.View, old object.View, namespaced bool, roleKinds ...string) {
 	ref := binding.Field("roleRef")
 	ref.OneOfStrings("apiGroup", rbacGroup)
 	ref.OneOfStrings("kind", roleKinds...)
-	changed := old != nil && !validation.Equal(ref.Obj, object.Map(old, "roleRef"))
+	changed := !old.IsNil() && !validation.Equal(ref.Obj, old.At("roleRef"))
 	ref.CheckChanged(changed, func(ref validation.View) {
 		if ref.RequireDeclared("name") {
 			ref.Format("name", validation.PathSegment)

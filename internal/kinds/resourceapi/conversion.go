@@ -39,7 +39,7 @@ func claimToV1beta1(_ int, obj map[string]any) map[string]any {
 	for request := range object.Each(claimRequests(obj)) {
 		exactly := object.Map(request, "exactly")
 		for _, name := range exactRequestFields {
-			object.Keep(request, exactly, name)
+			object.Keep(request, object.ViewOf(exactly), name)
 		}
 		delete(request, "exactly")
 	}

@@ -85,13 +85,13 @@ func TestAdminAccess(t *testing.T) {
 			meta := `{"metadata":{"namespace":"` + r.namespace + `"},`
 			w := &resource.Write{Object: kindtest.Decode(t, stored, meta+r.body+`}`), Reader: cluster, Authorize: authorizeAll}
 			if r.old != "" {
-				w.Old = kindtest.Decode(t, stored, meta+r.old+`}`)
+				w.Old = object.ViewOf(kindtest.Decode(t, stored, meta+r.old+`}`))
 			}
 			assert.Equal(t, r.want, stored.ValidateInNamespace(w).Message())
 			typ := inV1beta1(t, stored)
 			other := &resource.Write{Object: kindtest.Convert(t, typ, w.Object), Reader: cluster, Authorize: authorizeAll}
-			if w.Old != nil {
-				other.Old = kindtest.Convert(t, typ, w.Old)
+			if !w.Old.IsNil() {
+				other.Old = object.ViewOf(kindtest.Convert(t, typ, w.Old.CopyObject()))
 			}
 			assert.Equal(t, r.want, typ.ValidateInNamespace(other).Message(), "in another version")
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func (d deviceRules) validateClass(obj, _ map[string]any) validation.List {
+func (d deviceRules) validateClass(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
 		checkItems(spec, "selectors", maxDeviceSelectors, d.checkSelector)
 		checkItems(spec, "config", maxDeviceConfigs, checkOpaqueConfig)

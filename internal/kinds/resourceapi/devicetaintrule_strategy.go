@@ -15,12 +15,12 @@ func defaultTaintRule(obj map[string]any, now string) {
 
 // stampTaintRule sets timeAdded of the taint if it is absent, or if the effect changes
 // and timeAdded does not.
-func stampTaintRule(obj, old map[string]any, by resource.Author) {
-	taint, before := object.Map(obj, "spec", "taint"), object.Map(old, "spec", "taint")
+func stampTaintRule(obj map[string]any, old object.View, by resource.Author) {
+	taint, before := object.Map(obj, "spec", "taint"), old.At("spec", "taint")
 	switch {
 	case taint == nil:
 	case taint["timeAdded"] == nil,
-		before != nil && !kind.SameField(taint, before, "effect") && kind.SameField(taint, before, "timeAdded"):
+		!before.IsNil() && !kind.SameField(taint, before, "effect") && kind.SameField(taint, before, "timeAdded"):
 		taint["timeAdded"] = by.Now
 	}
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // checkDeviceTaint checks a taint. It does not check an effect that did not change.
-func checkDeviceTaint(taint validation.View, old map[string]any) {
+func checkDeviceTaint(taint validation.View, old object.View) {
 	taint.Format("key", validation.QualifiedName)
 	taint.FormatIfSet("value", validation.LabelValue)
-	if old == nil || !kind.SameField(taint.Obj, old, "effect") {
+	if old.IsNil() || !kind.SameField(taint.Obj, old, "effect") {
 		taint.Declarative(func(p validation.View) { p.RequireOneOf("effect", deviceEffects...) })
 	}
 }
 
-func validateTaintRule(obj, old map[string]any) validation.List {
+func validateTaintRule(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
 		spec.IfPresent("deviceSelector", func(selector validation.View) {
 			if selector.Has("driver") {
@@ -29,11 +29,11 @@ func validateTaintRule(obj, old map[string]any) validation.List {
 				selector.Format("device", validation.DNS1123Label)
 			}
 		})
-		checkDeviceTaint(spec.Field("taint"), object.Map(old, "spec", "taint"))
+		checkDeviceTaint(spec.Field("taint"), old.At("spec", "taint"))
 	})
 }
 
-func validateTaintRuleStatus(obj, _ map[string]any) validation.List {
+func validateTaintRuleStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))
 		checkSize(status, "conditions", maxTaintRuleStatuses)

@@ -12,14 +12,14 @@ import (
 
 // checkImmutable checks that an object did not change. The error quotes it as the Go
 // type typ.
-func checkImmutable(p validation.View, old map[string]any, typ string) {
+func checkImmutable(p validation.View, old object.View, typ string) {
 	checkUnmodified(p, old, typ, immutable)
 }
 
 const immutable = "field is immutable"
 
 // checkUnmodified is checkImmutable with the detail that the error has since v1.37.
-func checkUnmodified(p validation.View, old map[string]any, typ, detail string) {
+func checkUnmodified(p validation.View, old object.View, typ, detail string) {
 	if !validation.Equal(p.Obj, old) {
 		p.Add(validation.Invalid(p.Path, nil, detail).Before(behavior.DeclarativeErrors, validation.Instead(validation.Invalid(p.Path, validation.AsGoType(typ, p.Obj), immutable))).Declarative())
 	}

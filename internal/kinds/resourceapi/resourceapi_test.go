@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -26,9 +27,9 @@ func TestDefaultDevices(t *testing.T) {
 func TestChangedClaimTemplate(t *testing.T) {
 	const base = `{"metadata":{"name":"a"},"spec":{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}}`
 	typ := kindtest.TypeOf(t, "resourceclaimtemplates.resource.k8s.io")
-	errs := typ.Validate(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"metadata":{"finalizers":["a.b/c"]}}}`)), kindtest.Decode(t, typ, base))
+	errs := typ.Validate(kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"spec":{"metadata":{"finalizers":["a.b/c"]}}}`)), object.ViewOf(kindtest.Decode(t, typ, base)))
 	assert.Equal(t, []string{"spec.metadata.finalizers", "spec"}, []string{errs[0].Field, errs[1].Field})
-	assert.Empty(t, typ.Validate(kindtest.Decode(t, typ, base), kindtest.Decode(t, typ, base)))
+	assert.Empty(t, typ.Validate(kindtest.Decode(t, typ, base), object.ViewOf(kindtest.Decode(t, typ, base))))
 }
 
 func TestTaintTimes(t *testing.T) {
@@ -36,7 +37,7 @@ func TestTaintTimes(t *testing.T) {
 	by := resource.Author{Now: now}
 	slices := kindtest.TypeOf(t, "resourceslices.resource.k8s.io")
 	obj := kindtest.Create(t, slices, `{"spec":{"devices":[{"name":"d","taints":[{"key":"a"},{"key":"b","timeAdded":"`+then+`"}],"attributes":{"x":{"bools":[true]}}}]}}`)
-	slices.PrepareWithAuthor(obj, nil, by)
+	slices.PrepareWithAuthor(obj, object.View{}, by)
 	assert.Equal(t, now, kindtest.At(obj, "spec.devices.0.taints.0.timeAdded"))
 	assert.Equal(t, then, kindtest.At(obj, "spec.devices.0.taints.1.timeAdded"))
 	assert.Nil(t, kindtest.At(obj, "spec.devices.0.attributes.x.bools"), "field of a disabled feature gate")
@@ -56,7 +57,7 @@ func TestTaintTimes(t *testing.T) {
 		{"another effect and date", taint("B", "2024-01-01T00:00:00Z"), taint("A", then), "2024-01-01T00:00:00Z"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			kindtest.TypeOf(t, "devicetaintrules.resource.k8s.io").PrepareWithAuthor(row.obj, row.old, by)
+			kindtest.TypeOf(t, "devicetaintrules.resource.k8s.io").PrepareWithAuthor(row.obj, object.ViewOf(row.old), by)
 			assert.Equal(t, row.want, kindtest.At(row.obj, "spec.taint.timeAdded"))
 		})
 	}

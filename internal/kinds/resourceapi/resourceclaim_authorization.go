@@ -18,12 +18,12 @@ import (
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/.
 func authorizeClaim(w *resource.Write) validation.List {
 	errs := checkAdminAccess(w)
-	if w.Old == nil {
+	if w.Old.IsNil() {
 		return errs
 	}
-	now, was := object.Map(w.Object, "status"), object.Map(w.Old, "status")
+	now, was := object.Map(w.Object, "status"), w.Old.At("status")
 	path := validation.NewPath("status")
-	if !validation.Equal(now["allocation"], was["allocation"]) || !validation.Equal(now["reservedFor"], was["reservedFor"]) {
+	if !validation.Equal(now["allocation"], was.At("allocation")) || !validation.Equal(now["reservedFor"], was.At("reservedFor")) {
 		if err := w.Authorize(w.Verb, "binding", "", ""); err != nil {
 			errs = append(errs, validation.Forbidden(path.Child("allocation"), fmt.Sprintf(
 				"changing status.allocation or status.reservedFor requires resource=%q, verb=%q permission: %s", "resourceclaims/binding", w.Verb, err)))
@@ -61,24 +61,24 @@ func authorizeDriver(w *resource.Write, verbs []string, driver string) (first er
 }
 
 // changedDrivers returns the sorted drivers whose device statuses differ.
-func changedDrivers(now, was map[string]any) []string {
-	key := func(device map[string]any) string {
-		return strings.Join([]string{object.String(device, "driver"), object.String(device, "pool"), object.String(device, "device"), object.String(device, "shareID")}, "/")
+func changedDrivers(now map[string]any, was object.View) []string {
+	key := func(device object.View) string {
+		return strings.Join([]string{device.String("driver"), device.String("pool"), device.String("device"), device.String("shareID")}, "/")
 	}
-	before := map[string]map[string]any{}
-	for device := range object.Each(was["devices"]) {
+	before := map[string]object.View{}
+	for device := range was.At("devices").Objects() {
 		before[key(device)] = device
 	}
 	drivers := map[string]bool{}
-	for device := range object.Each(now["devices"]) {
+	for device := range object.ViewOf(now["devices"]).Objects() {
 		k := key(device)
 		if old, ok := before[k]; !ok || !validation.Equal(device, old) {
-			drivers[object.String(device, "driver")] = true
+			drivers[device.String("driver")] = true
 		}
 		delete(before, k)
 	}
 	for _, gone := range before {
-		drivers[object.String(gone, "driver")] = true
+		drivers[gone.String("driver")] = true
 	}
 	return slices.Sorted(maps.Keys(drivers))
 }
@@ -123,8 +123,8 @@ const adminAccessLabel = "resource.kubernetes.io/admin-access"
 // See https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/#admin-access.
 func checkAdminAccess(w *resource.Write) validation.List {
 	path := adminAccessRequest(w.Object)
-	if w.Old != nil {
-		path = adminAccessResult(w.Object)
+	if !w.Old.IsNil() {
+		path = adminAccessResult(object.ViewOf(w.Object))
 		if adminAccessResult(w.Old) != nil {
 			return nil
 		}
@@ -133,7 +133,7 @@ func checkAdminAccess(w *resource.Write) validation.List {
 		return nil
 	}
 	namespace := w.Get(resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "Namespace"}, "", object.String(w.Object, "metadata", "namespace"))
-	if object.String(namespace, "metadata", "labels", adminAccessLabel) == "true" {
+	if namespace.String("metadata", "labels", adminAccessLabel) == "true" {
 		return nil
 	}
 	return validation.List{validation.Forbidden(path, "admin access to devices requires the `"+adminAccessLabel+": true` label on the containing namespace")}
@@ -141,18 +141,17 @@ func checkAdminAccess(w *resource.Write) validation.List {
 
 // adminAccessRequest returns the path of the first request for admin access, or nil.
 func adminAccessRequest(obj map[string]any) *validation.Path {
-	requests, _ := claimRequests(obj).([]any)
-	return firstAdminAccess(requests, validation.NewPath("spec", "devices", "requests"), "exactly", "adminAccess")
+	return firstAdminAccess(object.ViewOf(claimRequests(obj)), validation.NewPath("spec", "devices", "requests"), "exactly", "adminAccess")
 }
 
-func adminAccessResult(claim map[string]any) *validation.Path {
-	results := object.List(claim, "status", "allocation", "devices", "results")
+func adminAccessResult(claim object.View) *validation.Path {
+	results := claim.At("status", "allocation", "devices", "results")
 	return firstAdminAccess(results, validation.NewPath("status", "allocation", "devices", "results"), "adminAccess")
 }
 
-func firstAdminAccess(list []any, path *validation.Path, member ...string) *validation.Path {
-	for i, e := range list {
-		if item, ok := e.(map[string]any); ok && object.Bool(item, member...) {
+func firstAdminAccess(list object.View, path *validation.Path, member ...string) *validation.Path {
+	for i, e := range list.Items() {
+		if e.Bool(member...) {
 			return path.Index(i).Child("adminAccess")
 		}
 	}

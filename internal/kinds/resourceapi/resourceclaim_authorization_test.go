@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -47,7 +48,7 @@ func TestAuthorizeClaim(t *testing.T) {
 			claim := func(status string) map[string]any {
 				return kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"},"status":{`+status+`}}`)
 			}
-			w := &resource.Write{Object: claim(r.now), Old: claim(r.was), Reader: kindtest.Reader(t), Verb: "patch", Author: r.author,
+			w := &resource.Write{Object: claim(r.now), Old: object.ViewOf(claim(r.was)), Reader: kindtest.Reader(t), Verb: "patch", Author: r.author,
 				Authorize: func(verb, subresource, namespace, name string) error {
 					if access := fmt.Sprintf("%s %s %s/%s", verb, subresource, namespace, name); !slices.Contains(r.may, access) {
 						return fmt.Errorf("no %s", access)
@@ -69,7 +70,7 @@ func TestAuthorizeClaimInReleases(t *testing.T) {
 			typ := kindtest.TypeIn(t, release, "resourceclaims.resource.k8s.io")
 			w := &resource.Write{
 				Object: kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"},"status":{"allocation":{}}}`),
-				Old:    kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"}}`),
+				Old:    object.ViewOf(kindtest.Decode(t, typ, `{"metadata":{"namespace":"ns"}}`)),
 				Reader: kindtest.Reader(t), Verb: "patch",
 				Authorize: func(verb, subresource, namespace, name string) error { return errors.New("no") },
 			}

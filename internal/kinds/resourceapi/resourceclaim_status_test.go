@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -30,7 +31,7 @@ func TestValidateShareIDs(t *testing.T) {
 			p, err := release.Open(r.release)
 			require.NoError(t, err)
 			var detail string
-			for _, e := range typ.SubresourceStrategies["status"].ValidateAll(context.Background(), obj, old, nil).In(p, typ.Group, typ.Kind) {
+			for _, e := range typ.SubresourceStrategies["status"].ValidateAll(context.Background(), obj, object.ViewOf(old), nil).In(p, typ.Group, typ.Kind) {
 				if e.Field == "status.allocation.devices.results[0].shareID" {
 					detail = e.Detail
 				}

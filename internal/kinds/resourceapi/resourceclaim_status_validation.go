@@ -14,16 +14,16 @@ import (
 )
 
 // prepareResourceClaimStatus drops the statuses of devices that the update deallocates.
-func prepareResourceClaimStatus(obj, old map[string]any) {
+func prepareResourceClaimStatus(obj map[string]any, old object.View) {
 	kind.StatusMetadataNone.Prepare(obj, old)
 	status := object.Map(obj, "status")
 	if status["devices"] == nil {
 		return
 	}
-	now, was := allocatedDevices(status), allocatedDevices(object.Map(old, "status"))
+	now, was := allocatedDevices(object.ViewOf(status)), allocatedDevices(old.At("status"))
 	kept := slices.DeleteFunc(slices.Clone(object.List(status, "devices")), func(v any) bool {
 		device, _ := v.(map[string]any)
-		id := deviceIDOf(device)
+		id := deviceIDOf(object.ViewOf(device))
 		return was[id] && !now[id]
 	})
 	if len(kept) == 0 {
@@ -39,13 +39,13 @@ type deviceID struct{ Driver, Pool, Device, ShareID string }
 // An opaqueDeviceID is what v1.34 prints of a deviceID.
 type opaqueDeviceID struct{ Driver, Pool, Device, ShareID struct{} }
 
-func deviceIDOf(device map[string]any) deviceID {
-	return deviceID{object.String(device, "driver"), object.String(device, "pool"), object.String(device, "device"), object.String(device, "shareID")}
+func deviceIDOf(device object.View) deviceID {
+	return deviceID{device.String("driver"), device.String("pool"), device.String("device"), device.String("shareID")}
 }
 
-func allocatedDevices(status map[string]any) map[deviceID]bool {
+func allocatedDevices(status object.View) map[deviceID]bool {
 	out := map[deviceID]bool{}
-	for result := range object.Each(object.Value(status, "allocation", "devices", "results")) {
+	for result := range status.At("allocation", "devices", "results").Objects() {
 		out[deviceIDOf(result)] = true
 	}
 	return out
@@ -53,9 +53,9 @@ func allocatedDevices(status map[string]any) map[deviceID]bool {
 
 // validateResourceClaimStatus checks the allocation, the consumers and the devices. An
 // allocation cannot change until it is removed.
-func validateResourceClaimStatus(obj, old map[string]any) validation.List {
+func validateResourceClaimStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
-		before := object.Map(old, "status")
+		before := old.At("status")
 		checkKeyedItems(status, "reservedFor", consumerList, func(consumer validation.View) {
 			consumer.RequireEach("resource", "name", "uid")
 		})
@@ -65,14 +65,14 @@ func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 			switch {
 			case !allocated:
 				status.Forbidden("reservedFor", "may not be specified when `allocated` is not set")
-			case object.Value(obj, "metadata", "deletionTimestamp") != nil && hasNewItem(consumers, object.List(before, "reservedFor")):
+			case object.Value(obj, "metadata", "deletionTimestamp") != nil && hasNewItem(consumers, before.At("reservedFor")):
 				status.Forbidden("reservedFor", "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set")
 			}
 		}
 		switch {
 		case !allocated:
-		case before["allocation"] != nil:
-			checkUnmodified(allocation, object.Map(before, "allocation"), "resource.AllocationResult", "field cannot be modified once set")
+		case !before.IsNil("allocation"):
+			checkUnmodified(allocation, before.At("allocation"), "resource.AllocationResult", "field cannot be modified once set")
 		default:
 			checkDeviceAllocation(allocation, deviceRequestNames(object.Map(obj, "spec", "devices")))
 		}
@@ -80,18 +80,19 @@ func validateResourceClaimStatus(obj, old map[string]any) validation.List {
 }
 
 // hasNewItem reports whether list has an item that before does not have.
-func hasNewItem(list, before []any) bool {
+func hasNewItem(list []any, before object.View) bool {
+	was := slices.Collect(before.Objects())
 	return slices.ContainsFunc(list, func(v any) bool {
-		return !slices.ContainsFunc(before, func(w any) bool { return validation.Equal(v, w) })
+		return !slices.ContainsFunc(was, func(w object.View) bool { return validation.Equal(v, w) })
 	})
 }
 
 // checkDeviceStatuses checks the statuses of devices that drivers report.
 func checkDeviceStatuses(status validation.View) {
-	allocated := allocatedDevices(status.Obj)
+	allocated := allocatedDevices(object.ViewOf(status.Obj))
 	for _, device := range status.Each("devices") {
 		checkDeviceAddress(device)
-		if id := deviceIDOf(device.Obj); !allocated[id] {
+		if id := deviceIDOf(object.ViewOf(device.Obj)); !allocated[id] {
 			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim").Before(behavior.GoValuesAsJSON, validation.Value(id)).Before(behavior.DeclarativeDevices, validation.Value(opaqueDeviceID{})))
 		}
 		checkSize(device, "conditions", maxDeviceConditions)
@@ -103,7 +104,7 @@ func checkDeviceStatuses(status validation.View) {
 	}
 	seen := map[deviceID]bool{}
 	for _, device := range status.Each("devices") {
-		id := deviceIDOf(device.Obj)
+		id := deviceIDOf(object.ViewOf(device.Obj))
 		if seen[id] {
 			at := device.At("deviceID")
 			status.Add(validation.Duplicate(device.Path, quotedItem("ResourceClaim", device.Obj, "status", "devices")).

@@ -45,23 +45,23 @@ func newDeviceRules(r *release.Release) deviceRules {
 }
 
 // validateClaim checks a claim. Updates cannot change the spec.
-func (d deviceRules) validateClaim(obj, old map[string]any) validation.List {
+func (d deviceRules) validateClaim(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(claim validation.View) {
 		spec := claim.Field("spec")
-		if old == nil {
+		if old.IsNil() {
 			d.checkClaim(spec.Field("devices"))
 		} else {
-			checkImmutable(spec, object.Map(old, "spec"), "resource.ResourceClaimSpec")
+			checkImmutable(spec, old.At("spec"), "resource.ResourceClaimSpec")
 			claim.AddList(validation.Collect(spec.Field("devices").Obj, spec.At("devices"), d.checkClaim).Until(behavior.UpdatesOnce))
 		}
 	})
 }
 
-func (d deviceRules) validateClaimTemplate(obj, old map[string]any) validation.List {
+func (d deviceRules) validateClaimTemplate(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(template validation.View) {
 		spec := template.Field("spec")
 		d.checkTemplateSpec(spec)
-		if old != nil {
+		if !old.IsNil() {
 			template.ImmutableAs("spec", "resource.ResourceClaimTemplateSpec", old)
 			template.AddList(validation.Collect(spec.Obj, spec.Path, d.checkTemplateSpec).Until(behavior.UpdatesOnce)) // once more
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestPoolStatusRequests(t *testing.T) {
@@ -26,7 +27,7 @@ func TestPoolStatusRequests(t *testing.T) {
 			if r.old != "" {
 				old = kindtest.Decode(t, typ, r.old)
 			}
-			assert.Equal(t, r.want, typ.Validate(kindtest.Decode(t, typ, r.body), old).Message())
+			assert.Equal(t, r.want, typ.Validate(kindtest.Decode(t, typ, r.body), object.ViewOf(old)).Message())
 		})
 	}
 	for _, r := range []struct{ name, body, old, want string }{
@@ -44,7 +45,7 @@ func TestPoolStatusRequests(t *testing.T) {
 		{"second status", `{"status":{"poolCount":2}}`, `{"status":{"poolCount":1}}`, `status: Invalid value: {"PoolCount":2,"Pools":null,"Conditions":null}: field is immutable`},
 	} {
 		t.Run(r.name, func(t *testing.T) {
-			assert.Equal(t, r.want, typ.SubresourceStrategies["status"].Validate(kindtest.Decode(t, typ, r.body), kindtest.Decode(t, typ, r.old)).Message())
+			assert.Equal(t, r.want, typ.SubresourceStrategies["status"].Validate(kindtest.Decode(t, typ, r.body), object.ViewOf(kindtest.Decode(t, typ, r.old))).Message())
 		})
 	}
 }

@@ -17,10 +17,10 @@ const (
 )
 
 // validatePoolStatusRequest checks the spec of a request. Updates cannot change it.
-func validatePoolStatusRequest(obj, old map[string]any) validation.List {
+func validatePoolStatusRequest(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		if old != nil {
-			if !validation.Equal(obj["spec"], old["spec"]) {
+		if !old.IsNil() {
+			if !validation.Equal(obj["spec"], old.At("spec")) {
 				spec.Add(validation.Invalid(spec.Path, nil, "field is immutable"))
 			}
 			return
@@ -40,11 +40,11 @@ func validatePoolStatusRequest(obj, old map[string]any) validation.List {
 }
 
 // validatePoolStatus checks the status of a request. It can be set only once.
-func validatePoolStatus(obj, old map[string]any) validation.List {
+func validatePoolStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(status validation.View) {
 		switch {
-		case old["status"] != nil:
-			if !validation.Equal(obj["status"], old["status"]) {
+		case !old.IsNil("status"):
+			if !validation.Equal(obj["status"], old.At("status")) {
 				status.Add(validation.Invalid(status.Path, validation.AsGoType("*resource.ResourcePoolStatusRequestStatus", obj["status"]), "field is immutable"))
 			}
 			return

@@ -48,7 +48,9 @@ func defaultTaintTimes(slice map[string]any, now string) {
 }
 
 // stampResourceSlice sets timeAdded of the taints that an apply adds.
-func stampResourceSlice(obj, _ map[string]any, by resource.Author) { defaultTaintTimes(obj, by.Now) }
+func stampResourceSlice(obj map[string]any, _ object.View, by resource.Author) {
+	defaultTaintTimes(obj, by.Now)
+}
 
 // sliceFieldLabelError returns the FieldLabelError of a version of ResourceSlices. The
 // text contains the version.

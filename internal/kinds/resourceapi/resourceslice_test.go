@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestResourceSlices(t *testing.T) {
@@ -23,7 +24,7 @@ func TestResourceSlices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			obj := kindtest.Decode(t, typ, `{"spec":{"driver":"d.example.com","allNodes":true,"pool":{"generation":1,"name":"b","resourceSliceCount":1},`+tt.fields+`}}`)
-			assert.Equal(t, tt.want, typ.Validate(obj, nil).Message())
+			assert.Equal(t, tt.want, typ.Validate(obj, object.View{}).Message())
 		})
 	}
 }
@@ -67,7 +68,7 @@ func TestCapacityRanges(t *testing.T) {
 			}
 			obj := kindtest.Decode(t, typ, `{"spec":{"driver":"d.example.com","allNodes":true,"pool":{"generation":1,"name":"b","resourceSliceCount":1},"devices":[{"name":"a","allowMultipleAllocations":true,
 				"capacity":{"c":{"value":"10","requestPolicy":{"default":"`+tt.initial+`","validRange":{`+tt.limits+`}}}}}]}}`)
-			assert.Equal(t, tt.want, typ.Validate(obj, nil).Message())
+			assert.Equal(t, tt.want, typ.Validate(obj, object.View{}).Message())
 		})
 	}
 }
@@ -89,14 +90,14 @@ func TestDeclaredDevices(t *testing.T) {
 			typ := kindtest.TypeIn(t, "v1.37-all", tt.resource+".resource.k8s.io")
 			obj := kindtest.Decode(t, typ, tt.obj)
 			if tt.subresource != "" {
-				assert.Equal(t, tt.want, typ.SubresourceStrategies[tt.subresource].Validate(obj, kindtest.Decode(t, typ, `{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}`)).Message())
+				assert.Equal(t, tt.want, typ.SubresourceStrategies[tt.subresource].Validate(obj, object.ViewOf(kindtest.Decode(t, typ, `{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassName":"c"}}]}}}`))).Message())
 				return
 			}
-			assert.Equal(t, tt.want, typ.Validate(obj, nil).Message())
+			assert.Equal(t, tt.want, typ.Validate(obj, object.View{}).Message())
 		})
 	}
 	typ := kindtest.TypeIn(t, "v1.37-all", "resourceslices.resource.k8s.io")
 	obj := kindtest.Decode(t, typ, `{"spec":{"driver":"d.example.com","allNodes":true,"pool":{"generation":1,"name":"b","resourceSliceCount":1},"devices":[`+
 		strings.Repeat(`{"name":"a","attributes":{"a":{"ints":[1]}}},`, 64)+`{"name":"b"}]}}`)
-	assert.Equal(t, "spec.devices: Too many: 65: must have at most 64 items", typ.Validate(obj, nil).Message())
+	assert.Equal(t, "spec.devices: Too many: 65: must have at most 64 items", typ.Validate(obj, object.View{}).Message())
 }

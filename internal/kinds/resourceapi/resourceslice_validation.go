@@ -33,14 +33,14 @@ const (
 	maxTaintRuleStatuses   = 8
 )
 
-func validateResourceSlice(obj, old map[string]any) validation.List {
+func validateResourceSlice(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(spec validation.View) {
-		before := object.Map(old, "spec")
+		before := old.At("spec")
 		volumes.CheckCSIDriverName(spec, "driver")
 		pool := spec.Field("pool")
 		checkResourcePool(pool)
-		if old != nil {
-			pool.Immutable(object.Map(before, "pool"), "name")
+		if !old.IsNil() {
+			pool.Immutable(before.At("pool"), "name")
 			spec.Immutable(before, "driver", "nodeName")
 		}
 		checkSliceNodes(spec)
@@ -181,16 +181,16 @@ func deviceLimit(spec validation.View) int {
 }
 
 // findDevice returns the device with the name in the spec of a slice, or nil.
-func findDevice(spec map[string]any, name string) map[string]any {
-	for device := range object.Each(spec["devices"]) {
-		if device["name"] == name {
+func findDevice(spec object.View, name string) object.View {
+	for device := range spec.At("devices").Objects() {
+		if device.String("name") == name {
 			return device
 		}
 	}
-	return nil
+	return object.View{}
 }
 
-func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool) {
+func checkSliceDevice(device validation.View, old object.View, ownNodes bool) {
 	device.Format("name", validation.DNS1123Label)
 	if n := device.Len("attributes") + device.Len("capacity"); n > maxAttributes {
 		device.Add(validation.Invalid(device.Path, n, fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxAttributes)))
@@ -202,8 +202,8 @@ func checkSliceDevice(device validation.View, old map[string]any, ownNodes bool)
 	checkEntries(device, "capacity", maxAttributeNameLength, attributeName, func(capacity validation.View) {
 		checkDeviceCapacity(capacity, device.Bool("allowMultipleAllocations"))
 	})
-	if old == nil || !validation.Equal(device.Obj["taints"], old["taints"]) {
-		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, nil) })
+	if old.IsNil() || !validation.Equal(device.Obj["taints"], old.At("taints")) {
+		checkItems(device, "taints", maxDeviceTaints, func(taint validation.View) { checkDeviceTaint(taint, object.View{}) })
 	}
 	checkKeyedItems(device, "consumesCounters", consumptionList, func(consumption validation.View) {
 		consumption.Declarative(func(p validation.View) { p.RequireFormat("counterSet", validation.ShortName) })
@@ -523,7 +523,7 @@ func thousandths(q string) (int64, bool) {
 }
 
 // warnResourceSlice returns a warning if the name of the driver is not in lower case.
-func warnResourceSlice(obj, _ map[string]any) []string {
+func warnResourceSlice(obj map[string]any, _ object.View) []string {
 	driver := object.String(obj, "spec", "driver")
 	if driver == strings.ToLower(driver) {
 		return nil

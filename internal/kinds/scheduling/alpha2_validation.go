@@ -5,15 +5,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateAlpha2PodGroup(obj, old map[string]any) validation.List {
+func validateAlpha2PodGroup(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		checkAlpha2Group(groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}, true)
+		checkAlpha2Group(groupView{p.Field("spec"), old.At("spec"), !old.IsNil()}, true)
 	})
 }
 
-func validateAlpha2Workload(obj, old map[string]any) validation.List {
+func validateAlpha2Workload(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		spec := groupView{p.Field("spec"), old.At("spec"), !old.IsNil()}
 		checkControllerRef(spec)
 		may := spec.mayCheckList("podGroupTemplates", maxTemplates)
 		if spec.Len("podGroupTemplates") == 0 {

@@ -7,15 +7,15 @@ import (
 
 // ValidateJobScheduling returns what generated validation finds in the scheduling of a Job, a field of
 // its spec, which has the path. An update has the old spec: it may change the minCount of a gang only.
-func ValidateJobScheduling(spec, old map[string]any, path *validation.Path) validation.List {
+func ValidateJobScheduling(spec map[string]any, old object.View, path *validation.Path) validation.List {
 	const gate = "WorkloadWithJob"
-	specView := groupView{validation.View{Obj: spec}, old, old != nil}
+	specView := groupView{validation.View{Obj: spec}, old, !old.IsNil()}
 	if specView.keeps("scheduling") {
 		return nil
 	}
 	errs := validation.Collect(spec, path, func(p validation.View) {
-		if spec := (groupView{p, old, old != nil}); spec.mayReplace("scheduling") {
-			scheduling := groupView{spec.Field("scheduling"), object.Map(old, "scheduling"), spec.update}
+		if spec := (groupView{p, old, !old.IsNil()}); spec.mayReplace("scheduling") {
+			scheduling := groupView{spec.Field("scheduling"), old.At("scheduling"), spec.update}
 			checkPolicyOfJob(scheduling)
 			checkSettings(scheduling)
 		}
@@ -54,12 +54,12 @@ func checkPolicyOfJob(p groupView) {
 
 // keeps reports whether an update keeps a field.
 func (p groupView) keeps(name string) bool {
-	return p.update && validation.Equal(p.Obj[name], p.old[name])
+	return p.update && validation.Equal(p.Obj[name], p.old.At(name))
 }
 
 // mayReplace reports whether a field is to be checked: one that an update sets or clears is refused.
 func (p groupView) mayReplace(name string) bool {
-	switch had := p.old[name] != nil; {
+	switch had := !p.old.IsNil(name); {
 	case p.update && had && !p.Has(name):
 		p.Add(validation.Invalid(p.At(name), nil, "field cannot be cleared once set"))
 	case p.update && !had && p.Has(name):

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultPodGroup(t *testing.T) {
@@ -72,7 +73,7 @@ func TestValidatePodGroupStatus(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			obj := kindtest.Decode(t, typ, `{"spec":{"resourceClaims":[{"name":"a","resourceClaimName":"b"}]},"status":`+row.status+`}`)
-			errs := validate(obj, obj)
+			errs := validate(obj, object.ViewOf(obj))
 			if row.want == "" {
 				assert.Empty(t, errs)
 				return
@@ -137,12 +138,12 @@ func TestWorkloadsOfNewestRelease(t *testing.T) {
 		{"other template", workload(template("b", "2")), valid, "[spec.podGroupTemplates[0]: Forbidden: item may not be added, spec.podGroupTemplates: Forbidden: item may not be removed]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, tt.old, nil).Message())
+			assert.Equal(t, tt.want, typ.ValidateAll(context.Background(), tt.obj, object.ViewOf(tt.old), nil).Message())
 		})
 	}
 	// Each removed template is an error.
-	assert.Len(t, typ.ValidateAll(context.Background(), workload(""), workload(`"podGroupTemplates":[{"name":"a"},{"name":"b"}]`), nil), 3)
+	assert.Len(t, typ.ValidateAll(context.Background(), workload(""), object.ViewOf(workload(`"podGroupTemplates":[{"name":"a"},{"name":"b"}]`)), nil), 3)
 	deep := workload(composite("a", "", composite("b", "", composite("c", "", composite("d", "", template("e", "2"))))))
-	got := typ.ValidateAll(context.Background(), deep, nil, nil).Message()
+	got := typ.ValidateAll(context.Background(), deep, object.View{}, nil).Message()
 	assert.Regexp(t, `^spec\.compositePodGroupTemplates\[0\]: Invalid value: \[\{"Name":"b",.*\}\]: maximum template hierarchy depth is 4$`, got)
 }

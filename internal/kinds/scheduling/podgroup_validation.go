@@ -19,9 +19,9 @@ const (
 // maxTemplateDepth is how many levels of templates a Workload may have.
 const maxTemplateDepth = 4
 
-func validatePodGroup(obj, old map[string]any) validation.List {
+func validatePodGroup(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		spec := groupView{p.Field("spec"), old.At("spec"), !old.IsNil()}
 		if spec.mayCheck("parentCompositePodGroupName") {
 			if spec.Has("parentCompositePodGroupName") && !spec.Has("workloadRef") {
 				spec.Required("workloadRef", "must be set when parentCompositePodGroupName is set")
@@ -33,23 +33,23 @@ func validatePodGroup(obj, old map[string]any) validation.List {
 	})
 }
 
-func validateCompositePodGroup(obj, old map[string]any) validation.List {
+func validateCompositePodGroup(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		spec := groupView{p.Field("spec"), old.At("spec"), !old.IsNil()}
 		if spec.mayCheck("parentCompositePodGroupName") {
 			checkOptionalName(spec.View, "parentCompositePodGroupName")
 		}
 		checkWorkloadRef(spec)
-		if old == nil && !spec.Has("workloadRef") {
+		if old.IsNil() && !spec.Has("workloadRef") {
 			spec.Required("workloadRef", "")
 		}
 		checkCompositeGroup(spec, true)
 	})
 }
 
-func validateWorkload(obj, old map[string]any) validation.List {
+func validateWorkload(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		spec := groupView{p.Field("spec"), object.Map(old, "spec"), old != nil}
+		spec := groupView{p.Field("spec"), old.At("spec"), !old.IsNil()}
 		checkTemplateTree(spec.View)
 		const both = "`podGroupTemplates`, `compositePodGroupTemplates`"
 		switch hasGroups, hasComposites := spec.Len("podGroupTemplates") > 0, spec.Len("compositePodGroupTemplates") > 0; {
@@ -78,9 +78,9 @@ func checkControllerRef(p groupView) {
 // CompositePodGroup. An update may neither add nor remove one, and is not checked further if it does.
 func checkTemplates(p groupView) {
 	for _, list := range []string{"podGroupTemplates", "compositePodGroupTemplates"} {
-		was := map[string]map[string]any{}
-		for template := range object.Each(p.old[list]) {
-			was[object.String(template, "name")] = template
+		was := map[string]object.View{}
+		for template := range p.old.At(list).Objects() {
+			was[template.String("name")] = template
 		}
 		n := p.Len(list)
 		if n > maxTemplates {
@@ -104,13 +104,13 @@ func checkTemplates(p groupView) {
 }
 
 // checkSameTemplates checks that a list has templates of the same names as before.
-func checkSameTemplates(p validation.View, list string, was map[string]map[string]any) (same bool) {
+func checkSameTemplates(p validation.View, list string, was map[string]object.View) (same bool) {
 	same = true
 	names := map[string]bool{}
 	for _, template := range p.Each(list) {
 		name := template.String("name")
 		names[name] = true
-		if was[name] == nil {
+		if was[name].IsNil() {
 			same = false
 			p.Add(validation.Forbidden(template.Path, "item may not be added"))
 		}
@@ -249,10 +249,10 @@ func checkCompositeGroup(p groupView, isSpec bool) {
 // checkPolicy checks the policy of a group, whose gang may change, but not become another
 // policy.
 func checkPolicy(p groupView, count string) {
-	policy, was := p.Field("schedulingPolicy"), object.Map(p.old, "schedulingPolicy")
+	policy, was := p.Field("schedulingPolicy"), p.old.At("schedulingPolicy")
 	checkUnion(policy, "basic", "gang")
 	groupView{policy, was, p.update}.mayCheck("basic")
-	switch before, after := was["gang"] != nil, policy.Has("gang"); {
+	switch before, after := !was.IsNil("gang"), policy.Has("gang"); {
 	case p.update && before && !after:
 		policy.Add(validation.Invalid(policy.At("gang"), nil, "field cannot be cleared once set"))
 	case p.update && !before && after:
@@ -306,21 +306,21 @@ func checkPriority(p groupView) {
 }
 
 // validateGroupConditions checks the conditions in a status.
-func validateGroupConditions(obj, _ map[string]any) validation.List {
+func validateGroupConditions(obj map[string]any, _ object.View) validation.List {
 	return validation.Conditions(object.List(obj, "status", "conditions"), validation.NewPath("status", "conditions"))
 }
 
 // A groupView is a view of a part of a PodGroup or Workload, none of whose fields may change.
 type groupView struct {
 	validation.View
-	old    map[string]any
+	old    object.View
 	update bool
 }
 
 // mayCheck reports whether a field is to be checked: one that an update changes is refused,
 // and one that it keeps is not checked again.
 func (p groupView) mayCheck(name string) bool {
-	if p.update && !validation.Equal(p.Obj[name], p.old[name]) {
+	if p.update && !validation.Equal(p.Obj[name], p.old.At(name)) {
 		p.Add(validation.Invalid(p.At(name), nil, "field is immutable"))
 	}
 	return !p.update
@@ -329,7 +329,7 @@ func (p groupView) mayCheck(name string) bool {
 // mayCheckList is mayCheck for a list, whose length it checks.
 func (p groupView) mayCheckList(name string, limit int) bool {
 	may := p.mayCheck(name)
-	if n := p.Len(name); n > limit && (may || !validation.Equal(p.Obj[name], p.old[name])) {
+	if n := p.Len(name); n > limit && (may || !validation.Equal(p.Obj[name], p.old.At(name))) {
 		p.Add(validation.TooMany(p.At(name), n, limit))
 		return false
 	}
@@ -395,7 +395,7 @@ func checkUnique(p validation.View, list string, quoted func(element map[string]
 	}
 }
 
-func validatePodGroupStatus(obj, _ map[string]any) validation.List {
+func validatePodGroupStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		status := p.Field("status")
 		status.AddList(validation.Conditions(object.List(status.Obj, "conditions"), status.At("conditions")))

@@ -20,13 +20,13 @@ const (
 	highestUserPriority  = 1000000000
 )
 
-func validatePriorityClass(obj, old map[string]any) validation.List {
+func validatePriorityClass(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
-		if old != nil {
-			if p.Int("value") != (validation.View{Obj: old}).Int("value") {
+		if !old.IsNil() {
+			if was, _ := old.Int("value"); p.Int("value") != was {
 				p.Forbidden("value", "may not be changed in an update.")
 			}
-			p.AddList(validation.ImmutableField(obj["preemptionPolicy"], old["preemptionPolicy"], p.At("preemptionPolicy")))
+			p.AddList(validation.ImmutableField(obj["preemptionPolicy"], old.At("preemptionPolicy").Shared(), p.At("preemptionPolicy")))
 			return
 		}
 		name := object.String(obj, "metadata", "name")

@@ -22,9 +22,9 @@ func defaultCSIDriver(obj map[string]any) {
 
 // prepareCSIDriver increments the generation if an update changes the spec. A new CSIDriver
 // has no generation.
-func prepareCSIDriver(obj, old map[string]any) {
-	if old != nil && !validation.Equal(obj["spec"], old["spec"]) {
-		generation, _ := object.Int(old, "metadata", "generation")
+func prepareCSIDriver(obj map[string]any, old object.View) {
+	if !old.IsNil() && !validation.Equal(obj["spec"], old.At("spec")) {
+		generation, _ := old.Int("metadata", "generation")
 		object.Meta(obj)["generation"] = generation + 1
 	}
 }

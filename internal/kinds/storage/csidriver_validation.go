@@ -6,13 +6,13 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateCSIDriver(obj, old map[string]any) validation.List {
+func validateCSIDriver(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkCSIDriver, func(p validation.View) {
-		if old == nil {
+		if old.IsNil() {
 			return
 		}
-		was := object.Map(old, "spec")
-		if !validation.Equal(p.Obj["attachRequired"], was["attachRequired"]) {
+		was := old.At("spec")
+		if !validation.Equal(p.Obj["attachRequired"], was.At("attachRequired")) {
 			p.Add(validation.Invalid(p.At("attachedRequired"), p.Obj["attachRequired"], "field is immutable"))
 		}
 		p.ImmutableAs("volumeLifecycleModes", "[]s", was)
@@ -48,13 +48,13 @@ func checkCSIDriver(p validation.View) {
 
 // warnCSIDriver returns a warning if the driver gets service account tokens in a field
 // that may be logged.
-func warnCSIDriver(obj, old map[string]any) []string {
+func warnCSIDriver(obj map[string]any, old object.View) []string {
 	spec := object.Map(obj, "spec")
 	tokens := object.List(spec, "tokenRequests")
 	if len(tokens) == 0 || spec["serviceAccountTokenInSecrets"] != nil {
 		return nil
 	}
-	if old != nil && validation.Equal(tokens, object.List(old, "spec", "tokenRequests")) {
+	if !old.IsNil() && validation.Equal(tokens, old.At("spec", "tokenRequests")) {
 		return nil
 	}
 	return []string{"spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"}

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
@@ -10,10 +9,10 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateCSINode(obj, old map[string]any) validation.List {
+func validateCSINode(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), checkCSINode, func(p validation.View) {
-		if old != nil {
-			checkCSINodeUpdate(p, object.Map(old, "spec"))
+		if !old.IsNil() {
+			checkCSINodeUpdate(p, old.At("spec"))
 		}
 	})
 }
@@ -44,17 +43,17 @@ func checkCSINode(p validation.View) {
 
 // checkCSINodeUpdate checks that an update changes only the allocatable field of
 // existing drivers, or nothing if the gate for it is off.
-func checkCSINodeUpdate(p validation.View, old map[string]any) {
-	for was := range object.Each(old["drivers"]) {
+func checkCSINodeUpdate(p validation.View, old object.View) {
+	for was := range old.At("drivers").Objects() {
 		for is := range object.Each(p.Obj["drivers"]) {
-			if is["name"] != was["name"] {
+			if !was.At("name").EqualTo(is["name"]) {
 				continue
 			}
 			const gate = "MutableCSINodeAllocatableCount"
 			if !validation.Equal(is, was) {
 				p.Add(validation.Invalid(p.At("drivers"), validation.AsGoType("storage.CSINodeDriver", is), "field is immutable").WithoutGate(gate).Before(behavior.FieldPaths, validation.Field("CSINodeDriver")))
 			}
-			is, was := maps.Clone(is), maps.Clone(was)
+			is, was := object.ShallowCopy(is), was.ShallowCopy()
 			delete(is, "allocatable")
 			delete(was, "allocatable")
 			if !validation.Equal(is, was) {

@@ -9,11 +9,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateCSIStorageCapacity(obj, old map[string]any) validation.List {
-	var opts validation.LabelSelectorOptions
-	if topology := object.Map(old, "nodeTopology"); topology != nil {
-		opts.InvalidValues = len(validation.LabelSelector(topology, validation.LabelSelectorOptions{}, nil)) > 0
-	}
+func validateCSIStorageCapacity(obj map[string]any, old object.View) validation.List {
+	opts := validation.LabelSelectorOptions{InvalidValues: validation.HasInvalidLabelSelector(old, "nodeTopology")}
 	capacity := func(p validation.View) {
 		p.LabelSelector("nodeTopology", opts)
 		p.Format("storageClassName", validation.Subdomain)
@@ -21,7 +18,7 @@ func validateCSIStorageCapacity(obj, old map[string]any) validation.List {
 			p.AddList(resources.ValidateNonNegativeQuantity(quantity, p.At("capacity")))
 		}
 	}
-	if old == nil {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, capacity)
 	}
 	return validation.Collect(obj, nil, capacity, func(p validation.View) {
@@ -30,7 +27,7 @@ func validateCSIStorageCapacity(obj, old map[string]any) validation.List {
 	})
 }
 
-func warnCSIStorageCapacity(obj, _ map[string]any) []string {
+func warnCSIStorageCapacity(obj map[string]any, _ object.View) []string {
 	topology := validation.View{Obj: object.Map(obj, "nodeTopology"), Path: validation.NewPath("nodeTopology")}
 	var warnings []string
 	for _, e := range topology.Each("matchExpressions") {

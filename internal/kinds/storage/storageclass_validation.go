@@ -19,16 +19,16 @@ const (
 	maxNodeID         = 256
 )
 
-func validateStorageClass(obj, old map[string]any) validation.List {
-	if old == nil {
+func validateStorageClass(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, checkStorageClass)
 	}
 	return validation.Collect(obj, nil, checkStorageClass, func(p validation.View) {
-		if _, empty := p.Obj["parameters"].(object.EmptyMap); empty && old["parameters"] == nil {
+		if _, empty := p.Obj["parameters"].(object.EmptyMap); empty && old.IsNil("parameters") {
 			p.Add(validation.Forbidden(p.At("parameters"), "updates to parameters are forbidden.").Until(behavior.DeclarativeSpecs)) // not equal to none
 		}
 		for _, f := range []struct{ name, typ string }{{"parameters", "{}s"}, {"provisioner", "s"}, {"reclaimPolicy", "*s"}} {
-			if !validation.Equal(p.Obj[f.name], old[f.name]) {
+			if !validation.Equal(p.Obj[f.name], old.At(f.name)) {
 				p.Add(validation.Invalid(p.At(f.name), nil, "field is immutable").Before(behavior.DeclarativeSpecs, validation.Instead(validation.Forbidden(p.At(f.name), "updates to "+f.name+" are forbidden."))).
 					Before(behavior.DeclarativeErrors, validation.Value(validation.AsGoType(f.typ, p.Obj[f.name]))).Declarative())
 			}
@@ -89,7 +89,7 @@ func checkParameters(p validation.View) {
 	}
 }
 
-func warnStorageClass(obj, _ map[string]any) []string {
+func warnStorageClass(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	for _, term := range (validation.View{Obj: obj}).Each("allowedTopologies") {
 		for _, e := range term.Each("matchLabelExpressions") {

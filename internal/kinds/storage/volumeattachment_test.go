@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 )
 
@@ -43,7 +44,7 @@ func TestValidateAttachers(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"spec":{"attacher":"`+r.attacher+`","nodeName":"n","source":{"persistentVolumeName":"v"}}}`)
 			in, err := release.Open(r.release)
 			require.NoError(t, err)
-			errs := typ.ValidateAll(context.Background(), obj, nil, nil).In(in, typ.Group, typ.Kind)
+			errs := typ.ValidateAll(context.Background(), obj, object.View{}, nil).In(in, typ.Group, typ.Kind)
 			require.Len(t, errs, len(r.want))
 			for i, e := range errs {
 				assert.Equal(t, "spec.attacher", e.Field)

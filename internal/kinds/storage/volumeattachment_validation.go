@@ -4,16 +4,17 @@ import (
 	"math"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateVolumeAttachment(obj, old map[string]any) validation.List {
-	changed := old != nil && !validation.Equal(obj["spec"], old["spec"])
+func validateVolumeAttachment(obj map[string]any, old object.View) validation.List {
+	changed := !old.IsNil() && !validation.Equal(obj["spec"], old.At("spec"))
 	return validation.Collect(obj, nil, func(p validation.View) {
 		p.CheckChanged(changed, checkVolumeAttachment)
 	}, func(p validation.View) {
-		if old != nil {
+		if !old.IsNil() {
 			p.ImmutableDeclared("spec", "storage.VolumeAttachmentSpec", old)
 		}
 	})

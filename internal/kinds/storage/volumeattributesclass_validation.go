@@ -1,10 +1,11 @@
 package storage
 
 import (
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
+func validateVolumeAttributesClass(obj map[string]any, old object.View) validation.List {
 	class := func(p validation.View) {
 		if p.Require("driverName") {
 			checkDriver(p, "driverName")
@@ -15,12 +16,12 @@ func validateVolumeAttributesClass(obj, old map[string]any) validation.List {
 			p.Required("parameters", "must contain at least one key/value pair")
 		}
 	}
-	if old == nil {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, class)
 	}
 	return validation.Collect(obj, nil, func(p validation.View) {
 		for _, name := range []string{"driverName", "parameters"} {
-			if !validation.Equal(p.Obj[name], old[name]) {
+			if !validation.Equal(p.Obj[name], old.At(name)) {
 				p.Forbidden(name, "updates to "+name+" are forbidden.")
 			}
 		}

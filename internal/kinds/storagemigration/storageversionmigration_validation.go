@@ -7,7 +7,7 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateStorageVersionMigration(obj, old map[string]any) validation.List {
+func validateStorageVersionMigration(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(migration validation.View) {
 		of := migration.Field("spec").Field("resource")
 		check := func(name string, format func(string) []string) {
@@ -23,7 +23,7 @@ func validateStorageVersionMigration(obj, old map[string]any) validation.List {
 		if of.String("group") != "" {
 			check("group", validation.DNS1123Subdomain)
 		}
-		if old != nil {
+		if !old.IsNil() {
 			migration.ImmutableAs("spec", "storagemigration.StorageVersionMigrationSpec", old)
 		}
 	})
@@ -31,9 +31,9 @@ func validateStorageVersionMigration(obj, old map[string]any) validation.List {
 
 // validateStorageVersionMigrationStatus checks the status of a migration, which ends once:
 // Succeeded or Failed.
-func validateStorageVersionMigrationStatus(obj, old map[string]any) validation.List {
+func validateStorageVersionMigrationStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, func(migration validation.View) {
-		status, was := migration.Field("status"), object.String(old, "status", "resourceVersion")
+		status, was := migration.Field("status"), old.String("status", "resourceVersion")
 		version := status.String("resourceVersion")
 		if version != "" && !isResourceVersion(version) {
 			status.InvalidString("resourceVersion", "resource version is not well formed: "+version)
@@ -45,7 +45,7 @@ func validateStorageVersionMigrationStatus(obj, old map[string]any) validation.L
 		refuse := func(detail string) {
 			status.Add(validation.Invalid(status.At("conditions"), validation.AsGoType("[]metav1.Condition", status.Obj["conditions"]), detail))
 		}
-		succeeded, failed := ended(obj, "Succeeded"), ended(obj, "Failed")
+		succeeded, failed := ended(object.ViewOf(obj), "Succeeded"), ended(object.ViewOf(obj), "Failed")
 		if succeeded && failed {
 			refuse("Both success and failed conditions cannot be true at the same time")
 		}
@@ -59,10 +59,10 @@ func validateStorageVersionMigrationStatus(obj, old map[string]any) validation.L
 }
 
 // ended reports whether the first condition of a type is true.
-func ended(migration map[string]any, typ string) bool {
-	for c := range object.Each(object.Value(migration, "status", "conditions")) {
-		if object.String(c, "type") == typ {
-			return object.String(c, "status") == "True"
+func ended(migration object.View, typ string) bool {
+	for c := range migration.At("status", "conditions").Objects() {
+		if c.String("type") == typ {
+			return c.String("status") == "True"
 		}
 	}
 	return false

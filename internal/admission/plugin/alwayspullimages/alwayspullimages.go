@@ -73,7 +73,11 @@ func ignores(a *admission.Attributes) bool {
 		return false
 	}
 	var before []string
-	eachContainer(a.Old, func(c map[string]any, _ *validation.Path) { before = append(before, object.String(c, "image")) })
+	for _, name := range containerLists {
+		for c := range a.Old.At("spec", name).Objects() {
+			before = append(before, c.String("image"))
+		}
+	}
 	added := false
 	eachContainer(a.Object, func(c map[string]any, _ *validation.Path) {
 		added = added || !slices.Contains(before, object.String(c, "image"))
@@ -83,10 +87,12 @@ func ignores(a *admission.Attributes) bool {
 
 var specPath = validation.NewPath("spec")
 
-// eachContainer calls fn for each container of a pod: the init containers, the
-// containers, and the ephemeral ones.
+// containerLists are the lists of containers in the spec of a pod.
+var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
+
+// eachContainer calls fn for each container of a pod.
 func eachContainer(pod map[string]any, fn func(c map[string]any, path *validation.Path)) {
-	for _, name := range []string{"initContainers", "containers", "ephemeralContainers"} {
+	for _, name := range containerLists {
 		i := 0
 		for c := range object.Each(object.Value(pod, "spec", name)) {
 			fn(c, specPath.Item(name, i))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/admission"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -28,7 +27,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Operation != admission.Update || a.Subresource != "approval" {
 		return nil
 	}
-	if signer := object.String(a.Old, "spec", "signerName"); !admission.AuthorizedForSigner(a.Access, "approve", signer) {
+	if signer := a.Old.String("spec", "signerName"); !admission.AuthorizedForSigner(a.Access, "approve", signer) {
 		return fmt.Errorf("user not permitted to approve requests with signerName %q", signer)
 	}
 	return nil

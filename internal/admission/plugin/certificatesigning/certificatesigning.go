@@ -32,7 +32,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if same(a, "certificate") && same(a, "conditions") {
 		return nil
 	}
-	if signer := object.String(a.Old, "spec", "signerName"); !admission.AuthorizedForSigner(a.Access, "sign", signer) {
+	if signer := a.Old.String("spec", "signerName"); !admission.AuthorizedForSigner(a.Access, "sign", signer) {
 		return fmt.Errorf("user not permitted to sign requests with signerName %q", signer)
 	}
 	return nil
@@ -40,5 +40,5 @@ func (Plugin) Validate(a *admission.Attributes) error {
 
 // same reports whether a field of the status stays as it is.
 func same(a *admission.Attributes, name string) bool {
-	return object.Equal(object.Value(a.Object, "status", name), object.Value(a.Old, "status", name))
+	return a.Old.At("status", name).EqualTo(object.Value(a.Object, "status", name))
 }

@@ -30,7 +30,7 @@ var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "storag
 // Mutate sets spec.storageClassName of a new claim to the default class, if
 // there is one.
 func (Plugin) Mutate(a *admission.Attributes) error {
-	if a.Subresource != "" || a.Operation != admission.Create || volumes.ClaimStorageClass(a.Object) != nil {
+	if a.Subresource != "" || a.Operation != admission.Create || !volumes.ClaimStorageClass(object.ViewOf(a.Object)).IsNil() {
 		return nil
 	}
 	if name := admission.DefaultClass(a.Reader, classKind, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"); name != "" {

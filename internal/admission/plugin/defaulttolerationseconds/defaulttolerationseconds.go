@@ -52,7 +52,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 		return nil
 	}
 	spec := object.EnsureMap(a.Object, "spec")
-	if a.Old != nil {
+	if !a.Old.IsNil() {
 		spec = object.Own(a.Object, "spec") // it may be that of the old pod
 	}
 	spec["tolerations"] = tolerations

@@ -29,7 +29,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Subresource != "" {
 		return nil
 	}
-	before := object.Strings(a.Old, "spec", "externalIPs")
+	before := a.Old.Strings("spec", "externalIPs")
 	for _, ip := range object.Strings(a.Object, "spec", "externalIPs") {
 		if !slices.Contains(before, ip) {
 			return errors.New("Use of external IPs is denied by admission control")

@@ -31,13 +31,13 @@ var podGroupKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "sch
 // Validate refuses an update that changes the parallelism of a Job of a gang.
 func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Subresource != "" || a.Operation != admission.Update ||
-		object.Equal(object.Value(a.Object, "spec", "parallelism"), object.Value(a.Old, "spec", "parallelism")) ||
+		a.Old.At("spec", "parallelism").EqualTo(object.Value(a.Object, "spec", "parallelism")) ||
 		!a.Access.Release().Enabled("GenericWorkload") && !a.Access.Release().Enabled("WorkloadWithJob") {
 		return nil
 	}
 	for _, group := range groupsOf(a.Reader, a.Old) {
-		if object.Value(group, "spec", "schedulingPolicy", "gang") != nil {
-			return fmt.Errorf("cannot change parallelism for a Job referencing gang-scheduled PodGroup %q", object.String(group, "metadata", "name"))
+		if !group.IsNil("spec", "schedulingPolicy", "gang") {
+			return fmt.Errorf("cannot change parallelism for a Job referencing gang-scheduled PodGroup %q", group.String("metadata", "name"))
 		}
 	}
 	return nil
@@ -45,13 +45,13 @@ func (Plugin) Validate(a *admission.Attributes) error {
 
 // groupsOf returns the PodGroup that the template of a Job names, or those that the Job
 // controls.
-func groupsOf(r resource.Reader, job map[string]any) (groups []map[string]any) {
-	namespace := object.String(job, "metadata", "namespace")
-	if name := object.String(job, "spec", "template", "spec", "schedulingGroup", "podGroupName"); name != "" {
-		return []map[string]any{r.Get(podGroupKind, namespace, name)}
+func groupsOf(r resource.Reader, job object.View) (groups []object.View) {
+	namespace := job.String("metadata", "namespace")
+	if name := job.String("spec", "template", "spec", "schedulingGroup", "podGroupName"); name != "" {
+		return []object.View{r.Get(podGroupKind, namespace, name)}
 	}
 	for _, group := range r.List(podGroupKind, namespace) {
-		if object.ControlledBy(group, object.String(job, "metadata", "uid")) {
+		if group.ControlledBy(job.String("metadata", "uid")) {
 			groups = append(groups, group)
 		}
 	}

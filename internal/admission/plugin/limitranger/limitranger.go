@@ -45,7 +45,7 @@ func (Plugin) Resources() []status.GroupResource {
 var limitRangeKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: "LimitRange"}
 
 // limitRanges returns the LimitRanges of the namespace of a request.
-func limitRanges(a *admission.Attributes) []map[string]any {
+func limitRanges(a *admission.Attributes) []object.View {
 	return a.Reader.List(limitRangeKind, a.Namespace)
 }
 
@@ -58,8 +58,8 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	for _, limitRange := range limitRanges(a) {
 		limits, requests := map[string]any{}, map[string]any{}
 		for limit := range limitsOfType(limitRange, "Container") {
-			maps.Copy(limits, object.Map(limit, "default"))
-			maps.Copy(requests, object.Map(limit, "defaultRequest"))
+			maps.Copy(limits, limit.At("default").SharedMembers())
+			maps.Copy(requests, limit.At("defaultRequest").SharedMembers())
 		}
 		if len(limits)+len(requests) == 0 {
 			continue
@@ -101,10 +101,10 @@ func setDefaults(container map[string]any, field string, defaults map[string]any
 }
 
 // limitsOfType returns the limits of a LimitRange that have the type.
-func limitsOfType(limitRange map[string]any, typ string) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		for limit := range object.Each(object.Value(limitRange, "spec", "limits")) {
-			if limit["type"] == typ && !yield(limit) {
+func limitsOfType(limitRange object.View, typ string) iter.Seq[object.View] {
+	return func(yield func(object.View) bool) {
+		for limit := range limitRange.At("spec", "limits").Objects() {
+			if limit.String("type") == typ && !yield(limit) {
 				return
 			}
 		}
@@ -113,20 +113,20 @@ func limitsOfType(limitRange map[string]any, typ string) iter.Seq[map[string]any
 
 // Validate checks new and resized pods, and claims that are not being deleted.
 func (Plugin) Validate(a *admission.Attributes) error {
-	var check func(limitRange map[string]any) []string
+	var check func(limitRange object.View) []string
 	switch a.GroupResource() {
 	case podResource:
 		if a.Subresource != "resize" && (a.Subresource != "" || a.Operation != admission.Create) {
 			return nil
 		}
 		spec := object.Map(a.Object, "spec")
-		check = func(limitRange map[string]any) []string { return podViolations(limitRange, spec) }
+		check = func(limitRange object.View) []string { return podViolations(limitRange, spec) }
 	case claimResource:
-		if a.Subresource != "" || object.Value(a.Old, "metadata", "deletionTimestamp") != nil {
+		if a.Subresource != "" || !a.Old.IsNil("metadata", "deletionTimestamp") {
 			return nil
 		}
 		requests := object.Map(a.Object, "spec", "resources", "requests")
-		check = func(limitRange map[string]any) []string { return claimViolations(limitRange, requests) }
+		check = func(limitRange object.View) []string { return claimViolations(limitRange, requests) }
 	}
 	for _, limitRange := range limitRanges(a) {
 		if err := aggregate(check(limitRange)); err != nil {
@@ -136,9 +136,9 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	return nil
 }
 
-func podViolations(limitRange, spec map[string]any) (violations []string) {
-	for limit := range object.Each(object.Value(limitRange, "spec", "limits")) {
-		switch limit["type"] {
+func podViolations(limitRange object.View, spec map[string]any) (violations []string) {
+	for limit := range limitRange.At("spec", "limits").Objects() {
+		switch limit.String("type") {
 		case "Container":
 			for _, field := range []string{"containers", "initContainers"} {
 				for container := range object.Each(spec[field]) {
@@ -147,13 +147,13 @@ func podViolations(limitRange, spec map[string]any) (violations []string) {
 				}
 			}
 		case "Pod":
-			violations = append(violations, limitViolations(limit, pods.TotalResources(spec, "requests"), pods.TotalResources(spec, "limits"))...)
+			violations = append(violations, limitViolations(limit, pods.TotalResources(object.ViewOf(spec), "requests"), pods.TotalResources(object.ViewOf(spec), "limits"))...)
 		}
 	}
 	return violations
 }
 
-func claimViolations(limitRange, requests map[string]any) (violations []string) {
+func claimViolations(limitRange object.View, requests map[string]any) (violations []string) {
 	for limit := range limitsOfType(limitRange, "PersistentVolumeClaim") {
 		violations = append(violations, minViolations(limit, requests, nil)...)
 		for name, maximum := range quantities(limit, "max") {
@@ -171,9 +171,9 @@ func claimViolations(limitRange, requests map[string]any) (violations []string) 
 
 // limitViolations checks requests and limits against min, max and
 // maxLimitRequestRatio of a limit.
-func limitViolations(limit, requests, limits map[string]any) []string {
+func limitViolations(limit object.View, requests, limits map[string]any) []string {
 	violations := minViolations(limit, requests, limits)
-	typ := object.String(limit, "type")
+	typ := limit.String("type")
 	for name, maximum := range quantities(limit, "max") {
 		request, hasRequest := requests[name].(string)
 		own, hasLimit := limits[name].(string)
@@ -203,8 +203,8 @@ func limitViolations(limit, requests, limits map[string]any) []string {
 	return violations
 }
 
-func minViolations(limit, requests, limits map[string]any) (violations []string) {
-	typ := object.String(limit, "type")
+func minViolations(limit object.View, requests, limits map[string]any) (violations []string) {
+	typ := limit.String("type")
 	for name, minimum := range quantities(limit, "min") {
 		request, hasRequest := requests[name].(string)
 		own, hasLimit := limits[name].(string)
@@ -221,11 +221,11 @@ func minViolations(limit, requests, limits map[string]any) (violations []string)
 }
 
 // quantities returns the quantities in a field, sorted by name.
-func quantities(obj map[string]any, field string) iter.Seq2[string, string] {
+func quantities(obj object.View, field string) iter.Seq2[string, string] {
 	return func(yield func(name, quantity string) bool) {
-		list := object.Map(obj, field)
-		for _, name := range slices.Sorted(maps.Keys(list)) {
-			if q, ok := list[name].(string); ok && !yield(name, q) {
+		list := obj.At(field)
+		for _, name := range list.Keys() {
+			if !yield(name, list.String(name)) {
 				return
 			}
 		}

@@ -29,7 +29,7 @@ var namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "
 
 // Validate fails with 404 if the namespace does not exist.
 func (Plugin) Validate(a *admission.Attributes) error {
-	if !a.Type.Namespaced || a.Reader.Get(namespaceKind, "", a.Namespace) != nil {
+	if !a.Type.Namespaced || !a.Reader.Get(namespaceKind, "", a.Namespace).IsNil() {
 		return nil
 	}
 	return status.NotFound(status.GroupResource{Resource: "namespaces"}, a.Namespace)

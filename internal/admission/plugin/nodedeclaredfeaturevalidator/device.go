@@ -42,7 +42,7 @@ func checkNodesOf(a *admission.Attributes, place map[string]any, device string) 
 	selector, ok := place["nodeSelector"].(map[string]any)
 	if name := object.String(place, "nodeName"); name != "" {
 		node := a.Reader.Get(nodeKind, "", name)
-		if node == nil {
+		if node.IsNil() {
 			return fmt.Errorf("node %q not found for device %q", name, device)
 		}
 		return checkDeclares(node)
@@ -51,7 +51,7 @@ func checkNodesOf(a *admission.Attributes, place map[string]any, device string) 
 		return fmt.Errorf("device %q in ResourceSlice has NodeAllocatableResources but does not map to any nodes", device)
 	}
 	for _, node := range a.Reader.List(nodeKind, "") {
-		if ok && !nodes.MatchesSelector(selector, node) {
+		if ok && !nodes.MatchesSelector(object.ViewOf(selector), node) {
 			continue
 		}
 		if err := checkDeclares(node); err != nil {
@@ -61,9 +61,9 @@ func checkNodesOf(a *admission.Attributes, place map[string]any, device string) 
 	return nil
 }
 
-func checkDeclares(node map[string]any) error {
-	if slices.Contains(object.List(node, "status", "declaredFeatures"), any(allocatable)) {
+func checkDeclares(node object.View) error {
+	if slices.Contains(node.Strings("status", "declaredFeatures"), allocatable) {
 		return nil
 	}
-	return fmt.Errorf("node %q does not support %s feature", object.String(node, "metadata", "name"), allocatable)
+	return fmt.Errorf("node %q does not support %s feature", node.String("metadata", "name"), allocatable)
 }

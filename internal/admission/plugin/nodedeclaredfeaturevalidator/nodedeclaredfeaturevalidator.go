@@ -46,16 +46,16 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		name == "" || pods.SameGeneration(a.Object, a.Old) || !a.Access.Release().Enabled("NodeDeclaredFeatures") {
 		return nil
 	}
-	needed := neededFeatures(object.Map(a.Object, "spec"), object.Map(a.Old, "spec"))
+	needed := neededFeatures(object.Map(a.Object, "spec"), a.Old.At("spec"))
 	if len(needed) == 0 {
 		return nil
 	}
 	node := a.Reader.Get(nodeKind, "", name)
-	if node == nil {
+	if node.IsNil() {
 		return fmt.Errorf("node %q not found", name)
 	}
-	declared := object.List(node, "status", "declaredFeatures")
-	needed = slices.DeleteFunc(needed, func(feature string) bool { return slices.Contains(declared, any(feature)) })
+	declared := node.Strings("status", "declaredFeatures")
+	needed = slices.DeleteFunc(needed, func(feature string) bool { return slices.Contains(declared, feature) })
 	if len(needed) > 0 {
 		return fmt.Errorf("pod update requires features %s which are not available on node %q", strings.Join(needed, ", "), name)
 	}
@@ -63,8 +63,8 @@ func (Plugin) Validate(a *admission.Attributes) error {
 }
 
 // neededFeatures returns the features that a node needs for an update, sorted.
-func neededFeatures(spec, old map[string]any) (needed []string) {
-	if !validation.Equal(spec["resources"], old["resources"]) {
+func neededFeatures(spec map[string]any, old object.View) (needed []string) {
+	if !validation.Equal(spec["resources"], old.At("resources")) {
 		needed = append(needed, "InPlacePodLevelResourcesVerticalScaling")
 	}
 	if changesInitContainers(spec, old) {
@@ -78,14 +78,13 @@ func neededFeatures(spec, old map[string]any) (needed []string) {
 
 // changesInitContainers reports whether the resources of an init container other than a sidecar
 // change.
-func changesInitContainers(spec, old map[string]any) bool {
+func changesInitContainers(spec map[string]any, old object.View) bool {
 	containers := object.List(spec, "initContainers")
-	for i, was := range object.List(old, "initContainers") {
-		was, _ := was.(map[string]any)
-		if i >= len(containers) || object.String(was, "restartPolicy") == "Always" {
+	for i, was := range old.At("initContainers").Items() {
+		if i >= len(containers) || was.String("restartPolicy") == "Always" {
 			continue
 		}
-		if c, _ := containers[i].(map[string]any); !validation.Equal(c["resources"], was["resources"]) {
+		if c, _ := containers[i].(map[string]any); !validation.Equal(c["resources"], was.At("resources")) {
 			return true
 		}
 	}
@@ -93,15 +92,15 @@ func changesInitContainers(spec, old map[string]any) bool {
 }
 
 // changesMemoryVolumes reports whether the sizeLimit of an emptyDir volume in memory changes.
-func changesMemoryVolumes(spec, old map[string]any) bool {
-	volumes, before := object.List(spec, "volumes"), object.List(old, "volumes")
-	if len(volumes) != len(before) {
+func changesMemoryVolumes(spec map[string]any, old object.View) bool {
+	volumes, before := object.List(spec, "volumes"), old.At("volumes")
+	if len(volumes) != before.Len() {
 		return false
 	}
 	for i := range volumes {
 		now, _ := volumes[i].(map[string]any)
-		was, _ := before[i].(map[string]any)
-		if now["name"] == was["name"] && object.String(now, "emptyDir", "medium") == "Memory" && pods.SizeLimitChanges(now, was) {
+		was := before.Item(i)
+		if was.At("name").EqualTo(now["name"]) && object.String(now, "emptyDir", "medium") == "Memory" && pods.SizeLimitChanges(now, was) {
 			return true
 		}
 	}

@@ -16,22 +16,22 @@ func checkNode(a *admission.Attributes, node string) error {
 	if a.Name != node {
 		return fmt.Errorf("node %q is not allowed to modify node %q", node, a.Name)
 	}
-	spec, old := object.Map(a.Object, "spec"), object.Map(a.Old, "spec")
+	spec, old := object.Map(a.Object, "spec"), a.Old.At("spec")
 	switch a.Operation {
 	case admission.Create:
 		if spec["configSource"] != nil {
 			return fmt.Errorf("node %q is not allowed to create pods with a non-nil configSource", node)
 		}
-		if labels := forbiddenLabels(a.Object, nil); len(labels) > 0 {
+		if labels := forbiddenLabels(a.Object, object.View{}); len(labels) > 0 {
 			return fmt.Errorf("node %q is not allowed to set the following labels: %s", node, strings.Join(labels, ", "))
 		}
 	case admission.Update:
 		switch labels := forbiddenLabels(a.Object, a.Old); {
-		case spec["configSource"] != nil && !validation.Equal(spec["configSource"], old["configSource"]):
+		case spec["configSource"] != nil && !validation.Equal(spec["configSource"], old.At("configSource")):
 			return fmt.Errorf("node %q is not allowed to update configSource to a new non-nil configSource", node)
-		case !validation.Equal(spec["taints"], old["taints"]):
+		case !validation.Equal(spec["taints"], old.At("taints")):
 			return fmt.Errorf("node %q is not allowed to modify taints", node)
-		case !validation.Equal(object.Value(a.Object, "metadata", "ownerReferences"), object.Value(a.Old, "metadata", "ownerReferences")):
+		case !validation.Equal(object.Value(a.Object, "metadata", "ownerReferences"), a.Old.At("metadata", "ownerReferences")):
 			return fmt.Errorf("node %q is not allowed to modify ownerReferences", node)
 		case len(labels) > 0:
 			return fmt.Errorf("is not allowed to modify labels: %s", strings.Join(labels, ", "))
@@ -42,14 +42,14 @@ func checkNode(a *admission.Attributes, node string) error {
 
 // forbiddenLabels returns the keys of the labels that differ in two nodes and that a
 // kubelet may not write, sorted.
-func forbiddenLabels(obj, old map[string]any) (keys []string) {
-	is, was := object.Map(obj, "metadata", "labels"), object.Map(old, "metadata", "labels")
+func forbiddenLabels(obj map[string]any, old object.View) (keys []string) {
+	is, was := object.Map(obj, "metadata", "labels"), old.At("metadata", "labels")
 	for key, value := range is {
-		if before, ok := was[key]; (!ok || before != value) && isForbidden(key) {
+		if !was.At(key).EqualTo(value) && isForbidden(key) {
 			keys = append(keys, key)
 		}
 	}
-	for key := range was {
+	for key := range was.Fields() {
 		if _, ok := is[key]; !ok && isForbidden(key) {
 			keys = append(keys, key)
 		}

@@ -82,15 +82,15 @@ func check(a *admission.Attributes) error {
 
 // get returns an object of the core group, or a 404 with the name of the kind, which
 // kube-apiserver's caches have in place of the resource.
-func get(a *admission.Attributes, kind, namespace, name string) (map[string]any, error) {
-	if obj := a.Reader.Get(resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: kind}, namespace, name); obj != nil {
+func get(a *admission.Attributes, kind, namespace, name string) (object.View, error) {
+	if obj := a.Reader.Get(resource.Kind{GroupVersion: resource.GroupVersion{Version: "v1"}, Kind: kind}, namespace, name); !obj.IsNil() {
 		return obj, nil
 	}
-	return nil, status.NotFound(status.GroupResource{Resource: strings.ToLower(kind)}, name)
+	return object.View{}, status.NotFound(status.GroupResource{Resource: strings.ToLower(kind)}, name)
 }
 
 // nodeName returns spec.nodeName.
-func nodeName(obj map[string]any) string { return object.String(obj, "spec", "nodeName") }
+func nodeName(obj object.View) string { return obj.String("spec", "nodeName") }
 
 // checkClaim allows to change capacity and conditions of a PersistentVolumeClaim.
 func checkClaim(a *admission.Attributes, node string) error {
@@ -104,7 +104,7 @@ func checkClaim(a *admission.Attributes, node string) error {
 	if a.Access.Release().Enabled("RecoverVolumeExpansionFailure") {
 		fields = append(fields, "allocatedResourceStatuses", "allocatedResources")
 	}
-	if !validation.Equal(withoutStatus(a.Object, fields), withoutStatus(a.Old, fields)) {
+	if !validation.Equal(withoutStatus(object.ViewOf(a.Object), fields), withoutStatus(a.Old, fields)) {
 		// Differs from kube-apiserver: NodeRestriction of PersistentVolumeClaims:
 		// kube-apiserver appends a diff of the objects, with the names of fields in Go.
 		// Request: PUT of persistentvolumeclaims/status with a changed label as a kubelet.
@@ -115,8 +115,8 @@ func checkClaim(a *admission.Attributes, node string) error {
 
 // withoutStatus returns a copy of a claim without fields of its status, and without what
 // the server writes in its metadata.
-func withoutStatus(claim map[string]any, fields []string) map[string]any {
-	out, meta, claimStatus := object.ShallowCopy(claim), object.ShallowCopy(object.Map(claim, "metadata")), object.ShallowCopy(object.Map(claim, "status"))
+func withoutStatus(claim object.View, fields []string) map[string]any {
+	out, meta, claimStatus := claim.ShallowCopy(), claim.At("metadata").ShallowCopy(), claim.At("status").ShallowCopy()
 	delete(meta, "resourceVersion")
 	delete(meta, "managedFields")
 	for _, f := range fields {
@@ -146,7 +146,7 @@ func checkCSINode(a *admission.Attributes, node string) error {
 	switch {
 	case a.Name != node:
 		return errors.New("can only access CSINode with the same name as the requesting node")
-	case a.Subresource == "status" && !validation.Equal(a.Object["spec"], a.Old["spec"]):
+	case a.Subresource == "status" && !validation.Equal(a.Object["spec"], a.Old.At("spec")):
 		return fmt.Errorf("node %q is not allowed to modify CSINode spec via status", node)
 	}
 	return nil
@@ -155,7 +155,7 @@ func checkCSINode(a *admission.Attributes, node string) error {
 // checkResourceSlice allows to create and delete the ResourceSlices of the node.
 func checkResourceSlice(a *admission.Attributes, node string) error {
 	switch {
-	case a.Operation == admission.Create && nodeName(a.Object) != node:
+	case a.Operation == admission.Create && nodeName(object.ViewOf(a.Object)) != node:
 		return errors.New("can only create ResourceSlice with the same NodeName as the requesting node")
 	case a.Operation == admission.Delete && nodeName(a.Old) != node:
 		return errors.New("can only delete ResourceSlice with the same NodeName as the requesting node")

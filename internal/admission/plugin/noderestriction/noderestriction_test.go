@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/admissiontest"
 	"github.com/kubefake/kubefake/internal/admission/plugin/noderestriction"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -260,7 +261,7 @@ func TestDeletions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := admissiontest.Request{Resource: tt.resource, Object: tt.obj, Objects: stored, User: kubelet}
 			a := r.Attributes(t)
-			a.Operation, a.Object, a.Old = admission.Delete, nil, a.Object
+			a.Operation, a.Object, a.Old = admission.Delete, nil, object.ViewOf(a.Object)
 			check(t, tt.want, noderestriction.Plugin{}.CheckOperation(a))
 		})
 	}

@@ -43,14 +43,14 @@ func checkOnNode(a *admission.Attributes, node, refusal string) error {
 
 func checkPodStatus(a *admission.Attributes, node string) error {
 	same := func(path ...string) bool {
-		return validation.Equal(object.Value(a.Object, path...), object.Value(a.Old, path...))
+		return validation.Equal(object.Value(a.Object, path...), a.Old.At(path...))
 	}
 	switch {
 	case a.Operation != admission.Update:
 		return fmt.Errorf("unexpected operation %q", a.Operation)
 	case nodeName(a.Old) != node:
 		return fmt.Errorf("node %q can only update pod status for pods with spec.nodeName set to itself", node)
-	case !validation.Equal(labels(a.Object), labels(a.Old)):
+	case !validation.Equal(labels(object.ViewOf(a.Object)), labels(a.Old)):
 		return fmt.Errorf("node %q cannot update labels through pod status", node)
 	case !same("status", "resourceClaimStatuses"):
 		return fmt.Errorf("node %q cannot update resource claim statues", node)
@@ -63,11 +63,11 @@ func checkPodStatus(a *admission.Attributes, node string) error {
 }
 
 // labels returns the labels of an object, nil for none.
-func labels(obj map[string]any) any {
-	if m := object.Map(obj, "metadata", "labels"); len(m) > 0 {
+func labels(obj object.View) object.View {
+	if m := obj.At("metadata", "labels"); m.Len() > 0 {
 		return m
 	}
-	return nil
+	return object.View{}
 }
 
 // checkMirrorPod allows to create a mirror pod of the node that the Node owns and that
@@ -75,9 +75,9 @@ func labels(obj map[string]any) any {
 func checkMirrorPod(a *admission.Attributes, node string) error {
 	owners := object.List(a.Object, "metadata", "ownerReferences")
 	switch {
-	case !pods.IsMirror(a.Object):
+	case !pods.IsMirror(object.ViewOf(a.Object)):
 		return fmt.Errorf("pod does not have %q annotation, node %q can only create mirror pods", pods.MirrorAnnotation, node)
-	case nodeName(a.Object) != node:
+	case nodeName(object.ViewOf(a.Object)) != node:
 		return fmt.Errorf("node %q can only create pods with spec.nodeName set to itself", node)
 	case len(owners) > 1:
 		return fmt.Errorf("node %q can only create pods with a single owner reference set to itself", node)
@@ -97,7 +97,7 @@ func checkMirrorPod(a *admission.Attributes, node string) error {
 	if err != nil {
 		return err
 	}
-	if uid := object.String(stored, "metadata", "uid"); object.String(owner, "uid") != uid {
+	if uid := stored.String("metadata", "uid"); object.String(owner, "uid") != uid {
 		return fmt.Errorf("node %s UID mismatch: expected %s got %s", node, object.String(owner, "uid"), uid)
 	}
 	find := referenced

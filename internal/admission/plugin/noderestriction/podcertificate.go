@@ -20,7 +20,7 @@ func unclassified(format string, args ...any) error {
 // and the ServiceAccount that it names.
 func checkCertificateFor(a *admission.Attributes, node string, spec map[string]any) error {
 	text := func(field string) string { return object.String(spec, field) }
-	uid := func(obj map[string]any) string { return object.String(obj, "metadata", "uid") }
+	uid := func(obj object.View) string { return obj.String("metadata", "uid") }
 	podName := a.Namespace + "/" + text("podName")
 	if text("nodeName") != node {
 		return fmt.Errorf("PodCertificateRequest.Spec.NodeName=%q, which is not the requesting node %q", text("nodeName"), node)
@@ -43,7 +43,7 @@ func checkCertificateFor(a *admission.Attributes, node string, spec map[string]a
 	case pods.IsMirror(pod):
 		return fmt.Errorf("pod %q is a mirror pod", podName)
 	}
-	account, used := text("serviceAccountName"), object.String(pod, "spec", "serviceAccountName")
+	account, used := text("serviceAccountName"), pod.String("spec", "serviceAccountName")
 	if account != used {
 		return fmt.Errorf("PodCertificateRequest for pod %q contains serviceAccountName (%q) that differs from running pod (%q)", podName, account, used)
 	}
@@ -62,10 +62,10 @@ func checkCertificateFor(a *admission.Attributes, node string, spec map[string]a
 
 // checkSigner allows the signers whose certificates the volumes of the pod need, and those that the
 // kubelet is authorized for. RBAC cannot name a resource with a slash.
-func checkSigner(a *admission.Attributes, pod map[string]any, signer, account string) error {
-	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
-		for source := range object.Each(object.Value(v, "projected", "sources")) {
-			if certificate := object.Map(source, "podCertificate"); certificate != nil && object.String(certificate, "signerName") == signer {
+func checkSigner(a *admission.Attributes, pod object.View, signer, account string) error {
+	for v := range pod.At("spec", "volumes").Objects() {
+		for source := range v.At("projected", "sources").Objects() {
+			if certificate := source.At("podCertificate"); !certificate.IsNil() && certificate.String("signerName") == signer {
 				return nil
 			}
 		}
@@ -77,5 +77,5 @@ func checkSigner(a *admission.Attributes, pod map[string]any, signer, account st
 	case d.Err != nil:
 		return fmt.Errorf("error authorizing %s to request podcertificaterequests for signer %q: %w", a.User.Name, signer, d.Err)
 	}
-	return fmt.Errorf("pod %q does not mount a podCertificate projected volume for signer %q", a.Namespace+"/"+object.String(pod, "metadata", "name"), signer)
+	return fmt.Errorf("pod %q does not mount a podCertificate projected volume for signer %q", a.Namespace+"/"+pod.String("metadata", "name"), signer)
 }

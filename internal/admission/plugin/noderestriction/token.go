@@ -30,7 +30,7 @@ func checkServiceAccount(a *admission.Attributes, node string) error {
 	switch {
 	case err != nil:
 		return err
-	case object.String(pod, "metadata", "uid") != uid:
+	case pod.String("metadata", "uid") != uid:
 		return fmt.Errorf("the UID in the bound object reference (%s) does not match the UID in record. The object might have been deleted and then recreated", uid)
 	case nodeName(pod) != node:
 		return errors.New("node requested token bound to a pod scheduled on a different node")
@@ -42,7 +42,7 @@ func checkServiceAccount(a *admission.Attributes, node string) error {
 
 // checkAudience allows the audiences that the volumes of the pod need, and those that the
 // kubelet is authorized for.
-func checkAudience(a *admission.Attributes, pod map[string]any) error {
+func checkAudience(a *admission.Attributes, pod object.View) error {
 	audiences := object.Strings(a.Object, "spec", "audiences")
 	if len(audiences) > 1 {
 		return errors.New("node may only request 0 or 1 audiences")
@@ -87,11 +87,11 @@ func authorize(a *admission.Attributes, verb, resource, name string) authz.Decis
 
 // needsAudience reports whether a volume of a pod needs tokens for an audience: a projected
 // one, or one whose CSI driver requests them.
-func needsAudience(a *admission.Attributes, pod map[string]any, audience string) (bool, error) {
+func needsAudience(a *admission.Attributes, pod object.View, audience string) (bool, error) {
 	var errs []error
-	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
-		for source := range object.Each(object.Value(v, "projected", "sources")) {
-			if token := object.Map(source, "serviceAccountToken"); token != nil && object.String(token, "audience") == audience {
+	for v := range pod.At("spec", "volumes").Objects() {
+		for source := range v.At("projected", "sources").Objects() {
+			if token := source.At("serviceAccountToken"); !token.IsNil() && token.String("audience") == audience {
 				return true, nil
 			}
 		}
@@ -104,12 +104,12 @@ func needsAudience(a *admission.Attributes, pod map[string]any, audience string)
 			continue
 		}
 		stored := a.Reader.Get(driverKind, "", driver)
-		if stored == nil {
+		if stored.IsNil() {
 			errs = append(errs, status.NotFound(status.GroupResource{Group: "storage.k8s.io", Resource: "csidriver"}, driver))
 			continue
 		}
-		for request := range object.Each(object.Value(stored, "spec", "tokenRequests")) {
-			if object.String(request, "audience") == audience {
+		for request := range stored.At("spec", "tokenRequests").Objects() {
+			if request.String("audience") == audience {
 				return true, nil
 			}
 		}
@@ -123,12 +123,12 @@ func needsAudience(a *admission.Attributes, pod map[string]any, audience string)
 var driverKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "storage.k8s.io", Version: "v1"}, Kind: "CSIDriver"}
 
 // driverOf returns the name of the CSI driver of a volume, "" if it has none.
-func driverOf(a *admission.Attributes, pod, v map[string]any) (string, error) {
-	if claim := pods.VolumeClaimName(object.String(pod, "metadata", "name"), v); claim != "" {
+func driverOf(a *admission.Attributes, pod, v object.View) (string, error) {
+	if claim := pods.VolumeClaimName(pod.String("metadata", "name"), v); claim != "" {
 		return driverOfClaim(a, claim)
 	}
-	if csi := object.Map(v, "csi"); csi != nil {
-		return object.String(csi, "driver"), nil
+	if csi := v.At("csi"); !csi.IsNil() {
+		return csi.String("driver"), nil
 	}
 	return migrated(a, v), nil
 }
@@ -139,13 +139,13 @@ func driverOfClaim(a *admission.Attributes, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pv, err := get(a, "PersistentVolume", "", object.String(claim, "spec", "volumeName"))
+	pv, err := get(a, "PersistentVolume", "", claim.String("spec", "volumeName"))
 	if err != nil {
 		return "", err
 	}
-	spec := object.Map(pv, "spec")
-	if csi := object.Map(spec, "csi"); csi != nil {
-		return object.String(csi, "driver"), nil
+	spec := pv.At("spec")
+	if csi := spec.At("csi"); !csi.IsNil() {
+		return csi.String("driver"), nil
 	}
 	return migrated(a, spec), nil
 }
@@ -163,12 +163,12 @@ var migratedSources = []struct{ source, driver string }{
 
 // migrated returns the CSI driver that serves the source of a volume in place of
 // Kubernetes, "" for none.
-func migrated(a *admission.Attributes, source map[string]any) string {
+func migrated(a *admission.Attributes, source object.View) string {
 	if !a.Access.Release().Has(behavior.TokensOfMigratedVolumes) {
 		return ""
 	}
 	for _, m := range migratedSources {
-		if source[m.source] != nil {
+		if !source.IsNil(m.source) {
 			return m.driver
 		}
 	}

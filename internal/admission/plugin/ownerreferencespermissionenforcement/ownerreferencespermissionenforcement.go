@@ -32,8 +32,8 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Type.Group == "" && a.Type.Name == "pods" && a.Subresource == "status" {
 		return nil
 	}
-	owners, before := references(a.Object), references(a.Old)
-	if len(owners) == len(before) && (len(owners) == 0 || object.Equal(owners, before)) {
+	owners, before := references(object.ViewOf(a.Object)), references(a.Old)
+	if owners.Len() == before.Len() && (owners.Len() == 0 || owners.Equal(before)) {
 		return nil
 	}
 	if a.Operation != admission.Create {
@@ -61,19 +61,19 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	return nil
 }
 
-func references(obj map[string]any) []any { return object.List(obj, "metadata", "ownerReferences") }
+func references(obj object.View) object.View { return obj.At("metadata", "ownerReferences") }
 
 // newBlocking returns the owners whose deletion the object blocks, and did not block
 // before.
-func newBlocking(owners, before []any) (out []map[string]any) {
+func newBlocking(owners, before object.View) (out []object.View) {
 	blocked := map[string]bool{}
-	for owner := range object.Each(before) {
-		if object.Bool(owner, "blockOwnerDeletion") {
-			blocked[object.String(owner, "uid")] = true
+	for owner := range before.Objects() {
+		if owner.Bool("blockOwnerDeletion") {
+			blocked[owner.String("uid")] = true
 		}
 	}
-	for owner := range object.Each(owners) {
-		if object.Bool(owner, "blockOwnerDeletion") && !blocked[object.String(owner, "uid")] {
+	for owner := range owners.Objects() {
+		if owner.Bool("blockOwnerDeletion") && !blocked[owner.String("uid")] {
 			out = append(out, owner)
 		}
 	}
@@ -81,8 +81,8 @@ func newBlocking(owners, before []any) (out []map[string]any) {
 }
 
 // checkBlocking fails if the user may not update the finalizers of an owner.
-func checkBlocking(a *admission.Attributes, owner map[string]any) error {
-	version, kind := object.String(owner, "apiVersion"), object.String(owner, "kind")
+func checkBlocking(a *admission.Attributes, owner object.View) error {
+	version, kind := owner.String("apiVersion"), owner.String("kind")
 	gv, err := resource.ParseGroupVersion(version)
 	m := mappingOf(a.Access.Types(), resource.Kind{GroupVersion: gv, Kind: kind})
 	if err != nil || m == nil {
@@ -90,7 +90,7 @@ func checkBlocking(a *admission.Attributes, owner map[string]any) error {
 	}
 	at := authz.Attributes{
 		Verb: "update", IsResource: true,
-		Group: gv.Group, Resource: m.resource, Subresource: "finalizers", Name: object.String(owner, "name"),
+		Group: gv.Group, Resource: m.resource, Subresource: "finalizers", Name: owner.String("name"),
 	}
 	if m.namespaced {
 		at.Namespace = a.Namespace

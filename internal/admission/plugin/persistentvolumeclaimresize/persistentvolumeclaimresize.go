@@ -33,19 +33,19 @@ var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "storag
 
 // Validate checks an update that requests more storage.
 func (Plugin) Validate(a *admission.Attributes) error {
-	if a.Subresource != "" || a.Operation != admission.Update || quantity.Compare(requestedStorage(a.Object), requestedStorage(a.Old)) <= 0 {
+	if a.Subresource != "" || a.Operation != admission.Update || quantity.Compare(requestedStorage(object.ViewOf(a.Object)), requestedStorage(a.Old)) <= 0 {
 		return nil
 	}
-	if object.String(a.Old, "status", "phase") != "Bound" {
+	if a.Old.String("status", "phase") != "Bound" {
 		return errors.New("Only bound persistent volume claims can be expanded")
 	}
-	name, _ := volumes.ClaimStorageClass(a.Object).(string)
-	if name == "" || volumes.ClaimStorageClass(a.Old) != any(name) || !object.Bool(a.Reader.Get(classKind, "", name), "allowVolumeExpansion") {
+	name := volumes.ClaimStorageClass(object.ViewOf(a.Object)).String()
+	if name == "" || volumes.ClaimStorageClass(a.Old).String() != name || !a.Reader.Get(classKind, "", name).Bool("allowVolumeExpansion") {
 		return errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")
 	}
 	return nil
 }
 
-func requestedStorage(claim map[string]any) string {
-	return object.String(claim, "spec", "resources", "requests", "storage")
+func requestedStorage(claim object.View) string {
+	return claim.String("spec", "resources", "requests", "storage")
 }

@@ -36,14 +36,14 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	}
 	name, template := object.String(ref, "workloadName"), object.String(ref, "podGroupTemplateName")
 	workload := a.Reader.Get(workloadKind, object.String(a.Object, "metadata", "namespace"), name)
-	if workload == nil {
+	if workload.IsNil() {
 		return fmt.Errorf("PodGroup rejected: Workload %q not found", name)
 	}
-	if object.Value(workload, "metadata", "deletionTimestamp") != nil {
+	if !workload.IsNil("metadata", "deletionTimestamp") {
 		return fmt.Errorf("PodGroup rejected: Workload %q is being deleted", name)
 	}
-	for t := range object.Each(object.List(workload, "spec", "podGroupTemplates")) {
-		if object.String(t, "name") == template {
+	for t := range workload.At("spec", "podGroupTemplates").Objects() {
+		if t.String("name") == template {
 			return nil
 		}
 	}

@@ -98,9 +98,9 @@ var namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "
 // labels returns the labels in the selector of the namespace of a new pod. It fails if
 // the pod has other values for them.
 func (p Plugin) labels(a *admission.Attributes) (map[string]string, error) {
-	text, ok := object.Map(a.Reader.Get(namespaceKind, "", a.Namespace), "metadata", "annotations")[annotation].(string)
-	if !ok {
-		text = p.selectors[clusterDefault]
+	text := p.selectors[clusterDefault]
+	if own := a.Reader.Get(namespaceKind, "", a.Namespace).At("metadata", "annotations", annotation); !own.IsNil() {
+		text = own.String()
 	}
 	labels, err := parse(text)
 	if err != nil {

@@ -46,13 +46,13 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return nil
 	}
 	node := a.Reader.Get(nodeKind, "", name)
-	if node == nil {
+	if node.IsNil() {
 		return fmt.Errorf("node %q not found", name)
 	}
-	if os, ok := object.Map(node, "metadata", "labels")["kubernetes.io/os"]; ok && os != "linux" {
-		return refuse(a, reasonUnsupportedPlatform, fmt.Errorf("pod resize is only supported on linux nodes, node %q is %q", name, os))
+	if os := node.At("metadata", "labels", "kubernetes.io/os"); !os.IsNil() && os.String() != "linux" {
+		return refuse(a, reasonUnsupportedPlatform, fmt.Errorf("pod resize is only supported on linux nodes, node %q is %q", name, os.String()))
 	}
-	if err := checkRequests(object.Map(a.Object, "spec"), object.Map(node, "status", "allocatable")); err != nil {
+	if err := checkRequests(object.Map(a.Object, "spec"), node.At("status", "allocatable")); err != nil {
 		return refuse(a, reasonNodeCapacity, err)
 	}
 	return nil
@@ -66,15 +66,15 @@ func refuse(a *admission.Attributes, reason string, err error) error {
 }
 
 // checkRequests checks that a pod requests at most the allocatable cpu and memory.
-func checkRequests(spec, allocatable map[string]any) error {
-	requests := pods.TotalResources(spec, "requests")
-	resources.Add(requests, object.Map(spec, "overhead"))
+func checkRequests(spec map[string]any, allocatable object.View) error {
+	requests := pods.TotalResources(object.ViewOf(spec), "requests")
+	resources.Add(requests, object.ViewOf(object.Map(spec, "overhead")))
 	var messages []string
 	for _, r := range []struct {
 		name string
 		unit int64 // of messages, in billionths
 	}{{"cpu", 1e6}, {"memory", 1e9}} {
-		requested, available := amount(requests, r.name), amount(allocatable, r.name)
+		requested, available := amount(object.ViewOf(requests), r.name), amount(allocatable, r.name)
 		if quantity.Compare(requested, available) > 0 {
 			messages = append(messages, fmt.Sprintf("%s, requested: %d, allocatable: %d", r.name, quantity.Count(requested, r.unit), quantity.Count(available, r.unit)))
 		}
@@ -86,9 +86,9 @@ func checkRequests(spec, allocatable map[string]any) error {
 }
 
 // amount returns a quantity of a resource list; "0" if it has none.
-func amount(list map[string]any, name string) string {
-	if q, ok := list[name].(string); ok {
-		return q
+func amount(list object.View, name string) string {
+	if q := list.At(name); !q.IsNil() {
+		return q.String()
 	}
 	return "0"
 }

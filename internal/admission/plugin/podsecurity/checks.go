@@ -80,15 +80,15 @@ func (l levelVersion) checks() (all []checkFunc) {
 
 // A pod is what the checks read of a pod or a pod template.
 type pod struct {
-	annotations, spec, security map[string]any
-	containers                  []map[string]any // init and ephemeral ones too
+	annotations, spec, security object.View
+	containers                  []object.View // init and ephemeral ones too
 }
 
-func newPod(obj map[string]any) *pod {
-	spec := object.Map(obj, "spec")
-	p := &pod{object.Map(obj, "metadata", "annotations"), spec, object.Map(spec, "securityContext"), nil}
+func newPod(obj object.View) *pod {
+	spec := obj.At("spec")
+	p := &pod{obj.At("metadata", "annotations"), spec, spec.At("securityContext"), nil}
 	for _, member := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		p.containers = slices.AppendSeq(p.containers, object.Each(spec[member]))
+		p.containers = slices.AppendSeq(p.containers, spec.At(member).Objects())
 	}
 	return p
 }
@@ -96,7 +96,7 @@ func newPod(obj map[string]any) *pod {
 // unlessWindows skips the check for Windows pods.
 func unlessWindows(run checkFunc) checkFunc {
 	return func(p *pod) (string, string) {
-		if object.String(p.spec, "os", "name") == "windows" {
+		if p.spec.String("os", "name") == "windows" {
 			return "", ""
 		}
 		return run(p)
@@ -106,7 +106,7 @@ func unlessWindows(run checkFunc) checkFunc {
 // unlessUserNamespace skips the check for pods with a user namespace.
 func unlessUserNamespace(run checkFunc) checkFunc {
 	return func(p *pod) (string, string) {
-		if p.spec["hostUsers"] == false {
+		if p.spec.At("hostUsers").EqualTo(false) {
 			return "", ""
 		}
 		return run(p)
@@ -115,10 +115,10 @@ func unlessUserNamespace(run checkFunc) checkFunc {
 
 // containersWhere returns the names of the containers for whose securityContext
 // bad reports true.
-func (p *pod) containersWhere(bad func(security map[string]any) bool) (names []string) {
+func (p *pod) containersWhere(bad func(security object.View) bool) (names []string) {
 	for _, c := range p.containers {
-		if bad(object.Map(c, "securityContext")) {
-			names = append(names, object.String(c, "name"))
+		if bad(c.At("securityContext")) {
+			names = append(names, c.String("name"))
 		}
 	}
 	return names
@@ -126,7 +126,7 @@ func (p *pod) containersWhere(bad func(security map[string]any) bool) (names []s
 
 // settersWhere names the pod and the containers for whose securityContext bad
 // reports true: `pod and container "a"`. It returns "" for none.
-func (p *pod) settersWhere(bad func(security map[string]any) bool) string {
+func (p *pod) settersWhere(bad func(security object.View) bool) string {
 	var setters []string
 	if bad(p.security) {
 		setters = append(setters, "pod")
@@ -166,7 +166,7 @@ func use(list []string) string {
 }
 
 func privilegeEscalation(p *pod) (reason, detail string) {
-	bad := p.containersWhere(func(s map[string]any) bool { return s["allowPrivilegeEscalation"] != false })
+	bad := p.containersWhere(func(s object.View) bool { return !s.At("allowPrivilegeEscalation").EqualTo(false) })
 	if len(bad) == 0 {
 		return "", ""
 	}
@@ -181,8 +181,8 @@ var defaultCapabilities = []string{
 // allowed, and these capabilities.
 func (p *pod) addedCapabilities(allowed ...string) (bad []string, added set) {
 	added = set{}
-	bad = p.containersWhere(func(s map[string]any) (isBad bool) {
-		for _, c := range object.Strings(s, "capabilities", "add") {
+	bad = p.containersWhere(func(s object.View) (isBad bool) {
+		for _, c := range s.Strings("capabilities", "add") {
 			if !slices.Contains(allowed, c) {
 				added[c], isBad = true, true
 			}
@@ -206,8 +206,8 @@ func baselineCapabilities(p *pod) (reason, detail string) {
 
 func restrictedCapabilities(p *pod) (reason, detail string) {
 	var details []string
-	keeping := p.containersWhere(func(s map[string]any) bool {
-		return !slices.Contains(object.Strings(s, "capabilities", "drop"), "ALL")
+	keeping := p.containersWhere(func(s object.View) bool {
+		return !slices.Contains(s.Strings("capabilities", "drop"), "ALL")
 	})
 	if len(keeping) > 0 {
 		details = append(details, pluralWith("container", keeping)+` must set securityContext.capabilities.drop=["ALL"]`)
@@ -222,7 +222,7 @@ func restrictedCapabilities(p *pod) (reason, detail string) {
 }
 
 func privileged(p *pod) (reason, detail string) {
-	bad := p.containersWhere(func(s map[string]any) bool { return object.Bool(s, "privileged") })
+	bad := p.containersWhere(func(s object.View) bool { return s.Bool("privileged") })
 	if len(bad) == 0 {
 		return "", ""
 	}
@@ -231,9 +231,9 @@ func privileged(p *pod) (reason, detail string) {
 
 func procMount(p *pod) (reason, detail string) {
 	types := set{}
-	bad := p.containersWhere(func(s map[string]any) bool {
-		typ, ok := s["procMount"].(string)
-		if !ok || typ == "Default" {
+	bad := p.containersWhere(func(s object.View) bool {
+		typ := s.String("procMount")
+		if s.IsNil("procMount") || typ == "Default" {
 			return false
 		}
 		types[typ] = true
@@ -257,12 +257,12 @@ var (
 func volumeTypes(p *pod) (reason, detail string) {
 	var bad []string
 	types := set{}
-	for volume := range object.Each(p.spec["volumes"]) {
-		is := func(source string) bool { return volume[source] != nil }
+	for volume := range p.spec.At("volumes").Objects() {
+		is := func(source string) bool { return !volume.IsNil(source) }
 		if slices.ContainsFunc(allowedVolumes, is) {
 			continue
 		}
-		bad = append(bad, object.String(volume, "name"))
+		bad = append(bad, volume.String("name"))
 		typ := "unknown"
 		if i := slices.IndexFunc(forbiddenVolumes, is); i >= 0 {
 			typ = forbiddenVolumes[i]
@@ -277,18 +277,18 @@ func volumeTypes(p *pod) (reason, detail string) {
 
 func runAsNonRoot(p *pod) (reason, detail string) {
 	reason = "runAsNonRoot != true"
-	if setters := p.settersWhere(func(s map[string]any) bool { return s["runAsNonRoot"] == false }); setters != "" {
+	if setters := p.settersWhere(func(s object.View) bool { return s.At("runAsNonRoot").EqualTo(false) }); setters != "" {
 		return reason, setters + " must not set securityContext.runAsNonRoot=false"
 	}
-	unset := p.containersWhere(func(s map[string]any) bool { return s["runAsNonRoot"] == nil })
-	if len(unset) == 0 || object.Bool(p.security, "runAsNonRoot") {
+	unset := p.containersWhere(func(s object.View) bool { return s.IsNil("runAsNonRoot") })
+	if len(unset) == 0 || p.security.Bool("runAsNonRoot") {
 		return "", ""
 	}
 	return reason, "pod or " + pluralWith("container", unset) + " must set securityContext.runAsNonRoot=true"
 }
 
 func runAsUser(p *pod) (reason, detail string) {
-	setters := p.settersWhere(func(s map[string]any) bool { return s["runAsUser"] == int64(0) })
+	setters := p.settersWhere(func(s object.View) bool { return s.At("runAsUser").EqualTo(int64(0)) })
 	if setters == "" {
 		return "", ""
 	}
@@ -309,8 +309,8 @@ var safeSysctls = []string{
 func sysctls(n int) checkFunc {
 	return func(p *pod) (reason, detail string) {
 		var bad []string
-		for sysctl := range object.Each(p.security["sysctls"]) {
-			if name := object.String(sysctl, "name"); !slices.Contains(safeSysctls[:n], name) {
+		for sysctl := range p.security.At("sysctls").Objects() {
+			if name := sysctl.String("name"); !slices.Contains(safeSysctls[:n], name) {
 				bad = append(bad, name)
 			}
 		}

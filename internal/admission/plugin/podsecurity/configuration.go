@@ -142,7 +142,7 @@ func (c *Configuration) exemptsNamespace(name string) bool {
 // exemptsClass reports whether the runtime class of a pod or a pod template is exempt, which
 // it annotates and counts.
 func (c *Configuration) exemptsClass(a *admission.Attributes, pod map[string]any) bool {
-	if !c.hasExemptClass(pod) {
+	if !c.hasExemptClass(object.ViewOf(pod)) {
 		return false
 	}
 	a.Annotate(exemptAnnotation, "runtimeClass")
@@ -150,8 +150,8 @@ func (c *Configuration) exemptsClass(a *admission.Attributes, pod map[string]any
 	return true
 }
 
-func (c *Configuration) hasExemptClass(pod map[string]any) bool {
-	class := object.String(pod, "spec", "runtimeClassName")
+func (c *Configuration) hasExemptClass(pod object.View) bool {
+	class := pod.String("spec", "runtimeClassName")
 	return c != nil && class != "" && slices.Contains(c.runtimeClasses, class)
 }
 

@@ -11,7 +11,7 @@ import (
 func hostNamespaces(p *pod) (reason, detail string) {
 	var shared []string
 	for _, name := range []string{"hostNetwork", "hostPID", "hostIPC"} {
-		if object.Bool(p.spec, name) {
+		if p.spec.Bool(name) {
 			shared = append(shared, name+"=true")
 		}
 	}
@@ -23,9 +23,9 @@ func hostNamespaces(p *pod) (reason, detail string) {
 
 func hostPathVolumes(p *pod) (reason, detail string) {
 	var bad []string
-	for volume := range object.Each(p.spec["volumes"]) {
-		if volume["hostPath"] != nil {
-			bad = append(bad, object.String(volume, "name"))
+	for volume := range p.spec.At("volumes").Objects() {
+		if !volume.IsNil("hostPath") {
+			bad = append(bad, volume.String("name"))
 		}
 	}
 	if len(bad) == 0 {
@@ -39,11 +39,11 @@ func hostPorts(p *pod) (reason, detail string) {
 	ports := set{}
 	for _, c := range p.containers {
 		before := len(bad)
-		for port := range object.Each(c["ports"]) {
-			if n, _ := object.Int(port, "hostPort"); n != 0 {
+		for port := range c.At("ports").Objects() {
+			if n, _ := port.Int("hostPort"); n != 0 {
 				ports[strconv.FormatInt(n, 10)] = true
 				if len(bad) == before {
-					bad = append(bad, object.String(c, "name"))
+					bad = append(bad, c.String("name"))
 				}
 			}
 		}
@@ -61,10 +61,10 @@ func hostProbesAndHostLifecycle(p *pod) (reason, detail string) {
 	containers, hosts := set{}, set{}
 	for _, c := range p.containers {
 		for _, path := range handlers {
-			handler := object.Map(c, path...)
+			handler := c.At(path...)
 			for _, action := range []string{"httpGet", "tcpSocket"} {
-				if host := object.String(handler, action, "host"); host != "" {
-					containers[object.String(c, "name")], hosts[host] = true, true
+				if host := handler.String(action, "host"); host != "" {
+					containers[c.String("name")], hosts[host] = true, true
 				}
 			}
 		}
@@ -77,7 +77,7 @@ func hostProbesAndHostLifecycle(p *pod) (reason, detail string) {
 }
 
 func hostProcess(p *pod) (reason, detail string) {
-	setters := p.settersWhere(func(s map[string]any) bool { return object.Bool(s, "windowsOptions", "hostProcess") })
+	setters := p.settersWhere(func(s object.View) bool { return s.Bool("windowsOptions", "hostProcess") })
 	if setters == "" {
 		return "", ""
 	}

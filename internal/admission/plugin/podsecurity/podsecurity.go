@@ -117,12 +117,12 @@ func (c *Configuration) validatePod(a *admission.Attributes) error {
 		countEvaluation(a, true, "enforce", policy.enforce)
 		return nil
 	}
-	if a.Operation == admission.Update && slices.Equal(images(a.Object), images(a.Old)) || c.exemptsClass(a, a.Object) {
+	if a.Operation == admission.Update && slices.Equal(images(object.ViewOf(a.Object)), images(a.Old)) || c.exemptsClass(a, a.Object) {
 		return nil
 	}
 	noteErrors(a, errs)
 	a.Annotate(enforceAnnotation, policy.enforce.String())
-	violations := policy.enforce.violations(a.Object, newest(a))
+	violations := policy.enforce.violations(object.ViewOf(a.Object), newest(a))
 	countEvaluation(a, len(violations) == 0, "enforce", policy.enforce)
 	auditViolations(a, policy.audit, a.Object)
 	if len(violations) > 0 {
@@ -139,10 +139,10 @@ var privilegedPolicy = levelVersion{levelPrivileged, latest}.String()
 
 // images returns the images of a pod, with "" after each list of containers. It
 // changes if a container does, as containers cannot be renamed.
-func images(pod map[string]any) (all []string) {
+func images(pod object.View) (all []string) {
 	for _, field := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		for c := range object.Each(object.Value(pod, "spec", field)) {
-			all = append(all, object.String(c, "image"))
+		for c := range pod.At("spec", field).Objects() {
+			all = append(all, c.String("image"))
 		}
 		all = append(all, "")
 	}
@@ -151,21 +151,21 @@ func images(pod map[string]any) (all []string) {
 
 // auditViolations annotates the audit log with the violations of a level.
 func auditViolations(a *admission.Attributes, level levelVersion, pod map[string]any) {
-	if violations := level.violations(pod, newest(a)); len(violations) > 0 {
+	if violations := level.violations(object.ViewOf(pod), newest(a)); len(violations) > 0 {
 		countEvaluation(a, false, "audit", level)
 		a.Annotate(labelPrefix+"audit-violations", fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }
 
 func warn(a *admission.Attributes, level levelVersion, pod map[string]any) {
-	if violations := level.violations(pod, newest(a)); len(violations) > 0 {
+	if violations := level.violations(object.ViewOf(pod), newest(a)); len(violations) > 0 {
 		countEvaluation(a, false, "warn", level)
 		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", level, joinDetails(violations)))
 	}
 }
 
 func (c *Configuration) validateNamespace(a *admission.Attributes) error {
-	policy, errs := c.parsePolicy(a.Object)
+	policy, errs := c.parsePolicy(object.ViewOf(a.Object))
 	invalid := func() error {
 		return status.Invalid(status.GroupKind{Kind: "Namespace"}, a.Name, errs)
 	}
@@ -203,7 +203,7 @@ func (c *Configuration) warnOfPods(a *admission.Attributes, level levelVersion) 
 		}
 		if violations := level.violations(pod, newest(a)); len(violations) > 0 {
 			reasons := joinReasons(violations)
-			pods[reasons] = append(pods[reasons], object.String(pod, "metadata", "name"))
+			pods[reasons] = append(pods[reasons], pod.String("metadata", "name"))
 		}
 	}
 	if len(pods) == 0 {

@@ -72,8 +72,8 @@ func (p policy) privileged() bool {
 // parsePolicy parses the labels of a namespace. The defaults have what no label says. An invalid
 // level in the enforce label means levelRestricted, in other labels levelPrivileged; an invalid
 // version means latest.
-func (c *Configuration) parsePolicy(namespace map[string]any) (policy, validation.List) {
-	labels := object.Map(namespace, "metadata", "labels")
+func (c *Configuration) parsePolicy(namespace object.View) (policy, validation.List) {
+	labels := namespace.At("metadata", "labels")
 	if !hasPolicy(labels) {
 		return c.defaults(), nil
 	}
@@ -81,15 +81,15 @@ func (c *Configuration) parsePolicy(namespace map[string]any) (policy, validatio
 }
 
 // labeled returns the policy with what labels configure, and their errors.
-func (p policy) labeled(labels map[string]any) (_ policy, errs validation.List) {
+func (p policy) labeled(labels object.View) (_ policy, errs validation.List) {
 	given := map[string]bool{}
 	for _, mode := range []struct {
 		name     string
 		value    *levelVersion
 		fallback level
 	}{{"enforce", &p.enforce, levelRestricted}, {"audit", &p.audit, levelPrivileged}, {"warn", &p.warn, levelPrivileged}} {
-		level, hasLevel := labels[labelPrefix+mode.name].(string)
-		if hasLevel {
+		if label := labels.At(labelPrefix + mode.name); !label.IsNil() {
+			level := label.String()
 			var ok bool
 			if mode.value.level, ok = parseLevel(level); !ok {
 				mode.value.level = mode.fallback
@@ -97,8 +97,8 @@ func (p policy) labeled(labels map[string]any) (_ policy, errs validation.List) 
 			}
 			given[mode.name] = ok || mode.name == "warn"
 		}
-		version, hasVersion := labels[labelPrefix+mode.name+"-version"].(string)
-		if hasVersion {
+		if label := labels.At(labelPrefix + mode.name + "-version"); !label.IsNil() {
+			version := label.String()
 			var ok bool
 			if mode.value.version, ok = parseVersion(version); !ok {
 				errs = append(errs, validation.Invalid(labelsPath.Key(labelPrefix+mode.name+"-version"), version, versionRule))
@@ -116,8 +116,8 @@ func (p policy) labeled(labels map[string]any) (_ policy, errs validation.List) 
 }
 
 // hasPolicy reports whether there is a label of a policy.
-func hasPolicy(labels map[string]any) bool {
-	for name := range labels {
+func hasPolicy(labels object.View) bool {
+	for name := range labels.Fields() {
 		if strings.HasPrefix(name, labelPrefix) {
 			return true
 		}
@@ -153,7 +153,7 @@ func newest(a *admission.Attributes) version { return version(a.Access.Release()
 
 // violations returns the checks that a pod or a pod template does not pass. Versions that are newer than
 // newest have its checks.
-func (l levelVersion) violations(pod map[string]any, newest version) (all []violation) {
+func (l levelVersion) violations(pod object.View, newest version) (all []violation) {
 	if l.level == levelPrivileged {
 		return nil
 	}

@@ -96,7 +96,7 @@ func TestViolations(t *testing.T) {
 		{"empty pod", levelRestricted, latest, `{}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			violations := levelVersion{level: tt.level, version: tt.version}.violations(decode(t, tt.pod), 37)
+			violations := levelVersion{level: tt.level, version: tt.version}.violations(object.ViewOf(decode(t, tt.pod)), 37)
 			assert.Equal(t, tt.want, joinDetails(violations))
 		})
 	}
@@ -122,7 +122,7 @@ func TestParsePolicy(t *testing.T) {
 				}
 				object.Set(namespace, v, "metadata", "labels", name)
 			}
-			policy, errs := (*Configuration)(nil).parsePolicy(namespace)
+			policy, errs := (*Configuration)(nil).parsePolicy(object.ViewOf(namespace))
 			assert.Equal(t, tt.enforce, policy.enforce.String())
 			assert.Equal(t, tt.warn, policy.warn.String())
 			assert.Equal(t, tt.errs, errs.Message())

@@ -12,13 +12,13 @@ const appArmorAnnotations = "container.apparmor.security.beta.kubernetes.io/"
 
 func appArmorProfile(p *pod) (reason, detail string) {
 	values := set{}
-	setters := p.settersWhere(func(s map[string]any) bool {
-		profile := object.Map(s, "appArmorProfile")
-		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
+	setters := p.settersWhere(func(s object.View) bool {
+		profile := s.At("appArmorProfile")
+		return !profile.IsNil() && isForbiddenProfile(profile.String("type"), values)
 	})
 	var annotations []string
-	for name, v := range p.annotations {
-		value, _ := v.(string)
+	for name, v := range p.annotations.Fields() {
+		value := v.String()
 		if strings.HasPrefix(name, appArmorAnnotations) && value != "" && value != "runtime/default" && !strings.HasPrefix(value, "localhost/") {
 			annotations = append(annotations, fmt.Sprintf("%s=%q", name, value))
 		}
@@ -52,10 +52,10 @@ var seLinuxTypes = []string{"", "container_t", "container_init_t", "container_kv
 func seLinux(allowed []string) checkFunc {
 	return func(p *pod) (reason, detail string) {
 		types, user, role := set{}, false, false
-		setters := p.settersWhere(func(s map[string]any) bool {
-			options := object.Map(s, "seLinuxOptions")
-			typ := object.String(options, "type")
-			badType, hasUser, hasRole := !slices.Contains(allowed, typ), object.String(options, "user") != "", object.String(options, "role") != ""
+		setters := p.settersWhere(func(s object.View) bool {
+			options := s.At("seLinuxOptions")
+			typ := options.String("type")
+			badType, hasUser, hasRole := !slices.Contains(allowed, typ), options.String("user") != "", options.String("role") != ""
 			if badType {
 				types[typ] = true
 			}
@@ -87,12 +87,12 @@ const (
 func seccompAnnotations(p *pod) (reason, detail string) {
 	names := []string{seccompPodAnnotation}
 	for _, c := range p.containers {
-		names = append(names, seccompContainerAnnotations+object.String(c, "name"))
+		names = append(names, seccompContainerAnnotations+c.String("name"))
 	}
 	forbidden := set{}
 	for _, name := range names {
-		value, ok := p.annotations[name].(string)
-		if ok && value != "runtime/default" && value != "docker/default" && !strings.HasPrefix(value, "localhost/") {
+		value := p.annotations.String(name)
+		if !p.annotations.IsNil(name) && value != "runtime/default" && value != "docker/default" && !strings.HasPrefix(value, "localhost/") {
 			forbidden[fmt.Sprintf("%s=%q", name, value)] = true
 		}
 	}
@@ -104,9 +104,9 @@ func seccompAnnotations(p *pod) (reason, detail string) {
 
 func baselineSeccompProfile(p *pod) (reason, detail string) {
 	values := set{}
-	setters := p.settersWhere(func(s map[string]any) bool {
-		profile := object.Map(s, "seccompProfile")
-		return profile != nil && isForbiddenProfile(object.String(profile, "type"), values)
+	setters := p.settersWhere(func(s object.View) bool {
+		profile := s.At("seccompProfile")
+		return !profile.IsNil() && isForbiddenProfile(profile.String("type"), values)
 	})
 	if setters == "" {
 		return "", ""
@@ -118,8 +118,8 @@ func restrictedSeccompProfile(p *pod) (reason, detail string) {
 	if reason, detail := baselineSeccompProfile(p); reason != "" {
 		return reason, detail
 	}
-	unset := p.containersWhere(func(s map[string]any) bool { return s["seccompProfile"] == nil })
-	if len(unset) == 0 || p.security["seccompProfile"] != nil {
+	unset := p.containersWhere(func(s object.View) bool { return s.IsNil("seccompProfile") })
+	if len(unset) == 0 || !p.security.IsNil("seccompProfile") {
 		return "", ""
 	}
 	return "seccompProfile", "pod or " + pluralWith("container", unset) + ` must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`

@@ -121,13 +121,13 @@ var namespaceKind = resource.Kind{GroupVersion: resource.GroupVersion{Version: "
 // or otherwise if there is no such annotation.
 func ofNamespace(a *admission.Attributes, annotation string, otherwise []toleration) ([]toleration, error) {
 	namespace := a.Reader.Get(namespaceKind, "", a.Namespace)
-	if namespace == nil {
+	if namespace.IsNil() {
 		return nil, status.NotFound(status.GroupResource{Resource: "namespaces"}, a.Namespace)
 	}
-	text, ok := object.Map(namespace, "metadata", "annotations")[annotation].(string)
-	if !ok {
+	if namespace.IsNil("metadata", "annotations", annotation) {
 		return otherwise, nil
 	}
+	text := namespace.String("metadata", "annotations", annotation)
 	tolerations := []toleration{}
 	if text == "" {
 		return tolerations, nil

@@ -40,10 +40,10 @@ func Labels(r resource.Reader, node string) map[string]any {
 		return nil
 	}
 	topology := map[string]any{}
-	labels := object.Map(r.Get(nodeKind, "", node), "metadata", "labels")
+	labels := r.Get(nodeKind, "", node).At("metadata", "labels")
 	for _, label := range []string{"topology.kubernetes.io/zone", "topology.kubernetes.io/region"} {
-		if v, ok := labels[label]; ok {
-			topology[label] = v
+		if v := labels.At(label); !v.IsNil() {
+			topology[label] = v.Shared()
 		}
 	}
 	return topology

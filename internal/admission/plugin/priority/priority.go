@@ -65,16 +65,16 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 		return nil
 	}
 	if a.Operation == admission.Update {
-		keepPriority(a.Object, object.Map(a.Old, "spec"))
+		keepPriority(a.Object, a.Old.At("spec"))
 		return nil
 	}
 	return setPriority(a)
 }
 
-func keepPriority(pod, oldSpec map[string]any) {
+func keepPriority(pod map[string]any, oldSpec object.View) {
 	for _, name := range []string{"priority", "preemptionPolicy"} {
-		if v := oldSpec[name]; v != nil && validation.Equal(object.Value(pod, "spec", name), nil) {
-			object.Set(pod, v, "spec", name)
+		if v := oldSpec.At(name); !v.IsNil() && validation.Equal(object.Value(pod, "spec", name), nil) {
+			object.Set(pod, v.Shared(), "spec", name)
 		}
 	}
 }
@@ -84,19 +84,19 @@ var noClass = map[string]any{"value": int64(0), "preemptionPolicy": "PreemptLowe
 
 // resolveClass returns the class that the spec of a new object names, or else the default
 // one, whose name it sets.
-func resolveClass(a *admission.Attributes, spec map[string]any) (map[string]any, error) {
+func resolveClass(a *admission.Attributes, spec map[string]any) (object.View, error) {
 	if name := object.String(spec, "priorityClassName"); name != "" {
 		class := findClass(a.Reader, name)
-		if class == nil {
-			return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
+		if class.IsNil() {
+			return object.View{}, fmt.Errorf("no PriorityClass with name %s was found", name)
 		}
 		return class, nil
 	}
-	if class := defaultClass(a.Reader); class != nil {
-		spec["priorityClassName"] = object.String(class, "metadata", "name")
+	if class := defaultClass(a.Reader); !class.IsNil() {
+		spec["priorityClassName"] = class.String("metadata", "name")
 		return class, nil
 	}
-	return noClass, nil
+	return object.ViewOf(noClass), nil
 }
 
 // setGroupPriority sets what a new group has of its class. kind names the group in errors.
@@ -106,7 +106,7 @@ func setGroupPriority(a *admission.Attributes, kind string) error {
 	if err != nil {
 		return err
 	}
-	priority, _ := object.Int(class, "value")
+	priority, _ := class.Int("value")
 	if own, ok := object.Int(spec, "priority"); ok && own != priority {
 		return fmt.Errorf("priority set in the %s (%d) must match the priority computed (%d) based on the priority class set in the spec", kind, own, priority)
 	}
@@ -123,7 +123,7 @@ func setPriority(a *admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	priority, _ := object.Int(class, "value")
+	priority, _ := class.Int("value")
 	if own, ok := object.Int(spec, "priority"); ok && own != priority {
 		return fmt.Errorf("the integer value of priority (%d) must not be provided in pod spec; priority admission controller computed %d from the given PriorityClass name", own, priority)
 	}
@@ -132,36 +132,36 @@ func setPriority(a *admission.Attributes) error {
 }
 
 // setPreemptionPolicy sets the policy of a class.
-func setPreemptionPolicy(spec, class map[string]any, kind string) error {
-	value := class["preemptionPolicy"]
-	policy, _ := value.(string)
+func setPreemptionPolicy(spec map[string]any, class object.View, kind string) error {
+	value := class.At("preemptionPolicy")
+	policy := value.String()
 	if policy == "" {
 		return nil
 	}
 	if own, ok := spec["preemptionPolicy"].(string); ok && own != policy {
 		return fmt.Errorf("the string value of PreemptionPolicy (%s) must not be provided in %s spec; priority admission controller computed %s from the given PriorityClass name", own, kind, policy)
 	}
-	spec["preemptionPolicy"] = value
+	spec["preemptionPolicy"] = value.Shared()
 	return nil
 }
 
 // findClass returns the class of the name, or nil. The classes of the system
 // need not be stored.
-func findClass(r resource.Reader, name string) map[string]any {
+func findClass(r resource.Reader, name string) object.View {
 	class := r.Get(classKind, "", name)
-	if value, ok := scheduling.SystemPriority(name); ok && class == nil {
-		class = map[string]any{"value": value, "preemptionPolicy": "PreemptLowerPriority"}
+	if value, ok := scheduling.SystemPriority(name); ok && class.IsNil() {
+		class = object.ViewOf(map[string]any{"value": value, "preemptionPolicy": "PreemptLowerPriority"})
 	}
 	return class
 }
 
 // defaultClass returns the global default class, or nil. Of several it is the
 // one with the lowest value.
-func defaultClass(r resource.Reader) (lowest map[string]any) {
+func defaultClass(r resource.Reader) (lowest object.View) {
 	var least int64
 	for _, class := range r.List(classKind, "") {
-		value, _ := object.Int(class, "value")
-		if object.Bool(class, "globalDefault") && (lowest == nil || value < least) {
+		value, _ := class.Int("value")
+		if class.Bool("globalDefault") && (lowest.IsNil() || value < least) {
 			lowest, least = class, value
 		}
 	}
@@ -173,7 +173,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.GroupResource() != classes || a.Subresource != "" || !object.Bool(a.Object, "globalDefault") {
 		return nil
 	}
-	name := object.String(defaultClass(a.Reader), "metadata", "name")
+	name := defaultClass(a.Reader).String("metadata", "name")
 	if name != "" && (a.Operation == admission.Create || name != object.String(a.Object, "metadata", "name")) {
 		return fmt.Errorf("PriorityClass %s is already marked as default. Only one default can exist", name)
 	}

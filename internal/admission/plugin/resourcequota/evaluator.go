@@ -23,10 +23,10 @@ type evaluator struct {
 	// computes reports whether usage can have the quantity.
 	computes func(name string) bool
 	// usage returns the quantities that an object uses.
-	usage func(obj map[string]any) map[string]any
+	usage func(obj object.View) map[string]any
 	// inScope reports whether an object is in the scope. Nil means that no object
 	// is in any scope.
-	inScope func(obj map[string]any, s scope) bool
+	inScope func(obj object.View, s scope) bool
 	// missing returns the requests and limits that an object must have if the
 	// quantities are limited, and does not; "" for none. It may be nil.
 	missing func(obj map[string]any, limited []string) string
@@ -55,7 +55,7 @@ func evaluatorOf(r status.GroupResource) evaluator {
 	}
 	return evaluator{
 		computes: isOneOf(names...),
-		usage:    func(map[string]any) map[string]any { return oneOfEach(names...) },
+		usage:    func(object.View) map[string]any { return oneOfEach(names...) },
 	}
 }
 
@@ -78,15 +78,15 @@ func objectHandles(a *admission.Attributes) bool { return a.Subresource == "" }
 func podHandles(a *admission.Attributes) bool {
 	switch a.Subresource {
 	case "":
-		return a.Operation == admission.Create || hasDeadline(a.Object) != hasDeadline(a.Old) && a.Access.Release().Has(behavior.ChargesTerminatingScope)
+		return a.Operation == admission.Create || hasDeadline(object.ViewOf(a.Object)) != hasDeadline(a.Old) && a.Access.Release().Has(behavior.ChargesTerminatingScope)
 	case "resize":
 		return true
 	}
 	return false
 }
 
-func hasDeadline(pod map[string]any) bool {
-	deadline, ok := object.Int(pod, "spec", "activeDeadlineSeconds")
+func hasDeadline(pod object.View) bool {
+	deadline, ok := pod.Int("spec", "activeDeadlineSeconds")
 	return ok && deadline >= 0
 }
 
@@ -111,17 +111,17 @@ func isQuotaExtendedResource(name string) bool {
 	return strings.HasPrefix(name, "requests.") && (!resources.IsNative(name) || strings.HasPrefix(name, implicitPrefix))
 }
 
-func podUsage(pod map[string]any) map[string]any {
+func podUsage(pod object.View) map[string]any {
 	usage := oneOfEach("count/pods")
-	if phase := object.String(pod, "status", "phase"); phase == "Failed" || phase == "Succeeded" {
+	if phase := pod.String("status", "phase"); phase == "Failed" || phase == "Succeeded" {
 		return usage
 	}
-	spec := object.Map(pod, "spec")
-	requests, limits, overhead := pods.TotalResources(spec, "requests"), pods.TotalResources(spec, "limits"), object.Map(spec, "overhead")
+	spec := pod.At("spec")
+	requests, limits, overhead := pods.TotalResources(spec, "requests"), pods.TotalResources(spec, "limits"), spec.At("overhead")
 	resources.Add(requests, overhead)
-	for name, q := range overhead {
+	for name, q := range overhead.Fields() {
 		if limit, _ := limits[name].(string); quantity.IsNonZero(limit) {
-			resources.Add(limits, map[string]any{name: q})
+			resources.Add(limits, object.ViewOf(map[string]any{name: q.Shared()}))
 		}
 	}
 	maps.Copy(usage, computeUsage(requests, limits))
@@ -181,8 +181,8 @@ func podMissing(pod map[string]any, limited []string) string {
 	return strings.Join(missing, "; ")
 }
 
-func podInScope(pod map[string]any, s scope) bool {
-	spec := object.Map(pod, "spec")
+func podInScope(pod object.View, s scope) bool {
+	spec := pod.At("spec")
 	switch s.name {
 	case "Terminating":
 		return hasDeadline(pod)
@@ -193,50 +193,50 @@ func podInScope(pod map[string]any, s scope) bool {
 	case "NotBestEffort":
 		return !isBestEffort(pod)
 	case "PriorityClass":
-		return s.selects(object.String(spec, "priorityClassName"))
+		return s.selects(spec.String("priorityClassName"))
 	case "CrossNamespacePodAffinity":
-		return hasForeignAffinity(object.Map(spec, "affinity", "podAffinity")) || hasForeignAffinity(object.Map(spec, "affinity", "podAntiAffinity"))
+		return hasForeignAffinity(spec.At("affinity", "podAffinity")) || hasForeignAffinity(spec.At("affinity", "podAntiAffinity"))
 	}
 	return false
 }
 
-func isBestEffort(pod map[string]any) bool {
-	if class := object.String(pod, "status", "qosClass"); class != "" {
+func isBestEffort(pod object.View) bool {
+	if class := pod.String("status", "qosClass"); class != "" {
 		return class == "BestEffort"
 	}
-	return pods.IsBestEffort(object.Map(pod, "spec"))
+	return pods.IsBestEffort(pod.At("spec"))
 }
 
 // hasForeignAffinity reports whether a term of an affinity or anti-affinity
 // selects pods of other namespaces.
-func hasForeignAffinity(affinity map[string]any) bool {
-	isForeign := func(term map[string]any) bool {
-		return len(object.List(term, "namespaces")) > 0 || term["namespaceSelector"] != nil
+func hasForeignAffinity(affinity object.View) bool {
+	isForeign := func(term object.View) bool {
+		return term.Len("namespaces") > 0 || !term.IsNil("namespaceSelector")
 	}
-	for term := range object.Each(affinity["requiredDuringSchedulingIgnoredDuringExecution"]) {
+	for term := range affinity.At("requiredDuringSchedulingIgnoredDuringExecution").Objects() {
 		if isForeign(term) {
 			return true
 		}
 	}
-	for weighted := range object.Each(affinity["preferredDuringSchedulingIgnoredDuringExecution"]) {
-		if isForeign(object.Map(weighted, "podAffinityTerm")) {
+	for weighted := range affinity.At("preferredDuringSchedulingIgnoredDuringExecution").Objects() {
+		if isForeign(weighted.At("podAffinityTerm")) {
 			return true
 		}
 	}
 	return false
 }
 
-func serviceUsage(service map[string]any) map[string]any {
+func serviceUsage(service object.View) map[string]any {
 	usage := oneOfEach("count/services", "services")
-	ports := object.List(service, "spec", "ports")
-	n := len(ports)
-	typ := object.String(service, "spec", "type")
+	ports := service.At("spec", "ports")
+	n := ports.Len()
+	typ := service.String("spec", "type")
 	if typ == "LoadBalancer" {
 		usage["services.loadbalancers"] = "1"
-		if object.Value(service, "spec", "allocateLoadBalancerNodePorts") == false {
+		if service.At("spec", "allocateLoadBalancerNodePorts").EqualTo(false) {
 			n = 0
-			for port := range object.Each(ports) {
-				if nodePort, _ := object.Int(port, "nodePort"); nodePort != 0 {
+			for port := range ports.Objects() {
+				if nodePort, _ := port.Int("nodePort"); nodePort != 0 {
 					n++
 				}
 			}
@@ -263,17 +263,17 @@ func claimComputes(name string) bool {
 	return name == "count/persistentvolumeclaims" || name == "persistentvolumeclaims" || name == "requests.storage"
 }
 
-func claimUsage(claim map[string]any) map[string]any {
+func claimUsage(claim object.View) map[string]any {
 	usage := oneOfEach("persistentvolumeclaims", "count/persistentvolumeclaims")
-	class, _ := volumes.ClaimStorageClass(claim).(string)
+	class := volumes.ClaimStorageClass(claim).String()
 	if class != "" {
 		usage[class+storageClassInfix+"persistentvolumeclaims"] = "1"
 	}
-	storage := object.String(claim, "spec", "resources", "requests", "storage")
+	storage := claim.String("spec", "resources", "requests", "storage")
 	if storage == "" {
 		return usage
 	}
-	if allocated := object.String(claim, "status", "allocatedResources", "storage"); allocated != "" && quantity.Compare(allocated, storage) > 0 {
+	if allocated := claim.String("status", "allocatedResources", "storage"); allocated != "" && quantity.Compare(allocated, storage) > 0 {
 		storage = allocated
 	}
 	storage = quantity.RoundToUnits(storage)
@@ -284,11 +284,11 @@ func claimUsage(claim map[string]any) map[string]any {
 	return usage
 }
 
-func claimInScope(claim map[string]any, s scope) bool {
+func claimInScope(claim object.View, s scope) bool {
 	return s.name == "VolumeAttributesClass" && s.selects(
-		object.String(claim, "spec", "volumeAttributesClassName"),
-		object.String(claim, "status", "currentVolumeAttributesClassName"),
-		object.String(claim, "status", "modifyVolumeStatus", "targetVolumeAttributesClassName"))
+		claim.String("spec", "volumeAttributesClassName"),
+		claim.String("status", "currentVolumeAttributesClassName"),
+		claim.String("status", "modifyVolumeStatus", "targetVolumeAttributesClassName"))
 }
 
 const (
@@ -306,28 +306,28 @@ func resourceClaimComputes(name string) bool {
 
 // resourceClaimUsage returns the maximum number of devices of each class that
 // can be allocated to a ResourceClaim.
-func resourceClaimUsage(claim map[string]any) map[string]any {
+func resourceClaimUsage(claim object.View) map[string]any {
 	usage := oneOfEach(resourceClaimCount)
-	for request := range object.Each(object.Value(claim, "spec", "devices", "requests")) {
+	for request := range claim.At("spec", "devices", "requests").Objects() {
 		devices := map[string]any{}
-		for alternative := range object.Each(request["firstAvailable"]) {
+		for alternative := range request.At("firstAvailable").Objects() {
 			resources.Max(devices, requestedDevices(alternative))
 		}
-		if exactly := object.Map(request, "exactly"); exactly != nil && len(devices) == 0 {
+		if exactly := request.At("exactly"); !exactly.IsNil() && len(devices) == 0 {
 			devices = requestedDevices(exactly)
 		}
-		resources.Add(usage, devices)
+		resources.Add(usage, object.ViewOf(devices))
 	}
 	return usage
 }
 
-func requestedDevices(request map[string]any) map[string]any {
+func requestedDevices(request object.View) map[string]any {
 	n := "0"
-	switch count, _ := object.Int(request, "count"); object.String(request, "allocationMode") {
+	switch count, _ := request.Int("count"); request.String("allocationMode") {
 	case "ExactCount":
 		n = fmt.Sprint(count)
 	case "All":
 		n = maxDevices
 	}
-	return map[string]any{object.String(request, "deviceClassName") + deviceClassSuffix: n}
+	return map[string]any{request.String("deviceClassName") + deviceClassSuffix: n}
 }

@@ -63,16 +63,16 @@ func Configure(text []byte) (Plugin, error) {
 
 // checkCovered fails for a request that uses more of a limited resource without a quota
 // that covers it. matching are the indices of the quotas that limit the object.
-func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj, old map[string]any, quotas []map[string]any, matching []int) error {
-	delta := e.usage(obj)
-	if old != nil {
-		delta = increase(delta, e.usage(old))
+func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj map[string]any, old object.View, quotas []object.View, matching []int) error {
+	delta := e.usage(object.ViewOf(obj))
+	if !old.IsNil() {
+		delta = increase(delta, object.ViewOf(e.usage(old)))
 	}
 	maps.DeleteFunc(delta, func(_ string, v any) bool { q, _ := v.(string); return !quantity.IsNonZero(q) })
 	if len(delta) == 0 {
 		return nil
 	}
-	uncovered := p.limitedNames(a, e.usage(obj))
+	uncovered := p.limitedNames(a, e.usage(object.ViewOf(obj)))
 	for _, i := range matching {
 		covered := e.limited(quotas[i])
 		uncovered = slices.DeleteFunc(uncovered, func(name string) bool { return slices.Contains(covered, name) })
@@ -83,8 +83,8 @@ func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj, old map
 	}
 	var texts []string
 	for _, s := range p.scopesOf(e, obj) {
-		covers := func(quota map[string]any) bool {
-			return slices.ContainsFunc(scopesOf(quota), func(o scope) bool { return o.name == s.name && e.inScope(obj, o) })
+		covers := func(quota object.View) bool {
+			return slices.ContainsFunc(scopesOf(quota), func(o scope) bool { return o.name == s.name && e.inScope(object.ViewOf(obj), o) })
 		}
 		if !slices.ContainsFunc(quotas, covers) {
 			texts = append(texts, fmt.Sprintf("{%s %s %v}", s.name, s.operator, s.values))
@@ -120,7 +120,7 @@ func (p Plugin) scopesOf(e *evaluator, obj map[string]any) (all []scope) {
 	}
 	for _, limited := range p.Limited {
 		for _, m := range limited.MatchScopes {
-			if s := (scope{m.ScopeName, m.Operator, m.Values}); e.inScope(obj, s) {
+			if s := (scope{m.ScopeName, m.Operator, m.Values}); e.inScope(object.ViewOf(obj), s) {
 				all = append(all, s)
 			}
 		}

@@ -59,20 +59,22 @@ func (Plugin) Handles(a *admission.Attributes) bool {
 // Evaluate returns the status.used of each quota after a request that the plugin
 // handles; nil for a quota whose use does not change. The quotas are those of
 // the namespace and are not changed. An error refuses the request.
-func (p Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used []map[string]any, err error) {
+func (p Plugin) Evaluate(a *admission.Attributes, quotas []object.View) (used []map[string]any, err error) {
 	e := evaluatorOf(storedResource(a.Type))
 	obj, old := a.Object, a.Old
 	if stored := a.Type.Storage(); stored != a.Type {
-		if obj, err = convert(stored, obj); err != nil {
+		if obj, err = convert(stored, object.ViewOf(obj)); err != nil {
 			return nil, err
 		}
-		if old, err = convert(stored, old); err != nil {
+		before, err := convert(stored, old)
+		if err != nil {
 			return nil, err
 		}
+		old = object.ViewOf(before)
 	}
 	var matching []int
 	for i, quota := range quotas {
-		if !e.matches(quota, obj) {
+		if !e.matches(quota, object.ViewOf(obj)) {
 			continue
 		}
 		if err := e.check(quota, obj); err != nil {
@@ -81,7 +83,7 @@ func (p Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used
 		matching = append(matching, i)
 	}
 	used = make([]map[string]any, len(quotas))
-	usage := e.usage(obj)
+	usage := e.usage(object.ViewOf(obj))
 	if len(p.Limited) > 0 {
 		if err := p.checkCovered(a, &e, obj, old, quotas, matching); err != nil {
 			return nil, err
@@ -92,8 +94,8 @@ func (p Plugin) Evaluate(a *admission.Attributes, quotas []map[string]any) (used
 	}
 	for _, i := range matching {
 		delta := usage
-		if old != nil && e.matches(quotas[i], old) {
-			delta = increase(usage, e.usage(old))
+		if !old.IsNil() && e.matches(quotas[i], old) {
+			delta = increase(usage, object.ViewOf(e.usage(old)))
 		}
 		if used[i], err = add(quotas[i], delta, a.Subresource != "status"); err != nil {
 			return nil, err
@@ -108,12 +110,12 @@ func storedResource(t *resource.Type) status.GroupResource {
 	return status.GroupResource{Group: t.Stored.Group, Resource: t.Name}
 }
 
-// convert returns an object, which may be nil, in the version of t.
-func convert(t *resource.Type, obj map[string]any) (map[string]any, error) {
-	if obj == nil {
+// convert returns a copy of obj in the version of t, nil for nothing.
+func convert(t *resource.Type, obj object.View) (map[string]any, error) {
+	if obj.IsNil() {
 		return nil, nil
 	}
-	out, err := t.Convert(context.Background(), []map[string]any{object.Copy(obj)})
+	out, err := t.Convert(context.Background(), []map[string]any{obj.CopyObject()})
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +124,8 @@ func convert(t *resource.Type, obj map[string]any) (map[string]any, error) {
 
 // limited returns the names of the quantities that the quota limits and the
 // evaluator computes, sorted.
-func (e *evaluator) limited(quota map[string]any) (names []string) {
-	for name := range object.Map(quota, "status", "hard") {
+func (e *evaluator) limited(quota object.View) (names []string) {
+	for name := range quota.At("status", "hard").Fields() {
 		if e.computes(name) {
 			names = append(names, name)
 		}
@@ -133,7 +135,7 @@ func (e *evaluator) limited(quota map[string]any) (names []string) {
 }
 
 // matches reports whether the quota limits the object.
-func (e *evaluator) matches(quota, obj map[string]any) bool {
+func (e *evaluator) matches(quota, obj object.View) bool {
 	if len(e.limited(quota)) == 0 {
 		return false
 	}
@@ -147,15 +149,15 @@ func (e *evaluator) matches(quota, obj map[string]any) bool {
 
 // check returns an error if the object lacks requests or limits that the quota
 // needs, or the quota lacks its present use.
-func (e *evaluator) check(quota, obj map[string]any) error {
-	name, limited := object.String(quota, "metadata", "name"), e.limited(quota)
+func (e *evaluator) check(quota object.View, obj map[string]any) error {
+	name, limited := quota.String("metadata", "name"), e.limited(quota)
 	if e.missing != nil {
 		if missing := e.missing(obj, limited); missing != "" {
 			return fmt.Errorf("failed quota: %s: must specify %s", name, missing)
 		}
 	}
-	used := object.Map(quota, "status", "used")
-	if slices.ContainsFunc(limited, func(name string) bool { return !object.Has(used, name) }) {
+	used := quota.At("status", "used")
+	if slices.ContainsFunc(limited, func(name string) bool { return !used.Has(name) }) {
 		return fmt.Errorf("status unknown for quota: %s, resources: %s", name, strings.Join(limited, ","))
 	}
 	return nil
@@ -163,25 +165,25 @@ func (e *evaluator) check(quota, obj map[string]any) error {
 
 // add returns status.used of a quota with delta added; nil if the quota limits
 // nothing of it. With enforce it fails if that exceeds a limit.
-func add(quota, delta map[string]any, enforce bool) (map[string]any, error) {
-	hard, used := object.Map(quota, "status", "hard"), object.Map(quota, "status", "used")
+func add(quota object.View, delta map[string]any, enforce bool) (map[string]any, error) {
+	hard, used := quota.At("status", "hard"), quota.At("status", "used")
 	requested, exceeded := map[string]any{}, []string{}
-	after := maps.Clone(used)
+	after := used.ShallowCopy()
 	for _, name := range slices.Sorted(maps.Keys(delta)) {
-		limit, limited := hard[name].(string)
+		limit := hard.String(name)
 		q, _ := delta[name].(string)
-		if !limited || !quantity.IsNonZero(q) {
+		if limit == "" || !quantity.IsNonZero(q) {
 			continue
 		}
 		requested[name] = q
-		resources.Add(after, map[string]any{name: q})
+		resources.Add(after, object.ViewOf(map[string]any{name: q}))
 		if total, _ := after[name].(string); quantity.Compare(total, limit) > 0 {
 			exceeded = append(exceeded, name)
 		}
 	}
 	if enforce && len(exceeded) > 0 {
 		return nil, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
-			object.String(quota, "metadata", "name"), listText(requested, exceeded), listText(used, exceeded), listText(hard, exceeded))
+			quota.String("metadata", "name"), listText(object.ViewOf(requested), exceeded), listText(used, exceeded), listText(hard, exceeded))
 	}
 	if len(requested) == 0 {
 		return nil, nil
@@ -190,22 +192,22 @@ func add(quota, delta map[string]any, enforce bool) (map[string]any, error) {
 }
 
 // listText returns the named quantities of a list as text: "cpu=1,pods=2".
-func listText(list map[string]any, names []string) string {
+func listText(list object.View, names []string) string {
 	var parts []string
 	for _, name := range names {
-		if q, ok := list[name].(string); ok {
-			parts = append(parts, name+"="+q)
+		if q := list.At(name); !q.IsNil() {
+			parts = append(parts, name+"="+q.String())
 		}
 	}
 	return strings.Join(parts, ",")
 }
 
 // increase returns list - old without the quantities that did not grow.
-func increase(list, old map[string]any) map[string]any {
+func increase(list map[string]any, old object.View) map[string]any {
 	out := make(map[string]any, len(list))
 	for name, v := range list {
 		q, _ := v.(string)
-		if before, ok := old[name].(string); ok {
+		if before := old.String(name); before != "" {
 			if quantity.Compare(q, before) <= 0 {
 				continue
 			}
@@ -222,12 +224,12 @@ type scope struct {
 	values         []string
 }
 
-func scopesOf(quota map[string]any) (all []scope) {
-	for _, name := range object.Strings(quota, "spec", "scopes") {
+func scopesOf(quota object.View) (all []scope) {
+	for _, name := range quota.Strings("spec", "scopes") {
 		all = append(all, scope{name: name, operator: "Exists"})
 	}
-	for e := range object.Each(object.Value(quota, "spec", "scopeSelector", "matchExpressions")) {
-		all = append(all, scope{object.String(e, "scopeName"), object.String(e, "operator"), object.Strings(e, "values")})
+	for e := range quota.At("spec", "scopeSelector", "matchExpressions").Objects() {
+		all = append(all, scope{e.String("scopeName"), e.String("operator"), e.Strings("values")})
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/admissiontest"
 	"github.com/kubefake/kubefake/internal/admission/plugin/resourcequota"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -72,7 +73,7 @@ func TestEvaluate(t *testing.T) {
 				assert.Empty(t, r.want+r.err, "not handled")
 				return
 			}
-			used, err := resourcequota.Plugin{}.Evaluate(a, []map[string]any{quota})
+			used, err := resourcequota.Plugin{}.Evaluate(a, []object.View{object.ViewOf(quota)})
 			if r.err != "" {
 				assert.EqualError(t, err, r.err)
 				return
@@ -117,7 +118,7 @@ func TestHandles(t *testing.T) {
 		"metadata": map[string]any{"name": "q"},
 		"status":   map[string]any{"hard": map[string]any{"count/widgets.example.com": "2"}, "used": map[string]any{"count/widgets.example.com": "1"}},
 	}
-	used, err := resourcequota.Plugin{}.Evaluate(a, []map[string]any{quota})
+	used, err := resourcequota.Plugin{}.Evaluate(a, []object.View{object.ViewOf(quota)})
 	require.NoError(t, err)
 	assert.Equal(t, []map[string]any{{"count/widgets.example.com": "2"}}, used)
 }

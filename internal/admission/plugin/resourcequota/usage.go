@@ -2,7 +2,6 @@ package resourcequota
 
 import (
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/resources"
@@ -24,7 +23,7 @@ func Computes(t *resource.Type, name string) bool {
 func quotable(t *resource.Type) bool { return t.Namespaced && !t.Virtual() && t.Name != "events" }
 
 // SameUsage reports whether two versions of an object use the same.
-func SameUsage(t *resource.Type, a, b map[string]any) bool {
+func SameUsage(t *resource.Type, a, b object.View) bool {
 	e := evaluatorOf(storedResource(t))
 	return object.Equal(e.usage(a), e.usage(b))
 }
@@ -32,9 +31,9 @@ func SameUsage(t *resource.Type, a, b map[string]any) bool {
 // Used returns what the objects of a namespace use of the quantities in spec.hard of a
 // quota. It has those only that the types determine. objects returns the objects of a
 // type in the namespace, in the storage version.
-func Used(quota map[string]any, types iter.Seq[*resource.Type], objects func(*resource.Type) iter.Seq[map[string]any]) map[string]any {
+func Used(quota object.View, types iter.Seq[*resource.Type], objects func(*resource.Type) iter.Seq[object.View]) map[string]any {
 	used := map[string]any{}
-	hard, scopes := slices.Sorted(maps.Keys(object.Map(quota, "spec", "hard"))), scopesOf(quota)
+	hard, scopes := quota.At("spec", "hard").Keys(), scopesOf(quota)
 	for t := range types {
 		if !quotable(t) {
 			continue

@@ -39,14 +39,14 @@ var classKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "node.k
 var errOverhead = errors.New("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
 
 // findClass returns the class that a pod names; nil if it names none.
-func findClass(r resource.Reader, spec map[string]any) (map[string]any, error) {
+func findClass(r resource.Reader, spec map[string]any) (object.View, error) {
 	name, ok := spec["runtimeClassName"].(string)
 	if !ok {
-		return nil, nil
+		return object.View{}, nil
 	}
 	class := r.Get(classKind, "", name)
-	if class == nil {
-		return nil, fmt.Errorf("pod rejected: RuntimeClass %q not found", name)
+	if class.IsNil() {
+		return object.View{}, fmt.Errorf("pod rejected: RuntimeClass %q not found", name)
 	}
 	return class, nil
 }
@@ -58,26 +58,26 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	}
 	spec := object.Map(a.Object, "spec")
 	class, err := findClass(a.Reader, spec)
-	if class == nil {
+	if class.IsNil() {
 		return err
 	}
-	if overhead := object.Map(class, "overhead"); overhead != nil {
-		fixed := object.Map(overhead, "podFixed")
+	if overhead := class.At("overhead"); !overhead.IsNil() {
+		fixed := overhead.At("podFixed")
 		if own := object.Map(spec, "overhead"); len(own) > 0 && !equalQuantities(own, fixed) {
 			return errOverhead
 		}
-		spec["overhead"] = object.Copy(fixed)
+		spec["overhead"] = fixed.CopyObject()
 	}
-	scheduling := object.Map(class, "scheduling")
-	selector := object.Map(scheduling, "nodeSelector")
-	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		if v, ok := object.Map(spec, "nodeSelector")[key]; ok && v != selector[key] {
-			return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; pod.spec.nodeSelector[%s] = %s", key, selector[key], key, v)
+	scheduling := class.At("scheduling")
+	selector := scheduling.At("nodeSelector")
+	for _, key := range selector.Keys() {
+		if v, ok := object.Map(spec, "nodeSelector")[key]; ok && v != selector.String(key) {
+			return fmt.Errorf("conflict: runtimeClass.scheduling.nodeSelector[%s] = %s; pod.spec.nodeSelector[%s] = %s", key, selector.String(key), key, v)
 		}
-		object.Own(spec, "nodeSelector")[key] = selector[key]
+		object.Own(spec, "nodeSelector")[key] = selector.At(key).Shared()
 	}
-	if tolerations := object.List(scheduling, "tolerations"); len(tolerations) > 0 {
-		spec["tolerations"] = mergeTolerations(slices.Concat(object.List(spec, "tolerations"), tolerations))
+	if tolerations := scheduling.At("tolerations"); tolerations.Len() > 0 {
+		spec["tolerations"] = mergeTolerations(slices.Concat(object.List(spec, "tolerations"), tolerations.SharedItems()))
 	}
 	return nil
 }
@@ -92,19 +92,19 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	overhead := object.Map(class, "overhead")
+	overhead := class.At("overhead")
 	switch {
-	case overhead == nil && spec["overhead"] != nil:
+	case overhead.IsNil() && spec["overhead"] != nil:
 		return errors.New("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
-	case !equalQuantities(object.Map(spec, "overhead"), object.Map(overhead, "podFixed")):
+	case !equalQuantities(object.Map(spec, "overhead"), overhead.At("podFixed")):
 		return errOverhead
 	}
 	return nil
 }
 
 // equalQuantities reports whether two resource lists have the same values.
-func equalQuantities(a, b map[string]any) bool {
-	return maps.EqualFunc(a, b, func(v, w any) bool {
+func equalQuantities(a map[string]any, b object.View) bool {
+	return maps.EqualFunc(a, b.SharedMembers(), func(v, w any) bool {
 		x, _ := v.(string)
 		y, _ := w.(string)
 		return quantity.Compare(x, y) == 0

@@ -49,7 +49,7 @@ func (p Plugin) Mutate(a *admission.Attributes) error {
 	if a.Operation != admission.Create || a.Subresource != "" {
 		return nil
 	}
-	if pods.IsMirror(a.Object) {
+	if pods.IsMirror(object.ViewOf(a.Object)) {
 		return p.Validate(a)
 	}
 	spec := object.Copy(object.Map(a.Object, "spec")) // others may share what is in it
@@ -79,7 +79,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 		return checkAccount(a, checkEphemeralContainers)
 	case a.Operation != admission.Create || a.Subresource != "":
 		return nil
-	case pods.IsMirror(a.Object):
+	case pods.IsMirror(object.ViewOf(a.Object)):
 		return checkMirrorPod(a.Object)
 	}
 	return checkAccount(a, checkSecrets)
@@ -105,7 +105,7 @@ func checkMirrorPod(pod map[string]any) error {
 
 // checkAccount checks that the pod has a ServiceAccount, and the Secrets that the pod refers to if
 // the ServiceAccount asks for it.
-func checkAccount(a *admission.Attributes, secrets func(pod, account map[string]any) error) error {
+func checkAccount(a *admission.Attributes, secrets func(pod map[string]any, account object.View) error) error {
 	if object.String(a.Object, "spec", "serviceAccountName") == "" {
 		return fmt.Errorf("no service account specified for pod %s/%s", a.Namespace, object.String(a.Object, "metadata", "name"))
 	}
@@ -113,7 +113,7 @@ func checkAccount(a *admission.Attributes, secrets func(pod, account map[string]
 	if err != nil {
 		return err
 	}
-	if enforced, _ := strconv.ParseBool(object.String(account, "metadata", "annotations", enforceAnnotation)); !enforced {
+	if enforced, _ := strconv.ParseBool(account.String("metadata", "annotations", enforceAnnotation)); !enforced {
 		return nil
 	}
 	return secrets(a.Object, account)
@@ -128,24 +128,24 @@ const (
 )
 
 // accountOf returns the ServiceAccount of a pod.
-func accountOf(a *admission.Attributes) (map[string]any, error) {
+func accountOf(a *admission.Attributes) (object.View, error) {
 	name := object.String(a.Object, "spec", "serviceAccountName")
 	for i := 1; ; i++ {
-		if account := a.Reader.Get(accountKind, a.Namespace, name); account != nil {
+		if account := a.Reader.Get(accountKind, a.Namespace, name); !account.IsNil() {
 			return account, nil
 		}
 		if name != defaultAccount || i == attempts || !a.Access.Wait(betweenTries) {
-			return nil, fmt.Errorf("error looking up service account %s/%s: serviceaccount %q not found", a.Namespace, name, name)
+			return object.View{}, fmt.Errorf("error looking up service account %s/%s: serviceaccount %q not found", a.Namespace, name, name)
 		}
 	}
 }
 
 // mountsToken reports whether the containers of a pod get the token: the pod decides, or else its
 // ServiceAccount.
-func mountsToken(spec, account map[string]any) bool {
-	for _, obj := range []map[string]any{spec, account} {
-		if mount, ok := obj["automountServiceAccountToken"].(bool); ok {
-			return mount
+func mountsToken(spec map[string]any, account object.View) bool {
+	for _, obj := range []object.View{object.ViewOf(spec), account} {
+		if mount := obj.At("automountServiceAccountToken"); !mount.IsNil() {
+			return mount.Bool()
 		}
 	}
 	return true
@@ -209,10 +209,10 @@ func tokenVolume(name string) map[string]any {
 }
 
 // pullSecrets returns the image pull secrets of a ServiceAccount, by their names only.
-func pullSecrets(account map[string]any) (secrets []any) {
-	for ref := range object.Each(account["imagePullSecrets"]) {
+func pullSecrets(account object.View) (secrets []any) {
+	for ref := range account.At("imagePullSecrets").Objects() {
 		secret := map[string]any{}
-		if name := object.String(ref, "name"); name != "" {
+		if name := ref.String("name"); name != "" {
 			secret["name"] = name
 		}
 		secrets = append(secrets, secret)
@@ -221,12 +221,12 @@ func pullSecrets(account map[string]any) (secrets []any) {
 }
 
 // checkSecrets refuses Secrets of a pod that its ServiceAccount does not list.
-func checkSecrets(pod, account map[string]any) error {
+func checkSecrets(pod map[string]any, account object.View) error {
 	listed := names(account, "secrets")
 	for v := range object.Each(object.Value(pod, "spec", "volumes")) {
 		if secret := object.Map(v, "secret"); secret != nil {
 			if name := object.String(secret, "secretName"); !slices.Contains(listed, name) {
-				return fmt.Errorf(`volume with secret.secretName="%s" is not allowed because service account %s does not reference that secret`, name, object.String(account, "metadata", "name"))
+				return fmt.Errorf(`volume with secret.secretName="%s" is not allowed because service account %s does not reference that secret`, name, account.String("metadata", "name"))
 			}
 		}
 	}
@@ -240,14 +240,14 @@ func checkSecrets(pod, account map[string]any) error {
 	for i, ref := range object.List(pod, "spec", "imagePullSecrets") {
 		m, _ := ref.(map[string]any)
 		if name := object.String(m, "name"); !slices.Contains(listed, name) {
-			return fmt.Errorf(`imagePullSecrets[%d].name="%s" is not allowed because service account %s does not reference that imagePullSecret`, i, name, object.String(account, "metadata", "name"))
+			return fmt.Errorf(`imagePullSecrets[%d].name="%s" is not allowed because service account %s does not reference that imagePullSecret`, i, name, account.String("metadata", "name"))
 		}
 	}
 	return nil
 }
 
 // checkEphemeralContainers is checkSecrets for the ephemeral containers of a pod.
-func checkEphemeralContainers(pod, account map[string]any) error {
+func checkEphemeralContainers(pod map[string]any, account object.View) error {
 	if err := checkEnv(pod, account, "ephemeral container", "ephemeralContainers"); err != nil {
 		return status.Unclassified(err.Error()) // kube-apiserver does not take it for a refusal
 	}
@@ -256,7 +256,7 @@ func checkEphemeralContainers(pod, account map[string]any) error {
 
 // checkEnv refuses Secrets in the environments of containers that the ServiceAccount does not list. what
 // names a container of the list in errors.
-func checkEnv(pod, account map[string]any, what, list string) error {
+func checkEnv(pod map[string]any, account object.View, what, list string) error {
 	listed := names(account, "secrets")
 	check := func(ref map[string]any, format string, of ...any) error {
 		name := object.String(ref, "name")
@@ -264,7 +264,7 @@ func checkEnv(pod, account map[string]any, what, list string) error {
 			return nil
 		}
 		return fmt.Errorf(`%s referencing secret.secretName="%s" is not allowed because service account %s does not reference that secret`,
-			fmt.Sprintf(format, of...), name, object.String(account, "metadata", "name"))
+			fmt.Sprintf(format, of...), name, account.String("metadata", "name"))
 	}
 	for c := range object.Each(object.Value(pod, "spec", list)) {
 		for env := range object.Each(c["env"]) {
@@ -282,9 +282,9 @@ func checkEnv(pod, account map[string]any, what, list string) error {
 }
 
 // names returns the names in a list of references.
-func names(obj map[string]any, list string) (all []string) {
-	for ref := range object.Each(obj[list]) {
-		all = append(all, object.String(ref, "name"))
+func names(obj object.View, list string) (all []string) {
+	for ref := range obj.At(list).Objects() {
+		all = append(all, ref.String("name"))
 	}
 	return all
 }

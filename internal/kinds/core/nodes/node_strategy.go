@@ -8,18 +8,18 @@ import (
 
 // prepareNode keeps the status that a create request sets. An update keeps the old
 // status.
-func prepareNode(obj, old map[string]any) {
-	kind.DropDisabledField(object.EnsureMap(obj, "spec"), object.Map(old, "spec"), "configSource")
-	if old != nil {
+func prepareNode(obj map[string]any, old object.View) {
+	kind.DropDisabledField(object.EnsureMap(obj, "spec"), old.At("spec"), "configSource")
+	if !old.IsNil() {
 		object.Keep(obj, old, "status")
 		return
 	}
 	object.Remove(object.EnsureMap(obj, "status"), "config")
 }
 
-func prepareNodeStatus(obj, old map[string]any) {
+func prepareNodeStatus(obj map[string]any, old object.View) {
 	kind.StatusMetadataAll.Prepare(obj, old)
-	kind.DropDisabledField(object.EnsureMap(obj, "status"), object.Map(old, "status"), "config")
+	kind.DropDisabledField(object.EnsureMap(obj, "status"), old.At("status"), "config")
 }
 
 var nodeStrategy = kind.Strategy{

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultNodes(t *testing.T) {
@@ -32,7 +33,7 @@ func TestNodeStatus(t *testing.T) {
 	typ := kindtest.TypeOf(t, "nodes")
 	old := kindtest.Create(t, typ, `{"spec":{"providerID":"p"}}`)
 	obj := kindtest.Decode(t, typ, `{"spec":{"providerID":"q"},"status":{"phase":"Running","config":{"error":"e"}}}`)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 	assert.Equal(t, "p", kindtest.At(obj, "spec.providerID"))
 	assert.Equal(t, "Running", kindtest.At(obj, "status.phase"))
 	assert.Nil(t, kindtest.At(obj, "status.config"))
@@ -71,7 +72,7 @@ func TestValidateNodes(t *testing.T) {
 		{"duplicate address", `{}`, `{"status":{"addresses":[{"type":"t","address":"a"},{"type":"t","address":"a"}]}}`, `status.addresses[1]: Duplicate value: {"Type":"t","Address":"a"}`},
 	})
 	typ := kindtest.TypeOf(t, "nodes")
-	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), nil))
+	assert.Equal(t, []string{"spec.externalID: this field is deprecated, and is unused by Kubernetes"}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalID":"e"}}`), object.View{}))
 }
 
 func TestValidatePreemptionPolicies(t *testing.T) {
@@ -84,8 +85,8 @@ func TestValidatePreemptionPolicies(t *testing.T) {
 		{"too many keys", strings.Repeat(`"a",`, 20) + `"b"`, `spec.podPreemptionPolicy.disableResizePreemption: Too many: 21: must have at most 20 items`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, typ.Validate(node(tt.keys), nil).Message())
-			assert.Empty(t, typ.Validate(node(tt.keys), node(tt.keys)), "unchanged")
+			assert.Equal(t, tt.want, typ.Validate(node(tt.keys), object.View{}).Message())
+			assert.Empty(t, typ.Validate(node(tt.keys), object.ViewOf(node(tt.keys))), "unchanged")
 		})
 	}
 }

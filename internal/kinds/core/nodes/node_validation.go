@@ -13,15 +13,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateNode(obj, old map[string]any) validation.List {
+func validateNode(obj map[string]any, old object.View) validation.List {
 	preemption := func(p validation.View) { checkPreemptionPolicy(p, old) }
-	if old == nil {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, checkNode, preemption)
 	}
 	return validation.Collect(obj, nil, checkNode, nodeUpdateRule(old), preemption)
 }
 
-func validateNodeStatus(obj, old map[string]any) validation.List {
+func validateNodeStatus(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(obj, nil, nodeUpdateRule(old))
 }
 
@@ -41,11 +41,11 @@ func checkNode(p validation.View) {
 const maxPreemptionKeys = 20
 
 // checkPreemptionPolicy validates spec.podPreemptionPolicy, unless it is the same as in old.
-func checkPreemptionPolicy(p validation.View, old map[string]any) {
+func checkPreemptionPolicy(p validation.View, old object.View) {
 	const list = "disableResizePreemption"
 	policy := p.Field("spec").Field("podPreemptionPolicy")
 	keys := policy.Strings(list)
-	if slices.Equal(keys, object.Strings(old, "spec", "podPreemptionPolicy", list)) {
+	if slices.Equal(keys, old.Strings("spec", "podPreemptionPolicy", list)) {
 		return
 	}
 	if len(keys) > maxPreemptionKeys {
@@ -149,7 +149,7 @@ func checkPodCIDRs(p validation.View) {
 }
 
 // nodeUpdateRule returns the rule for an update of a Node or of its status.
-func nodeUpdateRule(old map[string]any) func(validation.View) {
+func nodeUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		checkNodeAnnotations(p)
 		checkNodeResources(p)
@@ -163,10 +163,10 @@ func nodeUpdateRule(old map[string]any) func(validation.View) {
 			}
 			seen[id] = true
 		}
-		was := object.Map(old, "spec")
+		was := old.At("spec")
 		checkAssignedFields(spec, was)
 		checkNodeTaints(p)
-		if spec.String("externalID") != object.String(was, "externalID") {
+		if spec.String("externalID") != was.String("externalID") {
 			spec.Forbidden("externalID", "may not be updated")
 		}
 	}
@@ -174,8 +174,8 @@ func nodeUpdateRule(old map[string]any) func(validation.View) {
 
 // checkAssignedFields checks that podCIDRs and providerID do not change once they
 // are set.
-func checkAssignedFields(p validation.View, old map[string]any) {
-	if was := object.Strings(old, "podCIDRs"); len(was) > 0 {
+func checkAssignedFields(p validation.View, old object.View) {
+	if was := old.Strings("podCIDRs"); len(was) > 0 {
 		const detail = `node updates may not change podCIDR except from "" to valid`
 		now := p.Strings("podCIDRs")
 		if len(now) != len(was) {
@@ -188,7 +188,7 @@ func checkAssignedFields(p validation.View, old map[string]any) {
 			}
 		}
 	}
-	if was := object.String(old, "providerID"); was != "" && p.String("providerID") != was {
+	if was := old.String("providerID"); was != "" && p.String("providerID") != was {
 		change := "modified"
 		if !p.Has("providerID") {
 			change = "cleared"

@@ -6,7 +6,7 @@ import (
 )
 
 // warnNode warns about removed and deprecated fields.
-func warnNode(obj, _ map[string]any) []string {
+func warnNode(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	spec := validation.View{Obj: object.Map(obj, "spec"), Path: validation.NewPath("spec")}
 	if spec.Has("configSource") {

@@ -9,8 +9,8 @@ import (
 
 // MatchesSelector reports whether one of the terms of a NodeSelector matches a
 // Node.
-func MatchesSelector(selector, node map[string]any) bool {
-	for term := range object.Each(selector["nodeSelectorTerms"]) {
+func MatchesSelector(selector, node object.View) bool {
+	for term := range selector.At("nodeSelectorTerms").Objects() {
 		if MatchesSelectorTerm(term, node) {
 			return true
 		}
@@ -20,29 +20,29 @@ func MatchesSelector(selector, node map[string]any) bool {
 
 // MatchesSelectorTerm reports whether a term of a NodeSelector matches a Node. An
 // empty term matches none.
-func MatchesSelectorTerm(term, node map[string]any) bool {
-	expressions, fields := object.List(term, "matchExpressions"), object.List(term, "matchFields")
-	if len(expressions) == 0 && len(fields) == 0 {
+func MatchesSelectorTerm(term, node object.View) bool {
+	expressions, fields := term.At("matchExpressions"), term.At("matchFields")
+	if expressions.Len() == 0 && fields.Len() == 0 {
 		return false
 	}
-	labels := object.Map(node, "metadata", "labels")
-	for e := range object.Each(expressions) {
-		value, ok := labels[object.String(e, "key")].(string)
-		if !matchesRequirement(e, value, ok) {
+	labels := node.At("metadata", "labels")
+	for e := range expressions.Objects() {
+		label := labels.At(e.String("key"))
+		if !matchesRequirement(e, label.String(), !label.IsNil()) {
 			return false
 		}
 	}
-	for e := range object.Each(fields) {
-		if object.String(e, "key") != "metadata.name" || !matchesRequirement(e, object.String(node, "metadata", "name"), true) {
+	for e := range fields.Objects() {
+		if e.String("key") != "metadata.name" || !matchesRequirement(e, node.String("metadata", "name"), true) {
 			return false
 		}
 	}
 	return true
 }
 
-func matchesRequirement(e map[string]any, value string, ok bool) bool {
-	values := object.Strings(e, "values")
-	switch object.String(e, "operator") {
+func matchesRequirement(e object.View, value string, ok bool) bool {
+	values := e.Strings("values")
+	switch e.String("operator") {
 	case "In":
 		return ok && slices.Contains(values, value)
 	case "NotIn":
@@ -60,7 +60,7 @@ func matchesRequirement(e map[string]any, value string, ok bool) bool {
 		if err != nil || limitErr != nil {
 			return false
 		}
-		if object.String(e, "operator") == "Gt" {
+		if e.String("operator") == "Gt" {
 			return is > limit
 		}
 		return is < limit

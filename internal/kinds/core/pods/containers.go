@@ -29,6 +29,19 @@ func containersIn(spec map[string]any, lists ...string) iter.Seq[map[string]any]
 	}
 }
 
+// readContainers is RegularContainers for functions that only read.
+func readContainers(spec object.View) iter.Seq[object.View] {
+	return func(yield func(object.View) bool) {
+		for _, name := range [...]string{"containers", "initContainers"} {
+			for c := range spec.At(name).Objects() {
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // eachContainer iterates over containers of all kinds.
 func eachContainer(spec validation.View) iter.Seq[validation.View] {
 	return func(yield func(validation.View) bool) {

@@ -150,9 +150,9 @@ func uncovered(pod map[string]any, podLevel validation.View) string {
 		return ok && quantity.Compare(q, covered) > 0
 	}
 	spec := object.Map(pod, "spec")
-	requests, limits, claimed := EffectiveResources(spec, "requests"), EffectiveResources(spec, "limits"), claimedResources(pod, "")
-	resources.Add(requests, claimed)
-	resources.Add(limits, claimed)
+	requests, limits, claimed := EffectiveResources(object.ViewOf(spec), "requests"), EffectiveResources(object.ViewOf(spec), "limits"), claimedResources(pod, "")
+	resources.Add(requests, object.ViewOf(claimed))
+	resources.Add(limits, object.ViewOf(claimed))
 	for name, v := range podLevel.Entries("requests") {
 		if isPodLevel(name) && exceeds(requests, name, v) {
 			return fmt.Sprintf("pod level request for %s is insufficient to cover the aggregated container and node-allocatable DRA requests", name)
@@ -166,7 +166,7 @@ func uncovered(pod map[string]any, podLevel validation.View) string {
 	for c := range object.Each(spec["containers"]) {
 		container := object.String(c, "name")
 		own, needed := object.Map(c, "resources", "limits"), claimedResources(pod, container)
-		resources.Add(needed, own)
+		resources.Add(needed, object.ViewOf(own))
 		for name, v := range podLevel.Entries("limits") {
 			if own[name] != nil && !resources.IsHugePages(name) && exceeds(needed, name, v) {
 				return fmt.Sprintf("pod level limit for %s is insufficient to cover the limit and DRA overhead for container %s", name, container)

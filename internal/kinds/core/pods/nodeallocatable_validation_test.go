@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestValidateAllocatableClaims has the errors of kube-apiserver v1.37.2, and of v1.36 where the status
@@ -61,9 +62,9 @@ func TestValidateAllocatableClaims(t *testing.T) {
 			status := typ.SubresourceStrategies["status"]
 			old := kindtest.Decode(t, typ, base)
 			obj := kindtest.Decode(t, typ, kindtest.MergePatch(t, base, `{"status":{"nodeAllocatableResourceClaimStatuses":[`+r.claims+`]}}`))
-			status.Prepare(obj, old)
+			status.Prepare(obj, object.ViewOf(old))
 			var errs []string
-			for _, e := range status.ValidateAll(context.Background(), obj, old, nil) {
+			for _, e := range status.ValidateAll(context.Background(), obj, object.ViewOf(old), nil) {
 				errs = append(errs, e.Error())
 			}
 			if got := kindtest.Errors(errs...); got != r.want {

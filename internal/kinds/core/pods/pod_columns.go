@@ -139,7 +139,7 @@ func (s *podState) mainContainers() {
 		return
 	}
 	switch {
-	case running && object.Condition(s.Obj, "Ready", "True") != nil:
+	case running && !object.ViewOf(s.Obj).Condition("Ready", "True").IsNil():
 		s.status = "Running"
 	case failure != "" && !s.Before(behavior.PodFailureStatus):
 		s.status = failure

@@ -46,7 +46,7 @@ func isEmptyResources(list map[string]any) bool {
 // defaultHugePageLimits sets the missing pod-level limits of huge pages without a request.
 func defaultHugePageLimits(spec, list map[string]any) {
 	limits := map[string]any{}
-	for name, limit := range EffectiveResources(spec, "limits") {
+	for name, limit := range EffectiveResources(object.ViewOf(spec), "limits") {
 		if resources.IsHugePages(name) && object.Value(list, "requests", name) == nil {
 			limits[name] = limit
 		}
@@ -58,7 +58,7 @@ func defaultHugePageLimits(spec, list map[string]any) {
 // pod-level limits.
 func defaultPodRequests(spec, list map[string]any) {
 	requests := map[string]any{}
-	for name, request := range EffectiveResources(spec, "requests") {
+	for name, request := range EffectiveResources(object.ViewOf(spec), "requests") {
 		if name == "cpu" || name == "memory" {
 			requests[name] = request
 		}
@@ -81,7 +81,7 @@ func isPodLevel(name string) bool {
 // defaultPodLimits sets the missing pod-level limits of requested resources that all containers
 // limit, to what the containers may use together, or to the request if it is higher.
 func defaultPodLimits(spec, list map[string]any) {
-	limits, total := map[string]any{}, EffectiveResources(spec, "limits")
+	limits, total := map[string]any{}, EffectiveResources(object.ViewOf(spec), "limits")
 	for name, v := range object.Map(list, "requests") {
 		limit, ok := total[name].(string)
 		if !ok || !isPodLevel(name) || !allLimit(spec, name) {
@@ -124,9 +124,9 @@ func defaultResourcesAfterAdmission(spec map[string]any) {
 }
 
 // keepPodResources keeps the pod-level resources if a client has dropped them.
-func keepPodResources(spec, old map[string]any) {
-	if spec["resources"] == nil && old["resources"] != nil {
-		spec["resources"] = old["resources"]
+func keepPodResources(spec map[string]any, old object.View) {
+	if spec["resources"] == nil && !old.IsNil("resources") {
+		spec["resources"] = old.At("resources").Shared()
 	}
 }
 
@@ -151,14 +151,14 @@ func completePodResources(pod map[string]any) bool {
 // EffectiveResources returns the resources that the containers of a Pod need
 // together: the sum of all regular containers and sidecars, or more if an init
 // container needs more while it runs. kind is "requests" or "limits".
-func EffectiveResources(spec map[string]any, kind string) map[string]any {
+func EffectiveResources(spec object.View, kind string) map[string]any {
 	running, sidecars, starting := map[string]any{}, map[string]any{}, map[string]any{}
-	for c := range object.Each(spec["containers"]) {
-		resources.Add(running, object.Map(c, "resources", kind))
+	for c := range spec.At("containers").Objects() {
+		resources.Add(running, c.At("resources", kind))
 	}
-	for c := range object.Each(spec["initContainers"]) {
-		own := object.Map(c, "resources", kind)
-		if object.String(c, "restartPolicy") == "Always" {
+	for c := range spec.At("initContainers").Objects() {
+		own := c.At("resources", kind)
+		if c.String("restartPolicy") == "Always" {
 			resources.Add(running, own)
 			resources.Add(sidecars, own)
 			resources.Max(starting, sidecars)
@@ -166,7 +166,7 @@ func EffectiveResources(spec map[string]any, kind string) map[string]any {
 		}
 		needed := map[string]any{}
 		resources.Add(needed, own)
-		resources.Add(needed, sidecars)
+		resources.Add(needed, object.ViewOf(sidecars))
 		resources.Max(starting, needed)
 	}
 	resources.Max(running, starting)
@@ -196,16 +196,16 @@ func (q qosRule) of(pod map[string]any) string {
 	if class := object.String(pod, "status", "qosClass"); class != "" {
 		return class
 	}
-	return q.class(object.Map(pod, "spec"))
+	return q.class(object.ViewOf(object.Map(pod, "spec")))
 }
 
 // class returns the QoS class of the resources of a Pod. It uses the pod-level CPU and memory if
 // the Pod has pod-level resources, and else those of its containers.
-func (q qosRule) class(spec map[string]any) string {
+func (q qosRule) class(spec object.View) string {
 	some, limited := false, true // limited: all have CPU and memory limits
 	for r := range q.requirements(spec) {
-		limits := resources.CountCompute(object.Map(r, "limits"))
-		some = some || limits > 0 || resources.CountCompute(object.Map(r, "requests")) > 0
+		limits := resources.CountCompute(r.At("limits"))
+		some = some || limits > 0 || resources.CountCompute(r.At("requests")) > 0
 		limited = limited && limits == resources.ComputeResourceCount
 	}
 	switch {
@@ -216,8 +216,8 @@ func (q qosRule) class(spec map[string]any) string {
 	}
 	requests, limits := map[string]any{}, map[string]any{}
 	for r := range q.requirements(spec) {
-		resources.AddCompute(requests, object.Map(r, "requests"))
-		resources.AddCompute(limits, object.Map(r, "limits"))
+		resources.AddCompute(requests, r.At("requests"))
+		resources.AddCompute(limits, r.At("limits"))
 	}
 	if len(requests) != len(limits) {
 		return burstable
@@ -233,15 +233,15 @@ func (q qosRule) class(spec map[string]any) string {
 }
 
 // requirements iterates over the resource requirements of a Pod that determine its QoS class.
-func (q qosRule) requirements(spec map[string]any) iter.Seq[map[string]any] {
-	return func(yield func(map[string]any) bool) {
-		ofPod, ok := spec["resources"].(map[string]any)
-		if ok && !(q.ignoresEmpty && len(object.Map(ofPod, "requests")) == 0 && len(object.Map(ofPod, "limits")) == 0) {
+func (q qosRule) requirements(spec object.View) iter.Seq[object.View] {
+	return func(yield func(object.View) bool) {
+		ofPod := spec.At("resources")
+		if ofPod.IsObject() && !(q.ignoresEmpty && ofPod.Len("requests") == 0 && ofPod.Len("limits") == 0) {
 			yield(ofPod)
 			return
 		}
-		for c := range RegularContainers(spec) {
-			if !yield(object.Map(c, "resources")) {
+		for c := range readContainers(spec) {
+			if !yield(c.At("resources")) {
 				return
 			}
 		}
@@ -250,17 +250,19 @@ func (q qosRule) requirements(spec map[string]any) iter.Seq[map[string]any] {
 
 // TotalResources returns the effective resources of a Pod, with the pod-level ones if the Pod has
 // them. field is "requests" or "limits".
-func TotalResources(spec map[string]any, field string) map[string]any {
+func TotalResources(spec object.View, field string) map[string]any {
 	total := EffectiveResources(spec, field)
-	resources, _ := spec["resources"].(map[string]any)
-	list, _ := resources[field].(map[string]any)
-	for name, q := range list {
+	resources := spec.At("resources")
+	list := resources.At(field)
+	for name, q := range list.Fields() {
 		if isPodLevel(name) {
-			total[name] = q
+			total[name] = q.Shared()
 		}
 	}
 	return total
 }
 
 // IsBestEffort reports whether the QoS class of a Pod is BestEffort.
-func IsBestEffort(spec map[string]any) bool { return qosRule{}.class(spec) == BestEffort }
+func IsBestEffort(spec object.View) bool {
+	return qosRule{}.class(spec) == BestEffort
+}

@@ -28,7 +28,7 @@ func TestQOSClass(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var spec map[string]any
 			assert.NoError(t, json.Unmarshal([]byte(row.spec), &spec))
-			assert.Equal(t, row.want, qosRule{}.class(spec))
+			assert.Equal(t, row.want, qosRule{}.class(object.ViewOf(spec)))
 		})
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validatePodStatus(pod, old map[string]any) validation.List {
+func validatePodStatus(pod map[string]any, old object.View) validation.List {
 	return validation.Collect(pod, nil, func(p validation.View) {
 		checkAnnotationsUpdate(p, old)
 		checkPodStatus(p.Field("status"), p.Field("spec"), old)
 	})
 }
 
-func checkPodStatus(p, spec validation.View, old map[string]any) {
-	was := object.Map(old, "status")
+func checkPodStatus(p, spec validation.View, old object.View) {
+	was := old.At("status")
 	for _, condition := range p.Each("conditions") {
 		if condition.Int("observedGeneration") < 0 {
 			condition.Invalid("observedGeneration", validation.NotNegative)
@@ -30,9 +30,9 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 			}
 		}
 	}
-	if node := p.String("nominatedNodeName"); node != "" && node != object.String(was, "nominatedNodeName") {
+	if node := p.String("nominatedNodeName"); node != "" && node != was.String("nominatedNodeName") {
 		p.Format("nominatedNodeName", validation.Subdomain)
-		if object.String(old, "spec", "nodeName") != "" {
+		if old.String("spec", "nodeName") != "" {
 			p.Add(validation.Forbidden(p.At("nominatedNodeName"), "may not be set on pods that are already bound to a node").
 				WithGate("ClearingNominatedNodeNameAfterBinding", nil))
 		}
@@ -40,11 +40,11 @@ func checkPodStatus(p, spec validation.View, old map[string]any) {
 	if p.Int("observedGeneration") < 0 {
 		p.Invalid("observedGeneration", validation.NotNegative)
 	}
-	if class := p.String("qosClass"); class != object.String(was, "qosClass") {
+	if class := p.String("qosClass"); class != was.String("qosClass") {
 		p.AddList(validation.ImmutableField(validation.NamedString(class), validation.NamedString(""), p.At("qosClass")))
 	}
 	for _, list := range statusLists {
-		checkStateTransition(p, list, was, object.Map(old, "spec"))
+		checkStateTransition(p, list, was, old.At("spec"))
 	}
 	checkClaimStatuses(p, spec)
 	p.IfPresent("extendedResourceClaimStatus", func(claim validation.View) { checkExtendedClaim(claim, spec) })
@@ -79,23 +79,23 @@ var statusLists = []statusList{
 
 // checkStateTransition checks that terminated containers stay terminated unless
 // their restart policy restarts them.
-func checkStateTransition(p validation.View, list statusList, was, spec map[string]any) {
+func checkStateTransition(p validation.View, list statusList, was, spec object.View) {
 	isEphemeral := list.containers == "ephemeralContainers"
 	if !isEphemeral && restartsAll(spec) {
 		return
 	}
 	i := -1
-	for before := range object.Each(was[list.statuses]) {
+	for before := range was.At(list.statuses).Objects() {
 		i++
-		ended := object.Map(before, "state", "terminated")
-		if ended == nil {
+		ended := before.At("state", "terminated")
+		if ended.IsNil() {
 			continue
 		}
 		for _, now := range p.Each(list.statuses) {
-			if now.String("name") != object.String(before, "name") || now.Field("state").Has("terminated") {
+			if now.String("name") != before.String("name") || now.Field("state").Has("terminated") {
 				continue
 			}
-			code, _ := object.Int(ended, "exitCode")
+			code, _ := ended.Int("exitCode")
 			if isEphemeral || !restarts(spec, list.containers, now.String("name"), code) {
 				p.Add(validation.Forbidden(p.At(list.statuses).Index(i).Child("state"), "may not be transitioned to non-terminated state"))
 			}
@@ -105,10 +105,10 @@ func checkStateTransition(p validation.View, list statusList, was, spec map[stri
 }
 
 // restartsAll reports whether a restart rule can restart all containers.
-func restartsAll(spec map[string]any) bool {
-	for c := range RegularContainers(spec) {
-		for rule := range object.Each(c["restartPolicyRules"]) {
-			if rule["action"] == "RestartAllContainers" {
+func restartsAll(spec object.View) bool {
+	for c := range readContainers(spec) {
+		for rule := range c.At("restartPolicyRules").Objects() {
+			if rule.String("action") == "RestartAllContainers" {
 				return true
 			}
 		}
@@ -117,15 +117,17 @@ func restartsAll(spec map[string]any) bool {
 }
 
 // restarts reports whether the container is restarted after it exits with code.
-func restarts(spec map[string]any, list, name string, code int64) bool {
-	for c := range object.Each(spec[list]) {
-		if c["name"] != name {
+func restarts(spec object.View, list, name string, code int64) bool {
+	for c := range spec.At(list).Objects() {
+		if c.String("name") != name {
 			continue
 		}
-		policy := object.String(spec, "restartPolicy")
-		if own := object.String(c, "restartPolicy"); own != "" {
-			if slices.ContainsFunc(object.List(c, "restartPolicyRules"), func(rule any) bool { return matchesExitCode(rule, code) }) {
-				return true
+		policy := spec.String("restartPolicy")
+		if own := c.String("restartPolicy"); own != "" {
+			for rule := range c.At("restartPolicyRules").Objects() {
+				if matchesExitCode(rule, code) {
+					return true
+				}
 			}
 			policy = own
 		}
@@ -135,10 +137,12 @@ func restarts(spec map[string]any, list, name string, code int64) bool {
 }
 
 // matchesExitCode reports whether a restart rule applies to the exit code.
-func matchesExitCode(rule any, code int64) bool {
-	r, _ := rule.(map[string]any)
-	listed := slices.Contains(object.List(r, "exitCodes", "values"), any(code))
-	switch object.String(r, "exitCodes", "operator") {
+func matchesExitCode(rule object.View, code int64) bool {
+	listed := false
+	for _, v := range rule.At("exitCodes", "values").Items() {
+		listed = listed || v.EqualTo(code)
+	}
+	switch rule.String("exitCodes", "operator") {
 	case "In":
 		return listed
 	case "NotIn":
@@ -204,13 +208,13 @@ func checkExtendedClaim(p, spec validation.View) {
 
 // checkAddresses validates a list of IP addresses. Addresses of the old list are
 // accepted. Each IP family may occur once.
-func checkAddresses(p validation.View, list, typ string, was map[string]any) {
+func checkAddresses(p validation.View, list, typ string, was object.View) {
 	if p.Len(list) == 0 {
 		return
 	}
 	var oldIPs, all []string
-	for ip := range object.Each(was[list]) {
-		oldIPs = append(oldIPs, object.String(ip, "ip"))
+	for ip := range was.At(list).Objects() {
+		oldIPs = append(oldIPs, ip.String("ip"))
 	}
 	for _, ip := range p.Each(list) {
 		all = append(all, ip.String("ip"))
@@ -251,7 +255,7 @@ func isDualStack(ips []string) bool {
 	return len(ips) == 2 && validation.IPFamily(ips[0]) != validation.IPFamily(ips[1])
 }
 
-func checkHostAddresses(p validation.View, was map[string]any) {
+func checkHostAddresses(p validation.View, was object.View) {
 	for _, first := range p.Each("hostIPs") {
 		if first.String("ip") != p.String("hostIP") {
 			first.Invalid("ip", "must be equal to `hostIP`")

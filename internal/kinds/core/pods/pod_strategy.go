@@ -33,12 +33,12 @@ func preparationIn(r *release.Release) preparation {
 
 // prepare sets the status of a new Pod, and merges matchLabelKeys and AppArmor
 // annotations into its spec. An update keeps the old status.
-func (p preparation) prepare(pod, old map[string]any) {
+func (p preparation) prepare(pod map[string]any, old object.View) {
 	spec := object.EnsureMap(pod, "spec")
-	if old != nil {
+	if !old.IsNil() {
 		object.Keep(pod, old, "status")
 		if p.resources {
-			keepPodResources(spec, object.Map(old, "spec"))
+			keepPodResources(spec, old.At("spec"))
 		}
 		return
 	}
@@ -82,19 +82,20 @@ func (p preparation) ignoresMetadata(pod map[string]any) bool {
 
 // preparePodStatus keeps the fields of the old object that a status update cannot
 // remove.
-func preparePodStatus(pod, old map[string]any) {
+func preparePodStatus(pod map[string]any, old object.View) {
 	kind.StatusMetadataExceptOwners.Prepare(pod, old)
-	status, oldStatus := object.EnsureMap(pod, "status"), object.Map(old, "status")
+	status, oldStatus := object.EnsureMap(pod, "status"), old.At("status")
 	kind.CopyMissing(status, oldStatus, "qosClass", "observedGeneration")
 	// Conditions with the same type are matched in order.
-	known := map[any][]map[string]any{}
-	for c := range object.Each(oldStatus["conditions"]) {
-		known[c["type"]] = append(known[c["type"]], c)
+	known := map[string][]object.View{}
+	for c := range oldStatus.At("conditions").Objects() {
+		known[c.String("type")] = append(known[c.String("type")], c)
 	}
 	for c := range object.Each(status["conditions"]) {
-		if same := known[c["type"]]; len(same) > 0 {
+		typ := object.String(c, "type")
+		if same := known[typ]; len(same) > 0 {
 			kind.CopyMissing(c, same[0], "observedGeneration")
-			known[c["type"]] = same[1:]
+			known[typ] = same[1:]
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestPodStatus(t *testing.T) {
 		"conditions": []any{map[string]any{"type": "A", "observedGeneration": int64(2)}, map[string]any{"type": "A", "observedGeneration": int64(1)}},
 	}
 	obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running","conditions":[{"type":"A"},{"type":"B"},{"type":"A","observedGeneration":4}]}}`)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 	assert.Equal(t, old["spec"], obj["spec"])
 	assert.Equal(t, "Burstable", kindtest.At(obj, "status.qosClass"), "qosClass is kept")
 	assert.Equal(t, int64(3), kindtest.At(obj, "status.observedGeneration"))
@@ -124,10 +124,10 @@ func TestPodStatusKeepsClaims(t *testing.T) {
 		old := kindtest.Create(t, typ, kindtest.Pod("", ""))
 		old["status"] = map[string]any{"resourceClaimStatuses": claims}
 		obj := kindtest.Decode(t, typ, `{"status":{"phase":"Running"}}`)
-		typ.SubresourceStrategies["status"].Prepare(obj, old)
+		typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 		assert.Equal(t, want, kindtest.At(obj, "status.resourceClaimStatuses"), release)
 		obj = kindtest.Decode(t, typ, `{"status":{"resourceClaimStatuses":[]}}`)
-		typ.SubresourceStrategies["status"].Prepare(obj, old)
+		typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 		assert.Empty(t, kindtest.At(obj, "status.resourceClaimStatuses"), release)
 	}
 }
@@ -142,16 +142,16 @@ func TestSubresourcesDropDisabledFields(t *testing.T) {
 	was := object.Copy(old)
 
 	obj := kindtest.Decode(t, typ, kindtest.Pod("", debug))
-	typ.SubresourceStrategies["ephemeralcontainers"].Prepare(obj, old)
+	typ.SubresourceStrategies["ephemeralcontainers"].Prepare(obj, object.ViewOf(old))
 	assert.Equal(t, "d", kindtest.At(obj, "spec.ephemeralContainers.0.name"))
 	assert.Nil(t, kindtest.At(obj, "spec.ephemeralContainers.0.lifecycle"))
 
 	obj = kindtest.Decode(t, typ, kindtest.Pod("", `"initContainers":[{"name":"d","image":"i","lifecycle":{"stopSignal":"SIGTERM"}}]`))
-	typ.SubresourceStrategies["resize"].Prepare(obj, old)
+	typ.SubresourceStrategies["resize"].Prepare(obj, object.ViewOf(old))
 	assert.Nil(t, kindtest.At(obj, "spec.initContainers.0.lifecycle"))
 
 	obj = kindtest.Decode(t, typ, status)
-	typ.SubresourceStrategies["status"].Prepare(obj, old)
+	typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
 	assert.Nil(t, kindtest.At(obj, "status.nodeAllocatableResourceClaimStatuses"))
 	assert.Equal(t, map[string]any{"name": "v", "mountPath": "/"}, kindtest.At(obj, "status.containerStatuses.0.volumeMounts.0"))
 	assert.Equal(t, was, old)
@@ -172,8 +172,8 @@ func FuzzDefaultPod(f *testing.F) {
 		normal, _, err := typ.Codec.Normalize(obj, false)
 		assert.NoError(t, err)
 		assert.Equal(t, normal, obj)
-		typ.Prepare(obj, nil)
-		typ.Prepare(object.Copy(normal), obj)
+		typ.Prepare(obj, object.View{})
+		typ.Prepare(object.Copy(normal), object.ViewOf(obj))
 	})
 }
 
@@ -199,7 +199,7 @@ func BenchmarkPod(b *testing.B) {
 		for b.Loop() {
 			obj := object.Copy(pod)
 			typ.Default(obj)
-			typ.Prepare(obj, nil)
+			typ.Prepare(obj, object.View{})
 		}
 	})
 }

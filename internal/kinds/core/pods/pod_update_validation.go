@@ -20,18 +20,18 @@ func checkPodMetadata(p validation.View) {
 }
 
 // podUpdateRule returns the rule for an update of a Pod.
-func podUpdateRule(old map[string]any) func(validation.View) {
+func podUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		checkAnnotationsUpdate(p, old)
-		checkPodSpecUpdate(p.Field("spec"), object.Map(old, "spec"))
+		checkPodSpecUpdate(p.Field("spec"), old.At("spec"))
 	}
 }
 
 // checkAnnotationsUpdate checks that mirror and AppArmor annotations do not change,
 // and validates the annotations.
-func checkAnnotationsUpdate(p validation.View, old map[string]any) {
+func checkAnnotationsUpdate(p validation.View, old object.View) {
 	annotations := p.Field("metadata").Field("annotations")
-	was := object.Map(old, "metadata", "annotations")
+	was := old.At("metadata", "annotations")
 	forbid := func(key, verb string) {
 		what := " AppArmor annotations"
 		if key == MirrorAnnotation {
@@ -40,12 +40,12 @@ func checkAnnotationsUpdate(p validation.View, old map[string]any) {
 		p.Add(validation.Forbidden(annotations.Path.Key(key), "may not "+verb+what))
 	}
 	for _, key := range keysWhere(was, isImmutableAnnotation) {
-		if v, ok := annotations.Obj[key]; !ok || v != was[key] {
+		if v, ok := annotations.Obj[key]; !ok || v != was.String(key) {
 			forbid(key, "remove or update")
 		}
 	}
-	for _, key := range keysWhere(annotations.Obj, isImmutableAnnotation) {
-		if _, ok := was[key]; !ok {
+	for _, key := range keysWhere(object.ViewOf(annotations.Obj), isImmutableAnnotation) {
+		if was.IsNil(key) {
 			forbid(key, "add")
 		}
 	}
@@ -61,9 +61,9 @@ const updatableFields = "`spec.containers[*].image`,`spec.initContainers[*].imag
 	"`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 // checkPodSpecUpdate checks that only mutable fields of the spec change.
-func checkPodSpecUpdate(p validation.View, old map[string]any) {
+func checkPodSpecUpdate(p validation.View, old object.View) {
 	for _, list := range []string{"containers", "initContainers"} {
-		if p.Len(list) != len(object.List(old, list)) {
+		if p.Len(list) != old.Len(list) {
 			p.Forbidden(list, "pod updates may not add or remove containers")
 			return
 		}
@@ -83,30 +83,30 @@ func checkPodSpecUpdate(p validation.View, old map[string]any) {
 	masked := object.ShallowCopy(p.Obj)
 	for _, list := range []string{"containers", "initContainers"} {
 		delete(masked, list)
-		if containers := withImages(object.List(p.Obj, list), object.List(old, list)); containers != nil {
+		if containers := withImages(object.List(p.Obj, list), old.At(list)); containers != nil {
 			masked[list] = containers
 		}
 	}
 	for _, name := range []string{"activeDeadlineSeconds", "schedulingGates", "tolerations"} {
 		object.Keep(masked, old, name)
 	}
-	if grace, ok := object.Int(old, "terminationGracePeriodSeconds"); ok && grace < 0 && p.Int("terminationGracePeriodSeconds") == 1 {
+	if grace, ok := old.Int("terminationGracePeriodSeconds"); ok && grace < 0 && p.Int("terminationGracePeriodSeconds") == 1 {
 		masked["terminationGracePeriodSeconds"] = grace
 	}
-	if len(object.List(old, "schedulingGates")) > 0 {
+	if old.Len("schedulingGates") > 0 {
 		checkGatedUpdate(p, old, masked)
 	}
 	if !validation.Equal(masked, old) {
-		p.Add(validation.Forbidden(p.Path, "pod updates may not change fields other than "+updatableFields+"\n").WithDiff("core.PodSpec", old, masked))
+		p.Add(validation.Forbidden(p.Path, "pod updates may not change fields other than "+updatableFields+"\n").WithDiff("core.PodSpec", old.Shared(), masked))
 	}
 }
 
 // withImages returns containers with the images of old.
-func withImages(containers, old []any) []any {
+func withImages(containers []any, old object.View) []any {
 	var out []any
 	for i, v := range containers {
 		c, _ := v.(map[string]any)
-		was, _ := old[i].(map[string]any)
+		was := old.Item(i)
 		c = object.ShallowCopy(c)
 		object.Keep(c, was, "image")
 		out = append(out, c)
@@ -116,8 +116,8 @@ func withImages(containers, old []any) []any {
 
 // checkDeadlineUpdate checks that activeDeadlineSeconds is not increased or removed.
 // It returns whether kube-apiserver continues the validation.
-func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
-	was, had := object.Int(old, "activeDeadlineSeconds")
+func checkDeadlineUpdate(p validation.View, old object.View) bool {
+	was, had := old.Int("activeDeadlineSeconds")
 	n := p.Int("activeDeadlineSeconds")
 	switch {
 	case !p.Has("activeDeadlineSeconds"):
@@ -136,9 +136,9 @@ func checkDeadlineUpdate(p validation.View, old map[string]any) bool {
 
 // checkTolerationsUpdate checks that existing tolerations change only their
 // tolerationSeconds.
-func checkTolerationsUpdate(p validation.View, old map[string]any) {
+func checkTolerationsUpdate(p validation.View, old object.View) {
 	now := object.List(p.Obj, "tolerations")
-	for was := range object.Each(old["tolerations"]) {
+	for was := range old.At("tolerations").Objects() {
 		if !hasToleration(now, was) {
 			p.Forbidden("tolerations", "existing toleration can not be modified except its tolerationSeconds")
 			return
@@ -149,23 +149,23 @@ func checkTolerationsUpdate(p validation.View, old map[string]any) {
 
 // hasToleration reports whether one of the tolerations equals was except for its
 // tolerationSeconds.
-func hasToleration(tolerations []any, was map[string]any) bool {
-	if slices.ContainsFunc(tolerations, func(v any) bool { return object.Same(v, was) }) {
+func hasToleration(tolerations []any, was object.View) bool {
+	if slices.ContainsFunc(tolerations, func(v any) bool { return object.ViewOf(v).Same(was) }) {
 		return true
 	}
-	same := object.ShallowCopy(was)
+	same := was.ShallowCopy()
 	return slices.ContainsFunc(tolerations, func(v any) bool {
-		now, _ := v.(map[string]any)
+		now := object.ViewOf(v)
 		object.Keep(same, now, "tolerationSeconds")
 		return validation.Equal(same, now)
 	})
 }
 
 // checkGatesUpdate checks that no scheduling gate is added.
-func checkGatesUpdate(p validation.View, old map[string]any) {
+func checkGatesUpdate(p validation.View, old object.View) {
 	known := validation.Seen{}
-	for gate := range object.Each(old["schedulingGates"]) {
-		known[object.String(gate, "name")] = true
+	for gate := range old.At("schedulingGates").Objects() {
+		known[gate.String("name")] = true
 	}
 	for _, gate := range p.Each("schedulingGates") {
 		if name := gate.String("name"); !known[name] {
@@ -177,25 +177,25 @@ func checkGatesUpdate(p validation.View, old map[string]any) {
 // checkGatedUpdate validates changes of the nodeSelector and nodeAffinity of a Pod
 // with scheduling gates, and sets both fields in masked to the old values. Such a
 // Pod may narrow the set of nodes.
-func checkGatedUpdate(p validation.View, old, masked map[string]any) {
-	selector, was := object.Map(p.Obj, "nodeSelector"), object.Map(old, "nodeSelector")
-	for _, key := range validation.SortedKeys(was) {
-		if selector[key] != was[key] {
+func checkGatedUpdate(p validation.View, old object.View, masked map[string]any) {
+	selector, was := object.Map(p.Obj, "nodeSelector"), old.At("nodeSelector")
+	for key, v := range was.Fields() {
+		if !v.EqualTo(selector[key]) {
 			p.Invalid("nodeSelector", "only additions to spec.nodeSelector are allowed (no mutations or deletions)")
 			break
 		}
 	}
 	object.Keep(masked, old, "nodeSelector")
 
-	affinity, oldAffinity := object.Map(p.Obj, "affinity"), object.Map(old, "affinity")
-	if validation.Equal(affinity["nodeAffinity"], oldAffinity["nodeAffinity"]) {
+	affinity, oldAffinity := object.Map(p.Obj, "affinity"), old.At("affinity")
+	if validation.Equal(affinity["nodeAffinity"], oldAffinity.At("nodeAffinity")) {
 		return
 	}
-	checkNodeAffinityUpdate(p.Field("affinity").Field("nodeAffinity").Field(requiredDuring), object.Map(oldAffinity, "nodeAffinity", requiredDuring))
+	checkNodeAffinityUpdate(p.Field("affinity").Field("nodeAffinity").Field(requiredDuring), oldAffinity.At("nodeAffinity", requiredDuring))
 	switch {
 	case affinity == nil:
-		masked["affinity"] = map[string]any{"nodeAffinity": oldAffinity["nodeAffinity"]}
-	case oldAffinity == nil && affinity["podAffinity"] == nil && affinity["podAntiAffinity"] == nil:
+		masked["affinity"] = map[string]any{"nodeAffinity": oldAffinity.At("nodeAffinity").Shared()}
+	case oldAffinity.IsNil() && affinity["podAffinity"] == nil && affinity["podAntiAffinity"] == nil:
 		delete(masked, "affinity")
 	default:
 		affinity = object.ShallowCopy(affinity)
@@ -206,19 +206,19 @@ func checkGatedUpdate(p validation.View, old, masked map[string]any) {
 
 // checkNodeAffinityUpdate checks that requirements are only added to the required
 // terms.
-func checkNodeAffinityUpdate(p validation.View, old map[string]any) {
-	terms, was := object.List(p.Obj, "nodeSelectorTerms"), object.List(old, "nodeSelectorTerms")
-	if len(was) == 0 {
+func checkNodeAffinityUpdate(p validation.View, old object.View) {
+	terms, was := object.List(p.Obj, "nodeSelectorTerms"), old.At("nodeSelectorTerms")
+	if was.Len() == 0 {
 		return
 	}
 	path := p.At("nodeSelectorTerms")
-	if len(terms) != len(was) {
+	if len(terms) != was.Len() {
 		p.Add(validation.Invalid(path, validation.AsGoType("[]core.NodeSelectorTerm", p.Obj["nodeSelectorTerms"]), "no additions/deletions to non-empty NodeSelectorTerms list are allowed"))
 		return
 	}
-	for i := range was {
+	for i := range was.Items() {
 		term, _ := terms[i].(map[string]any)
-		oldTerm, _ := was[i].(map[string]any)
+		oldTerm := was.Item(i)
 		if !onlyAdds(term, oldTerm) {
 			p.Add(validation.Invalid(path.Index(i), validation.AsGoType("core.NodeSelectorTerm", term), "only additions are allowed (no mutations or deletions)"))
 		}
@@ -227,12 +227,12 @@ func checkNodeAffinityUpdate(p validation.View, old map[string]any) {
 
 // onlyAdds reports whether term starts with all requirements of old. An empty term
 // selects no node, and must stay empty.
-func onlyAdds(term, old map[string]any) bool {
+func onlyAdds(term map[string]any, old object.View) bool {
 	asked := false
 	for _, name := range []string{"matchExpressions", "matchFields"} {
-		now, was := object.List(term, name), object.List(old, name)
-		asked = asked || len(was) > 0
-		if len(now) < len(was) || !validation.Equal(now[:len(was)], was) {
+		now, was := object.List(term, name), old.At(name)
+		asked = asked || was.Len() > 0
+		if len(now) < was.Len() || !validation.Equal(now[:was.Len()], was) {
 			return false
 		}
 	}

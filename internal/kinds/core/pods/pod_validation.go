@@ -54,7 +54,7 @@ func CheckPodAnnotations(p, spec validation.View) {
 	if p.Has(seccompAnnotation) {
 		checkSeccompProfileName(p, seccompAnnotation)
 	}
-	profiles := keysWhere(p.Obj, func(key string) bool {
+	profiles := keysWhere(object.ViewOf(p.Obj), func(key string) bool {
 		return strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, appArmorPrefix)
 	})
 	for _, key := range profiles {
@@ -75,8 +75,8 @@ func CheckPodAnnotations(p, spec validation.View) {
 }
 
 // keysWhere returns the keys of m for which is returns true, in order.
-func keysWhere(m map[string]any, is func(key string) bool) (keys []string) {
-	for key := range m {
+func keysWhere(m object.View, is func(key string) bool) (keys []string) {
+	for key := range m.Fields() {
 		if is(key) {
 			keys = append(keys, key)
 		}
@@ -85,23 +85,23 @@ func keysWhere(m map[string]any, is func(key string) bool) (keys []string) {
 	return keys
 }
 
-func validatePod(pod, old map[string]any) validation.List {
-	if old == nil {
+func validatePod(pod map[string]any, old object.View) validation.List {
+	if old.IsNil() {
 		return validation.Collect(pod, nil, checkPod, checkNewPod)
 	}
 	return validation.Collect(pod, nil, checkPod, podUpdateRule(old))
 }
 
 // validatePodMetadata is validatePod for a Pod whose spec is valid.
-func validatePodMetadata(pod, old map[string]any) validation.List {
+func validatePodMetadata(pod map[string]any, old object.View) validation.List {
 	spec := object.Map(pod, "spec")
 	hasClaims := slices.ContainsFunc(object.List(spec, "volumes"), func(v any) bool { return object.Value(v.(map[string]any), "ephemeral") != nil })
 	switch {
-	case isMirror(pod) || hasClaims: // the rules of the spec depend on the metadata
+	case isMirror(object.ViewOf(pod)) || hasClaims: // the rules of the spec depend on the metadata
 		return validatePod(pod, old)
-	case old == nil && len(object.Map(pod, "metadata", "annotations")) == 0:
+	case old.IsNil() && len(object.Map(pod, "metadata", "annotations")) == 0:
 		return nil
-	case old == nil:
+	case old.IsNil():
 		return validation.Collect(pod, nil, checkPodAnnotations, checkNewPodAnnotations)
 	}
 	return validation.Collect(pod, nil, checkPodAnnotations, func(p validation.View) { checkAnnotationsUpdate(p, old) })

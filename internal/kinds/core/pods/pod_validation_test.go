@@ -74,9 +74,9 @@ func TestValidateNewPods(t *testing.T) {
 			warnings := typ.WarningsBeforeCreate(kindtest.Decode(t, typ, string(r.Pod)))
 			pod := kindtest.Create(t, typ, string(r.Pod))
 			before := object.Copy(pod)
-			assert.Equal(t, sorted(r.Errors), texts(typ.Validate(pod, nil)))
+			assert.Equal(t, sorted(r.Errors), texts(typ.Validate(pod, object.View{})))
 			if len(r.Errors) == 0 {
-				assert.Equal(t, r.Warnings, slices.Concat(warnings, typ.WarningsOnWrite(pod, nil)))
+				assert.Equal(t, r.Warnings, slices.Concat(warnings, typ.WarningsOnWrite(pod, object.View{})))
 			}
 			assert.Equal(t, before, pod, "validation must not change the object")
 		})
@@ -95,7 +95,7 @@ func TestValidateChangedPods(t *testing.T) {
 				return pod
 			}
 			old := admitted(r.Old, nil)
-			typ.Prepare(old, nil)
+			typ.Prepare(old, object.View{})
 			pod := admitted(r.New, old)
 			if r.Subresource != "status" {
 				pod["status"] = object.Copy(old["status"])
@@ -103,15 +103,15 @@ func TestValidateChangedPods(t *testing.T) {
 			var errs validation.List
 			switch r.Subresource {
 			case "":
-				typ.Prepare(pod, old)
-				errs = typ.Validate(pod, old)
+				typ.Prepare(pod, object.ViewOf(old))
+				errs = typ.Validate(pod, object.ViewOf(old))
 			case "status":
-				typ.SubresourceStrategies["status"].Prepare(pod, old)
-				errs = typ.SubresourceStrategies["status"].Validate(pod, old)
+				typ.SubresourceStrategies["status"].Prepare(pod, object.ViewOf(old))
+				errs = typ.SubresourceStrategies["status"].Validate(pod, object.ViewOf(old))
 			default:
 				sub := typ.SubresourceStrategies[r.Subresource]
-				sub.Prepare(pod, old)
-				errs = sub.Validate(pod, old)
+				sub.Prepare(pod, object.ViewOf(old))
+				errs = sub.Validate(pod, object.ViewOf(old))
 			}
 			assert.Equal(t, sorted(r.Errors), texts(errs))
 		})
@@ -125,7 +125,7 @@ func TestForbiddenUpdateWithEmptyLists(t *testing.T) {
 	old := kindtest.Create(t, typ, kindtest.Pod("", ""))
 	pod := kindtest.Decode(t, typ, kindtest.Pod("", `"initContainers":[],"volumes":[],"nodeSelector":{"a":"b"}`))
 	pod["metadata"] = object.Copy(old["metadata"])
-	errs := strings.Join(texts(typ.Validate(pod, old)), "\n")
+	errs := strings.Join(texts(typ.Validate(pod, object.ViewOf(old))), "\n")
 	assert.Contains(t, errs, `+ "Volumes": []`)
 	assert.NotContains(t, errs, `+ "InitContainers"`)
 }
@@ -135,7 +135,7 @@ func TestForbiddenUpdateWithEmptyLists(t *testing.T) {
 func admit(pod, old map[string]any) {
 	spec := object.Map(pod, "spec")
 	if old != nil {
-		kind.CopyMissing(spec, object.Map(old, "spec"), "priority", "preemptionPolicy")
+		kind.CopyMissing(spec, object.ViewOf(object.Map(old, "spec")), "priority", "preemptionPolicy")
 	} else {
 		object.SetDefault(spec, "priority", int64(0))
 		object.SetDefault(spec, "preemptionPolicy", "PreemptLowerPriority")
@@ -177,8 +177,8 @@ func TestValidatePodTemplates(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			obj := kindtest.Create(t, typ, `{"metadata":{"name":"t"},"template":{`+r.template+`}}`)
-			assert.Equal(t, sorted(r.errors), texts(typ.Validate(obj, nil)))
-			assert.Equal(t, r.warnings, typ.WarningsOnWrite(obj, nil))
+			assert.Equal(t, sorted(r.errors), texts(typ.Validate(obj, object.View{})))
+			assert.Equal(t, r.warnings, typ.WarningsOnWrite(obj, object.View{}))
 		})
 	}
 }
@@ -204,7 +204,7 @@ func TestWarningsInReleases(t *testing.T) {
 	} {
 		t.Run(r.release, func(t *testing.T) {
 			typ := kindtest.TypeIn(t, r.release, "podtemplates")
-			assert.Equal(t, r.want, typ.WarningsOnWrite(kindtest.Create(t, typ, template), nil))
+			assert.Equal(t, r.want, typ.WarningsOnWrite(kindtest.Create(t, typ, template), object.View{}))
 		})
 	}
 	r, err := release.Open("1.33")
@@ -227,20 +227,20 @@ func TestPodRulesAcceptMissingFields(t *testing.T) {
 		pod := kindtest.Create(t, typ, `{"metadata":{"name":"a","namespace":"n"},"spec":`+spec+`}`)
 		bare := map[string]any{}
 		assert.NotPanics(t, func() {
-			typ.Validate(pod, nil)
-			typ.Validate(pod, pod)
-			typ.Validate(pod, bare)
-			typ.Validate(bare, pod)
-			typ.SubresourceStrategies["status"].Validate(pod, bare)
-			typ.SubresourceStrategies["status"].Validate(bare, pod)
-			typ.WarningsOnWrite(pod, nil)
-			typ.WarningsOnWrite(bare, nil)
+			typ.Validate(pod, object.View{})
+			typ.Validate(pod, object.ViewOf(pod))
+			typ.Validate(pod, object.ViewOf(bare))
+			typ.Validate(bare, object.ViewOf(pod))
+			typ.SubresourceStrategies["status"].Validate(pod, object.ViewOf(bare))
+			typ.SubresourceStrategies["status"].Validate(bare, object.ViewOf(pod))
+			typ.WarningsOnWrite(pod, object.View{})
+			typ.WarningsOnWrite(bare, object.View{})
 			for _, sub := range typ.SubresourceStrategies {
 				changed := object.Copy(pod)
-				sub.Prepare(changed, pod)
-				sub.Validate(changed, pod)
-				sub.Validate(bare, pod)
-				sub.Validate(pod, bare)
+				sub.Prepare(changed, object.ViewOf(pod))
+				sub.Validate(changed, object.ViewOf(pod))
+				sub.Validate(bare, object.ViewOf(pod))
+				sub.Validate(pod, object.ViewOf(bare))
 			}
 		}, spec)
 	}
@@ -252,7 +252,7 @@ func TestWarnPodStatus(t *testing.T) {
 	assert.Equal(t, []string{
 		`status.podIPs[1].ip: IPv6 address "0:0::1" should be in RFC 5952 canonical format ("::1")`,
 		`status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")`,
-	}, typ.SubresourceStrategies["status"].WarningsOnWrite(pod, nil))
+	}, typ.SubresourceStrategies["status"].WarningsOnWrite(pod, object.View{}))
 }
 
 // TestValidatePodMetadata checks that the metadata of a Pod has the same errors and warnings
@@ -265,16 +265,16 @@ func TestValidatePodMetadata(t *testing.T) {
 			plain := object.Copy(pod)
 			object.Set(plain, "a", "metadata", "name")
 			delete(object.Map(plain, "metadata"), "annotations")
-			if len(typ.Validate(plain, nil)) > 0 {
+			if len(typ.Validate(plain, object.View{})) > 0 {
 				return
 			}
-			want := texts(typ.Validate(pod, nil))
-			assert.Equal(t, want, texts(typ.ValidateMetadata(pod, nil)))
-			if len(want) == 0 && len(typ.WarningsOnWrite(plain, nil)) == 0 {
-				assert.Equal(t, typ.WarningsOnWrite(pod, nil), typ.WarningsOnMetadata(pod))
+			want := texts(typ.Validate(pod, object.View{}))
+			assert.Equal(t, want, texts(typ.ValidateMetadata(pod, object.View{})))
+			if len(want) == 0 && len(typ.WarningsOnWrite(plain, object.View{})) == 0 {
+				assert.Equal(t, typ.WarningsOnWrite(pod, object.View{}), typ.WarningsOnMetadata(pod))
 			}
 			for _, old := range []map[string]any{plain, pod} {
-				assert.Equal(t, texts(typ.Validate(pod, old)), texts(typ.ValidateMetadata(pod, old)))
+				assert.Equal(t, texts(typ.Validate(pod, object.ViewOf(old))), texts(typ.ValidateMetadata(pod, object.ViewOf(old))))
 			}
 		})
 	}

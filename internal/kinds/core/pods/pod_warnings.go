@@ -23,8 +23,8 @@ func (w *warner) at(path *validation.Path, format string, args ...any) {
 }
 
 // warnPod returns the warnings for a new Pod. Updates get none.
-func warnPod(r validation.Release, pod, old map[string]any) []string {
-	if old != nil {
+func warnPod(r validation.Release, pod map[string]any, old object.View) []string {
+	if !old.IsNil() {
 		return nil
 	}
 	w := &warner{release: r}
@@ -36,7 +36,7 @@ func warnPod(r validation.Release, pod, old map[string]any) []string {
 // warnPodMetadata is warnPod for a new Pod about whose spec there are no warnings.
 func warnPodMetadata(r validation.Release, pod map[string]any) []string {
 	if len(object.Map(pod, "metadata", "annotations")) > 0 {
-		return warnPod(r, pod, nil)
+		return warnPod(r, pod, object.View{})
 	}
 	w := &warner{release: r}
 	w.podName(pod)
@@ -51,7 +51,7 @@ func (w *warner) podName(pod map[string]any) {
 }
 
 // warnPodStatus warns about addresses that are not in canonical form.
-func warnPodStatus(pod, _ map[string]any) (warnings []string) {
+func warnPodStatus(pod map[string]any, _ object.View) (warnings []string) {
 	status := validation.View{Obj: pod}.Field("status")
 	for _, list := range []string{"podIPs", "hostIPs"} {
 		for _, ip := range status.Each(list) {

@@ -5,8 +5,8 @@ import (
 )
 
 // IsMirror reports whether a Pod shows one that a kubelet runs from a file.
-func IsMirror(pod map[string]any) bool {
-	return object.Has(object.Map(pod, "metadata", "annotations"), MirrorAnnotation)
+func IsMirror(pod object.View) bool {
+	return pod.At("metadata", "annotations").Has(MirrorAnnotation)
 }
 
 // SecretNames returns the names of the Secrets that a Pod refers to, with repetitions.
@@ -83,23 +83,23 @@ func (l *nameList) addEnv(spec map[string]any, source, key string) {
 
 // VolumeClaimName returns the name of the PersistentVolumeClaim of a volume of a Pod, ""
 // without one.
-func VolumeClaimName(pod string, volume map[string]any) string {
-	if volume["ephemeral"] != nil {
-		return pod + "-" + object.String(volume, "name")
+func VolumeClaimName(pod string, volume object.View) string {
+	if !volume.IsNil("ephemeral") {
+		return pod + "-" + volume.String("name")
 	}
-	return object.String(volume, "persistentVolumeClaim", "claimName")
+	return volume.String("persistentVolumeClaim", "claimName")
 }
 
 // ResourceClaimName returns the name of the ResourceClaim of an entry of
 // spec.resourceClaims, "" if there is none. known is false if the claim of a template has
 // not been created.
-func ResourceClaimName(pod, entry map[string]any) (name string, known bool) {
-	if name := object.String(entry, "resourceClaimName"); name != "" {
+func ResourceClaimName(pod, entry object.View) (name string, known bool) {
+	if name := entry.String("resourceClaimName"); name != "" {
 		return name, true
 	}
-	for status := range object.Each(object.Value(pod, "status", "resourceClaimStatuses")) {
-		if status["name"] == entry["name"] {
-			return object.String(status, "resourceClaimName"), true
+	for status := range pod.At("status", "resourceClaimStatuses").Objects() {
+		if status.String("name") == entry.String("name") {
+			return status.String("resourceClaimName"), true
 		}
 	}
 	return "", false

@@ -37,22 +37,22 @@ func resizeIn(r *release.Release) resource.SubresourceStrategy {
 // prepare replaces only the resources and volumes of the Pod and the resources and resizePolicy of
 // containers, as far as they can change. If containers are added, removed, renamed or reordered, it keeps the change,
 // and validation reports it.
-func (z resize) prepare(pod, old map[string]any) {
-	was, now := object.Map(old, "spec"), object.EnsureMap(pod, "spec")
+func (z resize) prepare(pod map[string]any, old object.View) {
+	was, now := old.At("spec"), object.EnsureMap(pod, "spec")
 	for _, list := range []string{"containers", "initContainers"} {
-		if len(object.List(now, list)) != len(object.List(was, list)) {
+		if len(object.List(now, list)) != was.Len(list) {
 			return
 		}
 	}
-	spec := object.ShallowCopy(was)
+	spec := was.ShallowCopy()
 	if z.podLevel {
-		object.Keep(spec, now, "resources")
+		object.Keep(spec, object.ViewOf(now), "resources")
 	}
 	if z.volumes {
-		object.Keep(spec, now, "volumes")
+		object.Keep(spec, object.ViewOf(now), "volumes")
 	}
 	for _, list := range []string{"containers", "initContainers"} {
-		if containers := withResources(object.List(was, list), object.List(now, list)); containers != nil {
+		if containers := withResources(was.At(list), object.List(now, list)); containers != nil {
 			spec[list] = containers
 		}
 	}
@@ -68,15 +68,14 @@ func (z resize) prepare(pod, old map[string]any) {
 
 // withResources returns containers with the resources and resizePolicy of now. If
 // the names differ, it returns now.
-func withResources(containers, now []any) []any {
+func withResources(containers object.View, now []any) []any {
 	var out []any
-	for i, v := range containers {
-		c, _ := v.(map[string]any)
-		resized, _ := now[i].(map[string]any)
-		if c["name"] != resized["name"] {
+	for i, was := range containers.Items() {
+		resized := object.ViewOf(now[i])
+		if was.String("name") != resized.String("name") {
 			return now
 		}
-		c = object.ShallowCopy(c)
+		c := was.ShallowCopy()
 		object.Keep(c, resized, "resources")
 		object.Keep(c, resized, "resizePolicy")
 		out = append(out, c)
@@ -85,43 +84,43 @@ func withResources(containers, now []any) []any {
 }
 
 // validate checks that only CPU and memory change.
-func (z resize) validate(pod, old map[string]any) validation.List {
+func (z resize) validate(pod map[string]any, old object.View) validation.List {
 	switch {
-	case !z.release.Has(behavior.ResizesPodResources) && hasPodResources(pod, old):
+	case !z.release.Has(behavior.ResizesPodResources) && hasPodResources(object.ViewOf(pod), old):
 		return validation.List{forbidPod("pods with pod-level resources cannot be resized")}
 	case isMirror(old):
 		return validation.List{forbidPod("static pods cannot be resized")}
-	case object.String(old, "spec", "os", "name") == "windows":
+	case old.String("spec", "os", "name") == "windows":
 		return validation.List{forbidPod("windows pods cannot be resized")}
 	}
 	return validation.Collect(pod, nil, checkPodMetadata, checkPod, func(p validation.View) { z.check(p, old) })
 }
 
 // hasPodResources reports whether one of the Pods has resources of its own.
-func hasPodResources(pods ...map[string]any) bool {
+func hasPodResources(pods ...object.View) bool {
 	for _, pod := range pods {
-		resources := object.Map(pod, "spec", "resources")
-		if len(object.Map(resources, "requests"))+len(object.Map(resources, "limits")) > 0 {
+		resources := pod.At("spec", "resources")
+		if resources.Len("requests")+resources.Len("limits") > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (z resize) check(p validation.View, old map[string]any) {
-	spec, was := p.Field("spec"), object.Map(old, "spec")
-	class := object.String(old, "status", "qosClass")
+func (z resize) check(p validation.View, old object.View) {
+	spec, was := p.Field("spec"), old.At("spec")
+	class := old.String("status", "qosClass")
 	if class == "" {
 		class = z.qos.class(was)
 	}
-	if class != z.qos.class(spec.Obj) {
+	if class != z.qos.class(object.ViewOf(spec.Obj)) {
 		p.Add(validation.Invalid(spec.Path, validation.NamedString(object.String(p.Obj, "status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !canResize(old) {
 		p.Add(validation.Forbidden(spec.Path, "Pod running on node without support for resize"))
 	}
 	masked := object.ShallowCopy(spec.Obj)
-	if hasPodResources(p.Obj, old) {
+	if hasPodResources(object.ViewOf(p.Obj), old) {
 		if !z.podLevel {
 			p.Add(forbidPod("resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"))
 			return
@@ -129,7 +128,7 @@ func (z resize) check(p validation.View, old map[string]any) {
 		checkPodLevelResize(spec, was, masked)
 		checkClaimsCovered(p)
 	}
-	if len(object.List(old, "status", allocatableClaims)) > 0 {
+	if old.Len("status", allocatableClaims) > 0 {
 		p.Add(validation.Forbidden(spec.Path, "pods with node allocatable resource claims cannot be resized").Until(behavior.AllocatableMappings))
 	}
 	if !checkSameContainers(spec, was) {
@@ -137,20 +136,20 @@ func (z resize) check(p validation.View, old map[string]any) {
 	}
 	for _, list := range []string{"initContainers", "containers"} {
 		for i, c := range spec.Each(list) {
-			before, _ := object.List(was, list)[i].(map[string]any)
+			before := was.At(list).Item(i)
 			if list == "containers" || z.resizes(before) {
 				z.checkContainer(c, before)
 			}
 		}
 	}
 	for i, c := range spec.Each("containers") {
-		before, _ := object.List(was, "containers")[i].(map[string]any)
+		before := was.At("containers").Item(i)
 		if !validation.Equal(z.withOldCompute(c.Obj, before), before) {
 			p.Add(validation.Forbidden(spec.Path, onlyCompute))
 		}
 	}
 	for i, c := range spec.Each("initContainers") {
-		before, _ := object.List(was, "initContainers")[i].(map[string]any)
+		before := was.At("initContainers").Item(i)
 		z.checkInit(spec, c, before)
 	}
 	if z.volumes {
@@ -168,14 +167,14 @@ func (z resize) check(p validation.View, old map[string]any) {
 const onlyCompute = "only cpu and memory resources are mutable"
 
 // resizes reports whether an init container can change.
-func (z resize) resizes(c map[string]any) bool { return z.init || c["restartPolicy"] == "Always" }
+func (z resize) resizes(c object.View) bool { return z.init || c.String("restartPolicy") == "Always" }
 
 // canResize reports whether the Pod's node supports resizing: then it reports the
 // resources of running containers.
-func canResize(pod map[string]any) bool {
-	for c := range object.Each(object.Value(pod, "status", "containerStatuses")) {
-		if object.Value(c, "state", "running") != nil {
-			return c["resources"] != nil
+func canResize(pod object.View) bool {
+	for c := range pod.At("status", "containerStatuses").Objects() {
+		if !c.IsNil("state", "running") {
+			return !c.IsNil("resources")
 		}
 	}
 	return true
@@ -183,39 +182,39 @@ func canResize(pod map[string]any) bool {
 
 // checkPodLevelResize validates the change of the pod-level resources, and sets
 // their CPU and memory in masked to the old values.
-func checkPodLevelResize(spec validation.View, was, masked map[string]any) {
-	resources, before := spec.Field("resources"), object.Map(was, "resources")
-	if before != nil && resources.Obj == nil {
+func checkPodLevelResize(spec validation.View, was object.View, masked map[string]any) {
+	resources, before := spec.Field("resources"), was.At("resources")
+	if !before.IsNil() && resources.Obj == nil {
 		spec.Forbidden("resources", "pod-level resources cannot be removed")
 		return
 	}
-	if before != nil {
+	if !before.IsNil() {
 		checkResourcesKept(resources, before, "pod-level resource requests cannot be removed", "pod-level resource limits cannot be removed")
 	}
 	same := maskCompute(resources.Obj, before)
-	if before == nil && len(same) == 0 {
+	if before.IsNil() && len(same) == 0 {
 		delete(masked, "resources")
 	} else {
 		masked["resources"] = same
 	}
-	if !validation.Equal(masked["resources"], was["resources"]) {
+	if !validation.Equal(masked["resources"], was.At("resources")) {
 		spec.Add(validation.Forbidden(spec.Path, "only cpu and memory resources are mutable at pod-level"))
 	}
 }
 
 // checkSameContainers reports added, removed, renamed and reordered containers, and
 // returns whether there are none.
-func checkSameContainers(spec validation.View, was map[string]any) bool {
+func checkSameContainers(spec validation.View, was object.View) bool {
 	before := len(spec.Errs.List)
 	for _, list := range []string{"containers", "initContainers"} {
-		old := object.List(was, list)
-		if spec.Len(list) != len(old) {
+		old := was.At(list)
+		if spec.Len(list) != old.Len() {
 			spec.Forbidden(list, list+" may not be added or removed on resize")
 			continue
 		}
 		for i, c := range spec.Each(list) {
-			same, _ := old[i].(map[string]any)
-			if c.Obj["name"] != same["name"] {
+			same := old.Item(i)
+			if c.String("name") != same.String("name") {
 				c.Forbidden("name", list+" may not be renamed or reordered on resize")
 			}
 		}
@@ -224,28 +223,28 @@ func checkSameContainers(spec validation.View, was map[string]any) bool {
 }
 
 // checkVolumeResize checks that only the sizeLimit of emptyDir volumes in memory changes.
-func checkVolumeResize(spec validation.View, was map[string]any) {
-	old := object.List(was, "volumes")
-	if spec.Len("volumes") != len(old) {
+func checkVolumeResize(spec validation.View, was object.View) {
+	old := was.At("volumes")
+	if spec.Len("volumes") != old.Len() {
 		spec.Forbidden("volumes", "volumes may not be added or removed on resize")
 		return
 	}
 	for i, v := range spec.Each("volumes") {
-		before, _ := old[i].(map[string]any)
-		if v.Obj["name"] != before["name"] {
+		before := old.Item(i)
+		if v.String("name") != before.String("name") {
 			v.Forbidden("name", "volumes may not be renamed or reordered on resize")
 			continue
 		}
-		limit, oldLimit := object.Value(v.Obj, "emptyDir", "sizeLimit"), object.Value(before, "emptyDir", "sizeLimit")
+		limit, oldLimit := object.Value(v.Obj, "emptyDir", "sizeLimit"), before.At("emptyDir", "sizeLimit")
 		masked := object.ShallowCopy(v.Obj)
-		if v.Obj["emptyDir"] != nil && before["emptyDir"] != nil {
+		if v.Obj["emptyDir"] != nil && !before.IsNil("emptyDir") {
 			masked["emptyDir"] = object.ShallowCopy(object.Map(v.Obj, "emptyDir"))
-			object.Keep(object.Map(masked, "emptyDir"), object.Map(before, "emptyDir"), "sizeLimit")
+			object.Keep(object.Map(masked, "emptyDir"), before.At("emptyDir"), "sizeLimit")
 		}
 		switch {
 		case !validation.Equal(masked, before):
 			v.Add(validation.Forbidden(v.Path, "only sizeLimit of memory-backed emptyDir volumes is mutable on resize"))
-		case isZeroQuantity(limit) != isZeroQuantity(oldLimit):
+		case isZeroQuantity(object.ViewOf(limit)) != isZeroQuantity(oldLimit):
 			v.Field("emptyDir").Forbidden("sizeLimit", "adding or removing sizeLimit on an existing volume is not allowed")
 		case SizeLimitChanges(v.Obj, before) && object.String(v.Obj, "emptyDir", "medium") != "Memory":
 			v.Field("emptyDir").Forbidden("sizeLimit", "sizeLimit is only mutable for memory-backed emptyDir volumes")
@@ -254,22 +253,22 @@ func checkVolumeResize(spec validation.View, was map[string]any) {
 }
 
 // SizeLimitChanges reports whether both volumes have a sizeLimit, and these differ.
-func SizeLimitChanges(volume, old map[string]any) bool {
-	now, before := object.String(volume, "emptyDir", "sizeLimit"), object.String(old, "emptyDir", "sizeLimit")
+func SizeLimitChanges(volume map[string]any, old object.View) bool {
+	now, before := object.String(volume, "emptyDir", "sizeLimit"), old.String("emptyDir", "sizeLimit")
 	return now != "" && before != "" && quantity.Compare(now, before) != 0
 }
 
 // isZeroQuantity reports whether a quantity is zero or missing.
-func isZeroQuantity(v any) bool {
-	text, _ := v.(string)
+func isZeroQuantity(v object.View) bool {
+	text := v.String()
 	return text == "" || quantity.Compare(text, "0") == 0
 }
 
 // checkResourcesKept checks that no request or limit is removed.
-func checkResourcesKept(p validation.View, was map[string]any, requests, limits string) {
+func checkResourcesKept(p validation.View, was object.View, requests, limits string) {
 	for _, kind := range []struct{ name, why string }{{"requests", requests}, {"limits", limits}} {
 		now := object.Map(p.Obj, kind.name)
-		for name := range object.Map(was, kind.name) {
+		for name := range was.At(kind.name).Fields() {
 			if _, ok := now[name]; !ok {
 				p.Forbidden(kind.name, kind.why)
 				break
@@ -279,14 +278,14 @@ func checkResourcesKept(p validation.View, was map[string]any, requests, limits 
 }
 
 // checkContainer checks the resources of a container that can change.
-func (z resize) checkContainer(c validation.View, was map[string]any) {
+func (z resize) checkContainer(c validation.View, was object.View) {
 	resources := c.Field("resources")
-	checkResourcesKept(resources, object.Map(was, "resources"), "resource requests cannot be removed", "resource limits cannot be removed")
+	checkResourcesKept(resources, was.At("resources"), "resource requests cannot be removed", "resource limits cannot be removed")
 	if z.release.Has(behavior.DecreasesMemoryLimits) || restartsForMemory(c.Obj) {
 		return
 	}
 	memory := resources.At("limits").Key("memory")
-	switch now, before := object.String(resources.Obj, "limits", "memory"), object.String(was, "resources", "limits", "memory"); {
+	switch now, before := object.String(resources.Obj, "limits", "memory"), was.String("resources", "limits", "memory"); {
 	case now == "":
 	case before == "": // without a limit, the limit is the memory of the node
 		c.Add(validation.Forbidden(memory, "memory limits cannot be added unless resizePolicy is RestartContainer"))
@@ -306,12 +305,12 @@ func restartsForMemory(c map[string]any) bool {
 }
 
 // checkInit checks that only CPU and memory of an init container of spec change.
-func (z resize) checkInit(spec, c validation.View, was map[string]any) {
+func (z resize) checkInit(spec, c validation.View, was object.View) {
 	changed := !validation.Equal(c.Obj, was)
 	switch {
 	case !changed:
 		return
-	case !z.resizes(c.Obj):
+	case !z.resizes(object.ViewOf(c.Obj)):
 		c.Add(validation.Forbidden(spec.Path, "resources for non-sidecar init containers are immutable"))
 		return
 	case validation.Equal(z.withOldCompute(c.Obj, was), was):
@@ -335,13 +334,13 @@ func (z resize) checkInit(spec, c validation.View, was map[string]any) {
 // cannot be resized.
 //
 // Releases before 1.35 ignore all requests of a container that had none, and all limits.
-func (z resize) withOldCompute(container, old map[string]any) map[string]any {
+func (z resize) withOldCompute(container map[string]any, old object.View) map[string]any {
 	container = object.ShallowCopy(container)
-	was := object.Map(old, "resources")
+	was := old.At("resources")
 	masked := maskCompute(object.Map(container, "resources"), was)
 	delete(masked, "claims")
 	for _, kind := range []string{"requests", "limits"} {
-		if !z.release.Has(behavior.ResizesPodResources) && len(object.Map(was, kind)) == 0 {
+		if !z.release.Has(behavior.ResizesPodResources) && was.Len(kind) == 0 {
 			delete(masked, kind)
 		}
 	}
@@ -350,12 +349,12 @@ func (z resize) withOldCompute(container, old map[string]any) map[string]any {
 }
 
 // maskCompute returns resources with the CPU and memory of old.
-func maskCompute(resources, old map[string]any) map[string]any {
+func maskCompute(resources map[string]any, old object.View) map[string]any {
 	masked := object.ShallowCopy(resources)
 	for _, kind := range []string{"requests", "limits"} {
 		list := object.ShallowCopy(object.Map(resources, kind))
 		for _, name := range []string{"cpu", "memory"} {
-			object.Keep(list, object.Map(old, kind), name)
+			object.Keep(list, old.At(kind), name)
 		}
 		if masked[kind] = list; len(list) == 0 {
 			delete(masked, kind)

@@ -62,9 +62,9 @@ func TestResizeInReleases(t *testing.T) {
 			require.NoError(t, err)
 			obj := kindtest.Decode(t, typ, kindtest.MergePatch(t, string(doc), tt.patch))
 			resize := typ.SubresourceStrategies["resize"]
-			resize.Prepare(obj, old)
+			resize.Prepare(obj, object.ViewOf(old))
 			var errs []string
-			for _, e := range resize.Validate(obj, old) {
+			for _, e := range resize.Validate(obj, object.ViewOf(old)) {
 				errs = append(errs, e.Error())
 			}
 			assert.Equal(t, tt.errors, errs)
@@ -108,9 +108,9 @@ func TestResizeOfVolumes(t *testing.T) {
 			require.NoError(t, err)
 			obj := kindtest.Decode(t, typ, kindtest.MergePatch(t, string(doc), tt.patch))
 			resize := typ.SubresourceStrategies["resize"]
-			resize.Prepare(obj, old)
+			resize.Prepare(obj, object.ViewOf(old))
 			var errs []string
-			for _, e := range resize.Validate(obj, old) {
+			for _, e := range resize.Validate(obj, object.ViewOf(old)) {
 				errs = append(errs, e.Error())
 			}
 			assert.Equal(t, tt.errors, errs)
@@ -163,9 +163,9 @@ func TestResizeCoversClaims(t *testing.T) {
 			obj := object.Copy(old)
 			object.Set(obj, kindtest.At(kindtest.Decode(t, typ, `{"spec":{"resources":`+r.to+`}}`), "spec.resources"), "spec", "resources")
 			resize := typ.SubresourceStrategies["resize"]
-			resize.Prepare(obj, old)
+			resize.Prepare(obj, object.ViewOf(old))
 			var errs []string
-			for _, e := range resize.ValidateAll(context.Background(), obj, old, nil) {
+			for _, e := range resize.ValidateAll(context.Background(), obj, object.ViewOf(old), nil) {
 				errs = append(errs, e.Error())
 			}
 			assert.Equal(t, r.want, kindtest.Errors(errs...))
@@ -183,9 +183,9 @@ func TestResizeBesideClaims(t *testing.T) {
 		obj := object.Copy(old)
 		obj["spec"] = kindtest.Decode(t, typ, `{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1500m"}}}]}}`)["spec"]
 		resize := typ.SubresourceStrategies["resize"]
-		resize.Prepare(obj, old)
+		resize.Prepare(obj, object.ViewOf(old))
 		var errs []string
-		for _, e := range resize.ValidateAll(context.Background(), obj, old, nil) {
+		for _, e := range resize.ValidateAll(context.Background(), obj, object.ViewOf(old), nil) {
 			errs = append(errs, e.Error())
 		}
 		assert.Equal(t, want, kindtest.Errors(errs...), release)

@@ -85,7 +85,7 @@ func (l LabelSet) Lookup(key string) (string, bool) {
 }
 
 // Validate validates an update of the status of a workload.
-func (c StatusCounters) Validate(obj, old map[string]any) validation.List {
+func (c StatusCounters) Validate(obj map[string]any, old object.View) validation.List {
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 		p.NonNegative(c.NonNegative...)
 		for _, name := range c.WithinReplicas {
@@ -97,7 +97,7 @@ func (c StatusCounters) Validate(obj, old map[string]any) validation.List {
 			p.Add(validation.Invalid(p.At("availableReplicas"), n, c.AvailableDetail))
 		}
 		collisions, ok := object.Int(p.Obj, "collisionCount")
-		if before, had := object.Int(old, "status", "collisionCount"); had && (!ok || collisions < before) {
+		if before, had := old.Int("status", "collisionCount"); had && (!ok || collisions < before) {
 			p.Add(validation.Invalid(p.At("collisionCount"), collisions, "cannot be decremented"))
 		}
 	})

@@ -18,9 +18,9 @@ func SetDefaults(resources map[string]any, name string, quantities map[string]an
 }
 
 // Add adds the quantities of src to those of dst.
-func Add(dst, src map[string]any) {
-	for name, v := range src {
-		q, _ := v.(string)
+func Add(dst map[string]any, src object.View) {
+	for name, v := range src.Fields() {
+		q := v.String()
 		AddQuantity(dst, name, q)
 	}
 }
@@ -46,18 +46,18 @@ func Max(dst, src map[string]any) {
 var computeResources = [ComputeResourceCount]string{"cpu", "memory"}
 
 // AddCompute adds the positive CPU and memory quantities of src to dst.
-func AddCompute(dst, src map[string]any) {
+func AddCompute(dst map[string]any, src object.View) {
 	for _, name := range computeResources {
-		if q, _ := src[name].(string); quantity.IsPositive(q) {
+		if q := src.String(name); quantity.IsPositive(q) {
 			AddQuantity(dst, name, q)
 		}
 	}
 }
 
 // CountCompute returns how many of the CPU and memory quantities of a list are positive.
-func CountCompute(list map[string]any) (n int) {
+func CountCompute(list object.View) (n int) {
 	for _, name := range computeResources {
-		if q, _ := list[name].(string); quantity.IsPositive(q) {
+		if q := list.String(name); quantity.IsPositive(q) {
 			n++
 		}
 	}

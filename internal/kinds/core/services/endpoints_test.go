@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultEndpoints(t *testing.T) {
@@ -28,6 +29,6 @@ func TestValidateEndpoints(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "endpoints")
 	odd := `"subsets":[{"addresses":[{"ip":"FD00::1"}]}]`
-	assert.Equal(t, []string{`subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{`+odd+`}`), nil))
-	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"metadata":{"labels":{"endpoints.kubernetes.io/managed-by":"endpoint-controller"}},`+odd+`}`), nil))
+	assert.Equal(t, []string{`subsets[0].addresses[0].ip: IPv6 address "FD00::1" should be in RFC 5952 canonical format ("fd00::1")`}, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{`+odd+`}`), object.View{}))
+	assert.Empty(t, typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"metadata":{"labels":{"endpoints.kubernetes.io/managed-by":"endpoint-controller"}},`+odd+`}`), object.View{}))
 }

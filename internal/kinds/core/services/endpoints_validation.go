@@ -10,12 +10,12 @@ import (
 
 var protocols = []string{"SCTP", "TCP", "UDP"}
 
-func validateEndpoints(obj, old map[string]any) validation.List {
+func validateEndpoints(obj map[string]any, old object.View) validation.List {
 	errs := validation.Collect(obj, nil, checkEndpointSubsets)
-	if old == nil {
+	if old.IsNil() {
 		return errs
 	}
-	if validation.Equal(obj["subsets"], old["subsets"]) {
+	if validation.Equal(obj["subsets"], old.At("subsets")) {
 		errs = nil // unchanged subsets are accepted
 	}
 	return errs
@@ -87,7 +87,7 @@ func checkEndpointPort(p validation.View) {
 }
 
 // warnEndpoints warns about addresses that are not in canonical form.
-func warnEndpoints(obj, _ map[string]any) []string {
+func warnEndpoints(obj map[string]any, _ object.View) []string {
 	if object.String(obj, "metadata", "labels", "endpoints.kubernetes.io/managed-by") == "endpoint-controller" {
 		return nil
 	}

@@ -14,14 +14,14 @@ import (
 // allocateService allocates the cluster IPs and node ports of a Service. It first
 // sets clusterIP and clusterIPs to agree. An update that omits allocated values
 // keeps them.
-func allocateService(obj, old map[string]any, pool resource.Pool) error {
-	spec, was := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
-	if was != nil {
+func allocateService(obj map[string]any, old object.View, pool resource.Pool) error {
+	spec, was := object.EnsureMap(obj, "spec"), old.At("spec")
+	if !was.IsNil() {
 		spec = object.Own(obj, "spec")
 		keepAllocated(spec, was)
 	}
 	normalizeClusterIPs(spec, was)
-	if needsClusterIP(spec) && !keepsPreferDualStack(spec, was) {
+	if needsClusterIP(object.ViewOf(spec)) && !keepsPreferDualStack(spec, was) {
 		if errs := setIPFamilies(spec, was, pool); len(errs) > 0 {
 			return &resource.Invalid{Errors: errs}
 		}
@@ -31,12 +31,12 @@ func allocateService(obj, old map[string]any, pool resource.Pool) error {
 			return err
 		}
 	}
-	if needsNodePorts(spec) {
+	if needsNodePorts(object.ViewOf(spec)) {
 		if err := allocatePorts(spec, was, pool); err != nil {
 			return err
 		}
 	}
-	if needsHealthCheckPort(spec) && !needsHealthCheckPort(was) {
+	if needsHealthCheckPort(object.ViewOf(spec)) && !needsHealthCheckPort(was) {
 		return allocateHealthCheckPort(spec, pool)
 	}
 	return nil
@@ -45,28 +45,28 @@ func allocateService(obj, old map[string]any, pool resource.Pool) error {
 // keepsPreferDualStack reports whether an update leaves the type, the cluster IPs
 // and the IP families of a PreferDualStack Service unchanged. Such a Service gets no
 // second address if the cluster has become dual-stack.
-func keepsPreferDualStack(spec, old map[string]any) bool {
+func keepsPreferDualStack(spec map[string]any, old object.View) bool {
 	const prefer = "PreferDualStack"
-	return old != nil && kind.SameField(spec, old, "type") && spec["ipFamilyPolicy"] == prefer && (old["ipFamilyPolicy"] == nil || old["ipFamilyPolicy"] == prefer) &&
+	return !old.IsNil() && kind.SameField(spec, old, "type") && spec["ipFamilyPolicy"] == prefer && (old.IsNil("ipFamilyPolicy") || old.String("ipFamilyPolicy") == prefer) &&
 		kind.SameField(spec, old, "clusterIP") && kind.SameField(spec, old, "clusterIPs") && kind.SameField(spec, old, "ipFamilies")
 }
 
 // A familyDefaults sets the IP families of a Service.
 type familyDefaults struct {
 	validation.View
-	old        map[string]any
+	old        object.View
 	configured []string // families of the cluster, the default one first
 }
 
 // setIPFamilies sets ipFamilyPolicy and ipFamilies. It returns errors if they do not
 // fit the cluster IPs or the families of the cluster.
-func setIPFamilies(spec, old map[string]any, pool resource.Pool) validation.List {
+func setIPFamilies(spec map[string]any, old object.View, pool resource.Pool) validation.List {
 	configured := pool.Families()
 	headless := spec["clusterIP"] == "None" && len(object.Map(spec, "selector")) == 0
 	switch {
 	case spec["ipFamilyPolicy"] != nil:
-	case old["ipFamilyPolicy"] != nil:
-		spec["ipFamilyPolicy"] = old["ipFamilyPolicy"]
+	case !old.IsNil("ipFamilyPolicy"):
+		spec["ipFamilyPolicy"] = old.At("ipFamilyPolicy").Shared()
 	case headless:
 		spec["ipFamilyPolicy"] = "RequireDualStack" // its endpoints may have any family
 	default:
@@ -115,13 +115,13 @@ func (c familyDefaults) badPolicy(detail string) {
 // checkPolicy checks that ipFamilyPolicy allows the number of families and
 // addresses. An update to SingleStack drops the secondary ones.
 func (c familyDefaults) checkPolicy(single bool) {
-	if c.old != nil {
+	if !c.old.IsNil() {
 		if single {
 			dropSecondary(c.Obj, c.old, "clusterIPs")
 			dropSecondary(c.Obj, c.old, "ipFamilies")
 		} else {
 			for _, list := range []struct{ name, label string }{{"clusterIPs", "cluster IP"}, {"ipFamilies", "IP family"}} {
-				if n := c.Len(list.name); n > 0 && n < len(object.List(c.old, list.name)) {
+				if n := c.Len(list.name); n > 0 && n < c.old.Len(list.name) {
 					c.badPolicy("must be 'SingleStack' to release the secondary " + list.label)
 				}
 			}
@@ -175,7 +175,7 @@ func (c familyDefaults) checkConfigured() {
 
 // dropSecondary keeps only the first element of a list that the update does not
 // change.
-func dropSecondary(spec, old map[string]any, name string) {
+func dropSecondary(spec map[string]any, old object.View, name string) {
 	if list := object.List(spec, name); len(list) > 1 && kind.SameField(spec, old, name) {
 		spec[name] = list[:1:1]
 	}
@@ -183,17 +183,17 @@ func dropSecondary(spec, old map[string]any, name string) {
 
 // allocateIPs allocates a cluster IP for each IP family that has none: the requested
 // one, or any.
-func allocateIPs(spec, old map[string]any, pool resource.Pool) error {
+func allocateIPs(spec map[string]any, old object.View, pool resource.Pool) error {
 	ips := object.Strings(spec, "clusterIPs")
 	if len(ips) > 0 && ips[0] == "None" {
 		return nil
 	}
 	allocated := 0
 	families := object.Strings(spec, "ipFamilies")
-	if old != nil && needsClusterIP(old) {
+	if !old.IsNil() && needsClusterIP(old) {
 		// Only a second family gets an address. A Service that was created through its
 		// status never gets a first one.
-		if isHeadless(old) || len(object.List(old, "ipFamilies")) != 1 {
+		if isHeadless(old) || old.Len("ipFamilies") != 1 {
 			return nil
 		}
 		allocated = 1
@@ -227,7 +227,7 @@ func ipError(ips []string, ip string, err error) error {
 
 // allocatePorts allocates the missing node ports of a Service. On create, ports with
 // the same number but different protocols get the same node port.
-func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
+func allocatePorts(spec map[string]any, old object.View, pool resource.Pool) error {
 	current := map[int64]bool{} // node ports that the Service has
 	if needsNodePorts(old) {
 		current = nodePorts(old)
@@ -237,14 +237,14 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 	ownIncompletePorts(spec)
 	for _, port := range (validation.View{Obj: spec, Path: validation.NewPath("spec")}).Each("ports") {
 		number, requested := port.Int("port"), port.Int("nodePort")
-		if requested == 0 && !allocatesNodePorts(spec) {
+		if requested == 0 && !allocatesNodePorts(object.ViewOf(spec)) {
 			continue
 		}
-		if old == nil && requested == 0 {
+		if old.IsNil() && requested == 0 {
 			requested = sharedNodePort(spec, number, shared)
 		}
 		allocated := requested
-		if taken := current[requested] && (old != nil || shared[number] == requested); requested == 0 || !taken {
+		if taken := current[requested] && (!old.IsNil() || shared[number] == requested); requested == 0 || !taken {
 			var err error
 			if allocated, err = pool.Port(requested); err != nil {
 				return portError(port.At("nodePort"), requested, err)
@@ -258,7 +258,7 @@ func allocatePorts(spec, old map[string]any, pool resource.Pool) error {
 			shared[number] = allocated
 		}
 		id := fmt.Sprintf("{%s %d}", port.String("protocol"), allocated)
-		if old != nil && seen[id] {
+		if !old.IsNil() && seen[id] {
 			return resource.Failure("duplicate nodePort: " + id)
 		}
 		seen[id] = true
@@ -301,7 +301,7 @@ func allocateHealthCheckPort(spec map[string]any, pool resource.Pool) error {
 func NodePorts(service map[string]any) []int64 {
 	spec := object.Map(service, "spec")
 	var out []int64
-	for n := range nodePorts(spec) {
+	for n := range nodePorts(object.ViewOf(spec)) {
 		out = append(out, n)
 	}
 	if n, _ := object.Int(spec, "healthCheckNodePort"); n != 0 {
@@ -314,7 +314,7 @@ func NodePorts(service map[string]any) []int64 {
 // validation may have clusterIP but no clusterIPs.
 func ClusterIPs(service map[string]any) []string {
 	spec := object.Map(service, "spec")
-	if !needsClusterIP(spec) || isHeadless(spec) {
+	if !needsClusterIP(object.ViewOf(spec)) || isHeadless(object.ViewOf(spec)) {
 		return nil
 	}
 	ips := object.Strings(spec, "clusterIPs")

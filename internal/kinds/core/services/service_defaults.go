@@ -20,7 +20,7 @@ func defaultService(obj map[string]any) {
 		object.SetDefault(port, "protocol", "TCP")
 		object.SetDefaultIfZero(port, "targetPort", port["port"])
 	}
-	if externallyAccessible(spec) {
+	if externallyAccessible(object.ViewOf(spec)) {
 		object.SetDefault(spec, "externalTrafficPolicy", "Cluster")
 	}
 	switch spec["type"] {

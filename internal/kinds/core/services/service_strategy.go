@@ -11,27 +11,27 @@ import (
 
 // externallyAccessible reports whether a Service can be reached from outside the
 // cluster.
-func externallyAccessible(spec map[string]any) bool {
-	return needsNodePorts(spec) || spec["type"] == "ClusterIP" && len(object.List(spec, "externalIPs")) > 0
+func externallyAccessible(spec object.View) bool {
+	return needsNodePorts(spec) || spec.String("type") == "ClusterIP" && spec.Len("externalIPs") > 0
 }
 
-func needsClusterIP(spec map[string]any) bool { return spec["type"] != "ExternalName" }
+func needsClusterIP(spec object.View) bool { return spec.String("type") != "ExternalName" }
 
-func needsNodePorts(spec map[string]any) bool {
-	return spec["type"] == "NodePort" || spec["type"] == "LoadBalancer"
+func needsNodePorts(spec object.View) bool {
+	return spec.String("type") == "NodePort" || spec.String("type") == "LoadBalancer"
 }
 
-func needsHealthCheckPort(spec map[string]any) bool {
-	return spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
+func needsHealthCheckPort(spec object.View) bool {
+	return spec.String("type") == "LoadBalancer" && spec.String("externalTrafficPolicy") == "Local"
 }
 
 // prepareService drops fields that the new type of the Service does not have, unless
 // the update changes them.
-func prepareService(obj, old map[string]any) {
+func prepareService(obj map[string]any, old object.View) {
 	spec := object.EnsureMap(obj, "spec")
-	if old != nil {
+	if !old.IsNil() {
 		spec = object.Own(obj, "spec")
-		dropTypeDependentFields(spec, object.Map(old, "spec"))
+		dropTypeDependentFields(spec, old.At("spec"))
 		if spec["type"] != "LoadBalancer" {
 			// The status may be shared with the old object.
 			status := object.Copy(object.EnsureMap(obj, "status"))
@@ -46,8 +46,8 @@ func prepareService(obj, old map[string]any) {
 
 // dropTypeDependentFields drops the fields that the old type has, the new type does
 // not have, and the update does not change.
-func dropTypeDependentFields(spec, old map[string]any) {
-	if needsClusterIP(old) && !needsClusterIP(spec) {
+func dropTypeDependentFields(spec map[string]any, old object.View) {
+	if needsClusterIP(old) && !needsClusterIP(object.ViewOf(spec)) {
 		if kind.SameField(spec, old, "clusterIP") && kind.SameField(spec, old, "clusterIPs") {
 			delete(spec, "clusterIP")
 			delete(spec, "clusterIPs")
@@ -55,31 +55,31 @@ func dropTypeDependentFields(spec, old map[string]any) {
 		dropUnchanged(spec, old, "ipFamilies")
 		dropUnchanged(spec, old, "ipFamilyPolicy")
 	}
-	if needsNodePorts(old) && !needsNodePorts(spec) && !hasNewNodePort(spec, old) {
+	if needsNodePorts(old) && !needsNodePorts(object.ViewOf(spec)) && !hasNewNodePort(spec, old) {
 		object.PruneItems(spec, "ports", func(field string) bool { return field == "nodePort" })
 	}
-	if needsHealthCheckPort(old) && !needsHealthCheckPort(spec) {
+	if needsHealthCheckPort(old) && !needsHealthCheckPort(object.ViewOf(spec)) {
 		dropUnchanged(spec, old, "healthCheckNodePort")
 	}
-	if old["type"] == "LoadBalancer" && spec["type"] != "LoadBalancer" {
+	if old.String("type") == "LoadBalancer" && spec["type"] != "LoadBalancer" {
 		dropUnchanged(spec, old, "allocateLoadBalancerNodePorts")
 		dropUnchanged(spec, old, "loadBalancerClass")
 	}
-	if externallyAccessible(old) && !externallyAccessible(spec) {
+	if externallyAccessible(old) && !externallyAccessible(object.ViewOf(spec)) {
 		dropUnchanged(spec, old, "externalTrafficPolicy")
 	}
 }
 
 // dropUnchanged deletes a field of spec that equals the one of old.
-func dropUnchanged(spec, old map[string]any, name string) {
+func dropUnchanged(spec map[string]any, old object.View, name string) {
 	if kind.SameField(spec, old, name) {
 		delete(spec, name)
 	}
 }
 
-func hasNewNodePort(spec, old map[string]any) bool {
+func hasNewNodePort(spec map[string]any, old object.View) bool {
 	known := nodePorts(old)
-	for n := range nodePorts(spec) {
+	for n := range nodePorts(object.ViewOf(spec)) {
 		if !known[n] {
 			return true
 		}
@@ -98,10 +98,10 @@ func ownIncompletePorts(spec map[string]any) {
 }
 
 // nodePorts returns the set of node ports of a Service.
-func nodePorts(spec map[string]any) map[int64]bool {
+func nodePorts(spec object.View) map[int64]bool {
 	out := map[int64]bool{}
-	for port := range object.Each(spec["ports"]) {
-		if n, _ := object.Int(port, "nodePort"); n != 0 {
+	for port := range spec.At("ports").Objects() {
+		if n, _ := port.Int("nodePort"); n != 0 {
 			out[n] = true
 		}
 	}
@@ -110,17 +110,17 @@ func nodePorts(spec map[string]any) map[int64]bool {
 
 // keepAllocated copies the allocated cluster IPs and ports that the update omits
 // from old. Ports are matched by name.
-func keepAllocated(spec, old map[string]any) {
-	if needsClusterIP(spec) && needsClusterIP(old) {
+func keepAllocated(spec map[string]any, old object.View) {
+	if needsClusterIP(object.ViewOf(spec)) && needsClusterIP(old) {
 		kind.CopyMissing(spec, old, "clusterIP", "clusterIPs")
 	}
-	if allocatesNodePorts(spec) && allocatesNodePorts(old) {
+	if allocatesNodePorts(object.ViewOf(spec)) && allocatesNodePorts(old) {
 		assigned := map[string]int64{}
-		for port := range object.Each(old["ports"]) {
-			assigned[object.String(port, "name")], _ = object.Int(port, "nodePort")
+		for port := range old.At("ports").Objects() {
+			assigned[port.String("name")], _ = port.Int("nodePort")
 		}
 		ownIncompletePorts(spec)
-		kept, requested := nodePorts(old), nodePorts(spec)
+		kept, requested := nodePorts(old), nodePorts(object.ViewOf(spec))
 		for port := range object.Each(spec["ports"]) {
 			n := assigned[object.String(port, "name")]
 			if n != 0 && !(kept[n] && requested[n]) {
@@ -128,29 +128,29 @@ func keepAllocated(spec, old map[string]any) {
 			}
 		}
 	}
-	if needsHealthCheckPort(spec) && needsHealthCheckPort(old) {
+	if needsHealthCheckPort(object.ViewOf(spec)) && needsHealthCheckPort(old) {
 		kind.CopyMissing(spec, old, "healthCheckNodePort")
 	}
 }
 
 // allocatesNodePorts reports whether the ports of the Service get node ports. A
 // LoadBalancer Service can disable them with allocateLoadBalancerNodePorts.
-func allocatesNodePorts(spec map[string]any) bool {
-	return needsNodePorts(spec) && (spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false)
+func allocatesNodePorts(spec object.View) bool {
+	return needsNodePorts(spec) && (spec.String("type") == "NodePort" || !spec.At("allocateLoadBalancerNodePorts").EqualTo(false))
 }
 
 // normalizeClusterIPs makes clusterIP and clusterIPs[0] agree for clients that know
-// only clusterIP. old is nil on create.
-func normalizeClusterIPs(spec, old map[string]any) {
+// only clusterIP. old is nothing on create.
+func normalizeClusterIPs(spec map[string]any, old object.View) {
 	ip := object.String(spec, "clusterIP")
 	list := object.List(spec, "clusterIPs")
-	if old == nil {
+	if old.IsNil() {
 		if ip != "" && len(list) == 0 {
 			spec["clusterIPs"] = []any{ip}
 		}
 		return
 	}
-	oldIP := object.String(old, "clusterIP")
+	oldIP := old.String("clusterIP")
 	if ip == oldIP {
 		if len(list) == 0 {
 			kind.CopyMissing(spec, old, "clusterIPs")

@@ -23,7 +23,7 @@ func TestTrafficDistributionOfReleases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			typ := kindtest.TypeIn(t, name, "services")
 			obj := kindtest.Create(t, typ, `{"spec":{"trafficDistribution":"PreferSameZone","ports":[{"port":1}]}}`)
-			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, nil, nil).Message())
+			assert.Equal(t, want, typ.ValidateAll(context.Background(), obj, object.View{}, nil).Message())
 		})
 	}
 }
@@ -41,7 +41,7 @@ func TestMappedClusterIPs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			typ := kindtest.TypeIn(t, name, "services")
 			var got []string
-			for _, err := range typ.Validate(kindtest.Decode(t, typ, mapped), nil) {
+			for _, err := range typ.Validate(kindtest.Decode(t, typ, mapped), object.View{}) {
 				if strings.HasPrefix(err.Field, "spec.clusterIPs") {
 					got = append(got, err.Error())
 				}
@@ -129,7 +129,7 @@ func TestAllocateService(t *testing.T) {
 				old = kindtest.Create(t, typ, r.old)
 			}
 			obj := kindtest.Decode(t, typ, r.body)
-			require.NoError(t, typ.Allocate(obj, old, kindtest.NewPool(r.families...)))
+			require.NoError(t, typ.Allocate(obj, object.ViewOf(old), kindtest.NewPool(r.families...)))
 			want := kindtest.Decode(t, typ, `{"spec":`+r.want+`}`)
 			spec := object.Map(obj, "spec")
 			for name, v := range object.Map(want, "spec") {
@@ -145,7 +145,7 @@ func TestAllocateService(t *testing.T) {
 func TestAllocateServiceWithoutAddress(t *testing.T) {
 	typ := kindtest.TypeOf(t, "services")
 	obj := kindtest.Decode(t, typ, `{"spec":{}}`)
-	require.NoError(t, typ.Allocate(obj, kindtest.Decode(t, typ, `{"spec":{}}`), kindtest.NewPool("IPv4")))
+	require.NoError(t, typ.Allocate(obj, object.ViewOf(kindtest.Decode(t, typ, `{"spec":{}}`)), kindtest.NewPool("IPv4")))
 	assert.Equal(t, []any{"IPv4"}, object.Value(obj, "spec", "ipFamilies"))
 	assert.Nil(t, object.Value(obj, "spec", "clusterIP"))
 }
@@ -167,7 +167,7 @@ func TestAllocateServiceErrors(t *testing.T) {
 			if r.Old != "" {
 				old = kindtest.Create(t, typ, r.Old)
 			}
-			err := typ.Allocate(kindtest.Decode(t, typ, r.Body), old, fullPool{})
+			err := typ.Allocate(kindtest.Decode(t, typ, r.Body), object.ViewOf(old), fullPool{})
 			require.Error(t, err)
 			assert.Equal(t, r.Want, err.Error())
 		})
@@ -216,7 +216,7 @@ func TestValidateServices(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "services")
 	assert.Equal(t, []string{"spec.externalIPs is deprecated and may no longer be implemented in some clusters", `spec.externalName is ignored when spec.type is not "ExternalName"`, `spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`},
-		typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalIPs":["1.2.3.4"],"externalName":"a","trafficDistribution":"PreferClose"}}`), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, `{"spec":{"externalIPs":["1.2.3.4"],"externalName":"a","trafficDistribution":"PreferClose"}}`), object.View{}))
 }
 
 // TestSharedPorts checks that an update does not change the ports that it shares with the old

@@ -20,27 +20,27 @@ const (
 // maxAffinitySeconds is the maximum timeout of ClientIP session affinity: one day.
 const maxAffinitySeconds = 24 * 60 * 60
 
-func validateService(obj, old map[string]any) validation.List {
-	if old == nil {
-		return validation.Collect(obj, nil, serviceRule(nil))
+func validateService(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
+		return validation.Collect(obj, nil, serviceRule(object.View{}))
 	}
-	return validation.Collect(obj, nil, serviceUpdateRule(object.Map(old, "spec")), serviceRule(old))
+	return validation.Collect(obj, nil, serviceUpdateRule(old.At("spec")), serviceRule(old))
 }
 
-func isHeadless(spec map[string]any) bool {
-	ips := object.Strings(spec, "clusterIPs")
+func isHeadless(spec object.View) bool {
+	ips := spec.Strings("clusterIPs")
 	return len(ips) == 1 && ips[0] == "None"
 }
 
-// serviceRule returns the rule for a Service. old is nil on create.
-func serviceRule(old map[string]any) func(validation.View) {
+// serviceRule returns the rule for a Service. old is nothing on create.
+func serviceRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		annotations := p.Field("metadata").Field("annotations")
 		if annotations.Has(hintsAnnotation) && annotations.Has(modeAnnotation) && annotations.String(hintsAnnotation) != annotations.String(modeAnnotation) {
 			p.Add(validation.Invalid(annotations.Path.Key(modeAnnotation), annotations.String(modeAnnotation),
 				"must match annotations["+hintsAnnotation+"] when both are specified"))
 		}
-		spec, was := p.Field("spec"), object.Map(old, "spec")
+		spec, was := p.Field("spec"), old.At("spec")
 		checkServiceType(spec)
 		names := validation.Seen{}
 		for _, port := range spec.Each("ports") {
@@ -59,7 +59,7 @@ func serviceRule(old map[string]any) func(validation.View) {
 }
 
 func checkServiceType(p validation.View) {
-	headless := isHeadless(p.Obj)
+	headless := isHeadless(object.ViewOf(p.Obj))
 	typ := p.String("type")
 	if !headless && typ != "ExternalName" {
 		p.Require("ports")
@@ -138,8 +138,8 @@ func checkSessionAffinity(p validation.View) {
 }
 
 // checkClusterIPs validates clusterIP, clusterIPs and ipFamilies against each other.
-// old is the old spec, nil on create.
-func checkClusterIPs(p validation.View, old map[string]any) {
+// old is the old spec, nothing on create.
+func checkClusterIPs(p validation.View, old object.View) {
 	if p.String("type") == "ExternalName" {
 		return
 	}
@@ -171,7 +171,7 @@ func checkClusterIPs(p validation.View, old map[string]any) {
 	valid := true
 	for i, ip := range ips {
 		if i > 0 || ip != "None" {
-			p.AddList(validation.LegacyIP(ip, object.Strings(old, "clusterIPs"), p.At("clusterIPs").Index(i)))
+			p.AddList(validation.LegacyIP(ip, old.Strings("clusterIPs"), p.At("clusterIPs").Index(i)))
 			valid = valid && validation.IsIP(ip)
 		} else if len(ips) > 1 {
 			invalid("'None' must be the first and only value")
@@ -198,7 +198,7 @@ func checkClusterIPFamilies(p validation.View) {
 	if len(ips) > 1 && !slices.ContainsFunc(ips, func(ip string) bool { return validation.IPFamily(ip) != validation.IPFamily(ips[0]) }) {
 		p.Add(validation.Invalid(p.At("clusterIPs"), validation.AsGoType("[]s", p.Obj["clusterIPs"]), "may specify no more than one IP for each IP family"))
 	}
-	if isHeadless(p.Obj) {
+	if isHeadless(object.ViewOf(p.Obj)) {
 		return
 	}
 	for i := range min(len(ips), len(families)) {
@@ -208,8 +208,8 @@ func checkClusterIPFamilies(p validation.View) {
 	}
 }
 
-func checkExternalIPs(p validation.View, old map[string]any) {
-	oldIPs := object.Strings(old, "externalIPs")
+func checkExternalIPs(p validation.View, old object.View) {
+	oldIPs := old.Strings("externalIPs")
 	for i, ip := range p.Strings("externalIPs") {
 		path := p.At("externalIPs").Index(i)
 		if errs := validation.LegacyIP(ip, oldIPs, path); len(errs) > 0 {
@@ -254,7 +254,7 @@ func checkUniquePorts(p validation.View) {
 
 // checkSourceRanges validates loadBalancerSourceRanges or, if it is empty, the older
 // annotation. Values of the old object are accepted.
-func checkSourceRanges(p, annotations validation.View, old map[string]any) {
+func checkSourceRanges(p, annotations validation.View, old object.View) {
 	const detail = "may only be used when `type` is 'LoadBalancer'"
 	path := p.At("LoadBalancerSourceRanges") // the name in kube-apiserver's errors
 	ranges := p.Strings("loadBalancerSourceRanges")
@@ -269,7 +269,7 @@ func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 		p.Add(validation.Forbidden(path, detail))
 	}
 	if len(ranges) > 0 {
-		oldRanges := object.Strings(old, "spec", "loadBalancerSourceRanges")
+		oldRanges := old.Strings("spec", "loadBalancerSourceRanges")
 		for i := range oldRanges {
 			oldRanges[i] = strings.TrimSpace(oldRanges[i])
 		}
@@ -279,7 +279,7 @@ func checkSourceRanges(p, annotations validation.View, old map[string]any) {
 		return
 	}
 	value := annotations.String(rangesAnnotation)
-	if was, ok := object.Value(old, "metadata", "annotations", rangesAnnotation).(string); old != nil && (ok || value == "") && was == value {
+	if was := old.At("metadata", "annotations", rangesAnnotation); !old.IsNil() && (!was.IsNil() || value == "") && was.String() == value {
 		return
 	}
 	if value = strings.TrimSpace(value); value == "" {
@@ -316,13 +316,13 @@ func checkLoadBalancerClass(p validation.View) {
 // checkTrafficPolicies validates the traffic policies, the health check port and
 // trafficDistribution.
 func checkTrafficPolicies(p validation.View) {
-	if externallyAccessible(p.Obj) {
+	if externallyAccessible(object.ViewOf(p.Obj)) {
 		p.RequireOneOf("externalTrafficPolicy", "Cluster", "Local")
 	} else if p.String("externalTrafficPolicy") != "" {
 		p.InvalidNamed("externalTrafficPolicy", "may only be set for externally-accessible services")
 	}
 	port := p.Int("healthCheckNodePort")
-	switch needed := needsHealthCheckPort(p.Obj); {
+	switch needed := needsHealthCheckPort(object.ViewOf(p.Obj)); {
 	case !needed && port != 0:
 		p.Invalid("healthCheckNodePort", "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
 	case needed && port == 0:
@@ -348,22 +348,22 @@ func checkTrafficPolicies(p validation.View) {
 }
 
 // serviceUpdateRule returns the rule for an update. old is the old spec.
-func serviceUpdateRule(old map[string]any) func(validation.View) {
+func serviceUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		spec := p.Field("spec")
-		if spec.String("type") != "ExternalName" && old["type"] != "ExternalName" {
-			if !isHeadless(spec.Obj) || !isHeadless(old) {
+		if spec.String("type") != "ExternalName" && old.String("type") != "ExternalName" {
+			if !isHeadless(object.ViewOf(spec.Obj)) || !isHeadless(old) {
 				checkClusterIPsUpdate(spec, old)
 			}
-			if !isHeadless(spec.Obj) && !isHeadless(old) {
+			if !isHeadless(object.ViewOf(spec.Obj)) && !isHeadless(old) {
 				checkIPFamiliesUpdate(spec, old)
 			}
 		}
-		if old["type"] == "LoadBalancer" && spec.String("type") == "LoadBalancer" && !kind.SameField(spec.Obj, old, "loadBalancerClass") {
+		if old.String("type") == "LoadBalancer" && spec.String("type") == "LoadBalancer" && !kind.SameField(spec.Obj, old, "loadBalancerClass") {
 			spec.Add(validation.Invalid(spec.At("loadBalancerClass"), validation.AsGoType("*s", spec.Obj["loadBalancerClass"]), "may not change once set"))
 		}
 		checkLoadBalancerClass(spec)
-		if needsHealthCheckPort(old) && needsHealthCheckPort(spec.Obj) && !kind.SameField(spec.Obj, old, "healthCheckNodePort") {
+		if needsHealthCheckPort(old) && needsHealthCheckPort(object.ViewOf(spec.Obj)) && !kind.SameField(spec.Obj, old, "healthCheckNodePort") {
 			spec.Forbidden("healthCheckNodePort", "field is immutable")
 		}
 	}
@@ -371,8 +371,8 @@ func serviceUpdateRule(old map[string]any) func(validation.View) {
 
 // checkClusterIPsUpdate checks that cluster IPs do not change. A secondary one may
 // be added or label.
-func checkClusterIPsUpdate(p validation.View, old map[string]any) {
-	is, was := p.Strings("clusterIPs"), object.Strings(old, "clusterIPs")
+func checkClusterIPsUpdate(p validation.View, old object.View) {
+	is, was := p.Strings("clusterIPs"), old.Strings("clusterIPs")
 	invalid := func(i int, detail string) {
 		p.Add(validation.Invalid(p.At("clusterIPs").Index(i), validation.AsGoType("[]s", p.Obj["clusterIPs"]), detail))
 	}
@@ -395,8 +395,8 @@ func checkClusterIPsUpdate(p validation.View, old map[string]any) {
 
 // checkIPFamiliesUpdate checks that IP families do not change. A secondary one may
 // be added or label.
-func checkIPFamiliesUpdate(p validation.View, old map[string]any) {
-	is, was := p.Strings("ipFamilies"), object.Strings(old, "ipFamilies")
+func checkIPFamiliesUpdate(p validation.View, old object.View) {
+	is, was := p.Strings("ipFamilies"), old.Strings("ipFamilies")
 	invalid := func(field, detail string) {
 		p.Add(validation.Invalid(p.At("ipFamilies").Index(0), validation.AsGoType("[]s", p.Obj[field]), detail))
 	}
@@ -425,11 +425,11 @@ func checkNeedsSingleStack(p validation.View, label string) {
 	}
 }
 
-func validateServiceStatus(obj, old map[string]any) validation.List {
+func validateServiceStatus(obj map[string]any, old object.View) validation.List {
 	isLoadBalancer := object.String(obj, "spec", "type") == "LoadBalancer"
 	var oldIPs []string
-	for ingress := range object.Each(object.Value(old, "status", "loadBalancer", "ingress")) {
-		oldIPs = append(oldIPs, object.String(ingress, "ip"))
+	for ingress := range old.At("status", "loadBalancer", "ingress").Objects() {
+		oldIPs = append(oldIPs, ingress.String("ip"))
 	}
 	return validation.Collect(object.Map(obj, "status"), validation.NewPath("status"), func(p validation.View) {
 		loadBalancer := p.Field("loadBalancer")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -14,7 +15,7 @@ type addressWarner func(s string, path *validation.Path) []string
 
 // warnService warns about deprecated and ignored fields and values that are not in
 // canonical form.
-func warnService(r validation.Release, obj, _ map[string]any) []string {
+func warnService(r validation.Release, obj map[string]any, _ object.View) []string {
 	if !r.Has(behavior.WarnsOfAddresses) { // only Services had warnings about addresses
 		return serviceWarnings(obj, olderIPWarnings, olderCIDRWarnings)
 	}
@@ -94,7 +95,7 @@ func serviceWarnings(obj map[string]any, ipWarnings, cidrWarnings addressWarner)
 }
 
 // warnServiceStatus warns about addresses that are not in canonical form.
-func warnServiceStatus(obj, _ map[string]any) []string {
+func warnServiceStatus(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	for _, ingress := range (validation.View{Obj: obj}).Field("status").Field("loadBalancer").Each("ingress") {
 		if ip := ingress.String("ip"); ip != "" {

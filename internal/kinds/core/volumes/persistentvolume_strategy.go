@@ -7,20 +7,20 @@ import (
 )
 
 // preparePersistentVolume sets the status of a new PersistentVolume.
-func preparePersistentVolume(obj, old map[string]any) {
-	if old == nil {
+func preparePersistentVolume(obj map[string]any, old object.View) {
+	if old.IsNil() {
 		obj["status"] = map[string]any{"phase": "Pending", "lastPhaseTransitionTime": object.Value(obj, "metadata", "creationTimestamp")}
 	}
 }
 
 // setPhaseTransitionTime sets lastPhaseTransitionTime when an update changes the
 // phase.
-func setPhaseTransitionTime(obj, old map[string]any, by resource.Author) {
+func setPhaseTransitionTime(obj map[string]any, old object.View, by resource.Author) {
 	const date = "lastPhaseTransitionTime"
-	if old == nil {
+	if old.IsNil() {
 		return
 	}
-	status, before := object.EnsureMap(obj, "status"), object.Map(old, "status")
+	status, before := object.EnsureMap(obj, "status"), old.At("status")
 	switch {
 	case kind.SameField(status, before, "phase"):
 		kind.CopyMissing(status, before, date)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
@@ -33,8 +34,8 @@ func TestLastPhaseTransitionTime(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			obj := kindtest.Decode(t, typ, `{"status":`+row.status+`}`)
-			typ.SubresourceStrategies["status"].Prepare(obj, old)
-			typ.PrepareWithAuthor(obj, old, resource.Author{Now: "2024-01-02T03:04:06Z"})
+			typ.SubresourceStrategies["status"].Prepare(obj, object.ViewOf(old))
+			typ.PrepareWithAuthor(obj, object.ViewOf(old), resource.Author{Now: "2024-01-02T03:04:06Z"})
 			assert.Equal(t, row.want, kindtest.At(obj, "status.lastPhaseTransitionTime"))
 		})
 	}
@@ -68,7 +69,7 @@ func TestValidatePersistentVolumes(t *testing.T) {
 	})
 	typ := kindtest.TypeOf(t, "persistentvolumes")
 	old := kindtest.Create(t, typ, volume(nfs))
-	assert.Contains(t, typ.Validate(kindtest.Create(t, typ, volume(`"nfs":{"server":"t","path":"/"}`)), old).Message(), "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@")
+	assert.Contains(t, typ.Validate(kindtest.Create(t, typ, volume(`"nfs":{"server":"t","path":"/"}`)), object.ViewOf(old)).Message(), "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@")
 	assert.Equal(t, []string{"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.", "spec.storageOS: deprecated in v1.22, non-functional in v1.25+"},
-		typ.WarningsOnWrite(kindtest.Decode(t, typ, volume(`"storageos":{},"persistentVolumeReclaimPolicy":"Recycle"`)), nil))
+		typ.WarningsOnWrite(kindtest.Decode(t, typ, volume(`"storageos":{},"persistentVolumeReclaimPolicy":"Recycle"`)), object.View{}))
 }

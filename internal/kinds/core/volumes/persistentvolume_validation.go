@@ -11,20 +11,20 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validatePersistentVolume(obj, old map[string]any) validation.List {
-	if old == nil {
-		return validation.Collect(obj, nil, persistentVolumeRule(nil), checkMountOptions)
+func validatePersistentVolume(obj map[string]any, old object.View) validation.List {
+	if old.IsNil() {
+		return validation.Collect(obj, nil, persistentVolumeRule(object.View{}), checkMountOptions)
 	}
 	return validation.Collect(obj, nil, persistentVolumeRule(old), checkMountOptions, persistentVolumeRule(old), persistentVolumeUpdateRule(old))
 }
 
 // persistentVolumeRule returns the rule for a PersistentVolume. If old has node
 // affinity values that are not label values, the new ones may be invalid too.
-func persistentVolumeRule(old map[string]any) func(validation.View) {
+func persistentVolumeRule(old object.View) func(validation.View) {
 	var allowInvalidValues bool
-	for term := range object.Each(object.Value(old, "spec", "nodeAffinity", "required", "nodeSelectorTerms")) {
-		for e := range object.Each(term["matchExpressions"]) {
-			for _, value := range object.Strings(e, "values") {
+	for term := range old.At("spec", "nodeAffinity", "required", "nodeSelectorTerms").Objects() {
+		for e := range term.At("matchExpressions").Objects() {
+			for _, value := range e.Strings("values") {
 				allowInvalidValues = allowInvalidValues || len(validation.LabelValue(value)) > 0
 			}
 		}
@@ -273,30 +273,30 @@ func checkMountOptions(p validation.View) {
 }
 
 // persistentVolumeUpdateRule returns the rule for an update of a PersistentVolume.
-func persistentVolumeUpdateRule(old map[string]any) func(validation.View) {
+func persistentVolumeUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
-		is, was := object.Map(p.Obj, "spec"), object.Map(old, "spec")
-		if before, after := sourceFields(was), sourceFields(is); !validation.Equal(before, withoutNewExpandSecret(after, before)) {
-			after = withoutNewExpandSecret(after, before)
+		is, was := object.Map(p.Obj, "spec"), old.At("spec")
+		if before, after := sourceFields(was), sourceFields(object.ViewOf(is)); !validation.Equal(before, withoutNewExpandSecret(after, object.ViewOf(before))) {
+			after = withoutNewExpandSecret(after, object.ViewOf(before))
 			p.Add(validation.Forbidden(validation.NewPath("spec", "persistentvolumesource"),
 				"spec.persistentvolumesource is immutable after creation\n").WithDiff("core.PersistentVolumeSource", before, after))
 		}
 		validation.View{Obj: is, Path: nil, Errs: p.Errs}.ImmutableAs("volumeMode", "*s", was)
-		if affinity := was["nodeAffinity"]; affinity != nil && !sameAffinity(is["nodeAffinity"], affinity) {
+		if affinity := was.At("nodeAffinity"); !affinity.IsNil() && !sameAffinity(is["nodeAffinity"], affinity) {
 			p.Add(validation.Invalid(p.At("nodeAffinity"), validation.AsGoType("*core.VolumeNodeAffinity", is["nodeAffinity"]), "field is immutable, except for updating from beta label to GA"))
 		}
-		if was["volumeAttributesClassName"] != nil && is["volumeAttributesClassName"] == nil {
+		if !was.IsNil("volumeAttributesClassName") && is["volumeAttributesClassName"] == nil {
 			p.Field("spec").Forbidden("volumeAttributesClassName", "update from non-nil value to nil is forbidden")
 		}
 	}
 }
 
 // sourceFields returns the fields of spec that are volume sources.
-func sourceFields(spec map[string]any) map[string]any {
+func sourceFields(spec object.View) map[string]any {
 	out := map[string]any{}
 	for i := range persistentVolumeSources {
-		if name := persistentVolumeSources[i].name; spec[name] != nil {
-			out[name] = spec[name]
+		if name := persistentVolumeSources[i].name; !spec.IsNil(name) {
+			out[name] = spec.At(name).Shared()
 		}
 	}
 	return out
@@ -304,10 +304,10 @@ func sourceFields(spec map[string]any) map[string]any {
 
 // withoutNewExpandSecret returns source without csi.controllerExpandSecretRef if old
 // is a CSI volume without one: an update may add it.
-func withoutNewExpandSecret(source, old map[string]any) map[string]any {
+func withoutNewExpandSecret(source map[string]any, old object.View) map[string]any {
 	const name = "controllerExpandSecretRef"
-	csi, was := object.Map(source, "csi"), object.Map(old, "csi")
-	if csi[name] == nil || was == nil || was[name] != nil {
+	csi, was := object.Map(source, "csi"), old.At("csi")
+	if csi[name] == nil || was.IsNil() || !was.IsNil(name) {
 		return source
 	}
 	source = object.Copy(source)
@@ -326,12 +326,12 @@ var gaNodeLabels = map[string]string{
 
 // sameAffinity compares node affinities. The new one may replace beta labels with
 // the GA ones.
-func sameAffinity(is, was any) bool {
+func sameAffinity(is any, was object.View) bool {
 	if validation.Equal(is, was) {
 		return true
 	}
 	now, _ := is.(map[string]any)
-	renamed := object.Copy(was)
+	renamed := was.Copy()
 	old, _ := renamed.(map[string]any)
 	terms := object.List(now, "required", "nodeSelectorTerms")
 	for i, v := range object.List(old, "required", "nodeSelectorTerms") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -20,7 +21,7 @@ var deprecatedSources = []struct{ name, label, why string }{
 
 const classAnnotation = "volume.beta.kubernetes.io/storage-class"
 
-func warnPersistentVolume(obj, _ map[string]any) []string {
+func warnPersistentVolume(obj map[string]any, _ object.View) []string {
 	var warnings []string
 	warn := func(at *validation.Path, text string) { warnings = append(warnings, fmt.Sprintf("%s: %s", at, text)) }
 	root := validation.View{Obj: obj}

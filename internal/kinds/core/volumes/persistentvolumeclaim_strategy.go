@@ -9,12 +9,12 @@ import (
 
 // prepareClaim drops unsupported data sources and sets dataSource and dataSourceRef
 // to the same object.
-func prepareClaim(obj, old map[string]any) {
-	spec, oldSpec := object.EnsureMap(obj, "spec"), object.Map(old, "spec")
-	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec["dataSourceRef"] == nil {
+func prepareClaim(obj map[string]any, old object.View) {
+	spec, oldSpec := object.EnsureMap(obj, "spec"), old.At("spec")
+	if object.String(spec, "dataSourceRef", "namespace") != "" && oldSpec.IsNil("dataSourceRef") {
 		object.Remove(spec, "dataSourceRef")
 	}
-	if oldSpec["dataSource"] == nil && oldSpec["dataSourceRef"] == nil && spec["dataSourceRef"] == nil && !isClaimSource(object.Map(spec, "dataSource")) {
+	if oldSpec.IsNil("dataSource") && oldSpec.IsNil("dataSourceRef") && spec["dataSourceRef"] == nil && !isClaimSource(object.Map(spec, "dataSource")) {
 		object.Remove(spec, "dataSource")
 	}
 	source, ref := object.Map(spec, "dataSource"), object.Map(spec, "dataSourceRef")
@@ -46,7 +46,7 @@ func isClaimSource(source map[string]any) bool {
 func copySource(source map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, name := range []string{"apiGroup", "kind", "name"} {
-		object.Keep(out, source, name)
+		object.Keep(out, object.ViewOf(source), name)
 	}
 	return out
 }
@@ -69,9 +69,9 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 
 // ClaimStorageClass returns the name of the claim's StorageClass, from the beta
 // annotation or else from its spec, or nil if it has none.
-func ClaimStorageClass(claim map[string]any) any {
-	if name := object.Value(claim, "metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); name != nil {
+func ClaimStorageClass(claim object.View) object.View {
+	if name := claim.At("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); !name.IsNil() {
 		return name
 	}
-	return object.Value(claim, "spec", "storageClassName")
+	return claim.At("spec", "storageClassName")
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/kubefake/kubefake/internal/kinds/kindtest"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 func TestDefaultPersistentVolumeClaims(t *testing.T) {
@@ -46,13 +47,13 @@ func TestValidatePersistentVolumeClaims(t *testing.T) {
 		obj["status"] = map[string]any{"phase": "Bound", "capacity": map[string]any{"storage": "1Gi"}, "currentVolumeAttributesClassName": "c"}
 		return obj
 	}
-	assert.Empty(t, typ.Validate(bound(claim("2Gi", "")), bound(claim("1Gi", ""))))
-	assert.Equal(t, "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity", typ.Validate(bound(claim("1Gi", "")), bound(claim("2Gi", ""))).Message())
+	assert.Empty(t, typ.Validate(bound(claim("2Gi", "")), object.ViewOf(bound(claim("1Gi", "")))))
+	assert.Equal(t, "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity", typ.Validate(bound(claim("1Gi", "")), object.ViewOf(bound(claim("2Gi", "")))).Message())
 	assert.Equal(t, "spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when status.currentVolumeAttributesClassName is not nil",
-		typ.Validate(bound(claim("1Gi", "")), bound(claim("1Gi", `,"volumeAttributesClassName":"c"`))).Message())
+		typ.Validate(bound(claim("1Gi", "")), object.ViewOf(bound(claim("1Gi", `,"volumeAttributesClassName":"c"`)))).Message())
 	kindtest.TestStatusValidation(t, "persistentvolumeclaims", []kindtest.ValidationRow{
 		{"invalid status", claim("1Gi", ""), `{"status":{"capacity":{"storage":"-1"},"allocatedResourceStatuses":{"storage":"Odd"},"allocatedResources":{"cpu":"1"}}}`,
 			`[status.capacity[storage]: Invalid value: -1: must be a valid resource quantity, status.allocatedResourceStatuses: Unsupported value: "storage": supported values: "ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending", status.allocatedResources: Unsupported value: "cpu": supported values: "storage"]`},
 	})
-	assert.Equal(t, []string{`spec.resources.requests[storage]: fractional byte value "500m" is invalid, must be an integer`}, typ.WarningsOnWrite(kindtest.Decode(t, typ, claim("500m", "")), nil))
+	assert.Equal(t, []string{`spec.resources.requests[storage]: fractional byte value "500m" is invalid, must be an integer`}, typ.WarningsOnWrite(kindtest.Decode(t, typ, claim("500m", "")), object.View{}))
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-func validateClaim(obj, old map[string]any) validation.List {
+func validateClaim(obj map[string]any, old object.View) validation.List {
 	spec := func(p validation.View) { claimRulesForUpdate(old).spec(p.Field("spec")) }
-	if old == nil {
+	if old.IsNil() {
 		return validation.Collect(obj, nil, spec)
 	}
 	return validation.Collect(obj, nil, spec, claimUpdateRule(old))
 }
 
 // claimUpdateRule returns the rule for an update of a claim.
-func claimUpdateRule(old map[string]any) func(validation.View) {
+func claimUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
-		spec, was := p.Field("spec"), object.Map(old, "spec")
+		spec, was := p.Field("spec"), old.At("spec")
 		masked := object.Copy(spec.Obj)
-		wasMasked := object.Copy(was)
-		if object.String(was, "volumeName") == "" {
-			object.Keep(wasMasked, masked, "volumeName") // binding is allowed, once
+		wasMasked := was.CopyObject()
+		if was.String("volumeName") == "" {
+			object.Keep(wasMasked, object.ViewOf(masked), "volumeName") // binding is allowed, once
 		}
 		checkStorageClassUpdate(p, old, masked)
 		if object.String(p.Obj, "status", "phase") == "Bound" {
 			if requests := object.Map(masked, "resources", "requests"); requests != nil {
 				requests["storage"] = "0"
-				object.Keep(requests, object.Map(was, "resources", "requests"), "storage")
+				object.Keep(requests, was.At("resources", "requests"), "storage")
 			}
 			object.Keep(masked, was, "volumeAttributesClassName")
 		}
@@ -48,9 +48,10 @@ func claimUpdateRule(old map[string]any) func(validation.View) {
 // checkStorageClassUpdate checks that the storage class does not change. An update
 // may set it if it is not set, or move it from the annotation to the spec: then it
 // is deleted from masked.
-func checkStorageClassUpdate(p validation.View, old, masked map[string]any) {
-	annotation, annotated := object.Value(old, "metadata", "annotations", classAnnotation).(string)
-	_, hadClass := object.Value(old, "spec", "storageClassName").(string)
+func checkStorageClassUpdate(p validation.View, old object.View, masked map[string]any) {
+	was := old.At("metadata", "annotations", classAnnotation)
+	annotation, annotated := was.String(), !was.IsNil()
+	hadClass := !old.IsNil("spec", "storageClassName")
 	class, hasClass := p.Field("spec").Obj["storageClassName"].(string)
 	now, stillAnnotated := object.Value(p.Obj, "metadata", "annotations", classAnnotation).(string)
 	if annotated && !hadClass && hasClass && class == annotation && (!stillAnnotated || now == annotation) {
@@ -67,14 +68,14 @@ func checkStorageClassUpdate(p validation.View, old, masked map[string]any) {
 
 // checkStorageRequestUpdate checks that the storage request is not reduced to the
 // capacity or below.
-func checkStorageRequestUpdate(p validation.View, old map[string]any) {
-	size := func(obj map[string]any, path ...string) string {
-		if q := object.String(obj, path...); q != "" {
+func checkStorageRequestUpdate(p validation.View, old object.View) {
+	size := func(obj object.View, path ...string) string {
+		if q := obj.String(path...); q != "" {
 			return q
 		}
 		return "0"
 	}
-	is := size(p.Obj, "resources", "requests", "storage")
+	is := size(object.ViewOf(p.Obj), "resources", "requests", "storage")
 	if quantity.Compare(is, size(old, "spec", "resources", "requests", "storage")) < 0 && quantity.Compare(is, size(old, "status", "capacity", "storage")) <= 0 {
 		p.Add(validation.Forbidden(p.At("resources").Child("requests").Child("storage"), "field can not be less than status.capacity"))
 	}
@@ -82,9 +83,9 @@ func checkStorageRequestUpdate(p validation.View, old map[string]any) {
 
 // checkAttributesClassUpdate checks that volumeAttributesClassName is not removed
 // once a class was applied.
-func checkAttributesClassUpdate(p validation.View, old map[string]any) {
+func checkAttributesClassUpdate(p validation.View, old object.View) {
 	const name = "volumeAttributesClassName"
-	if validation.Equal(p.Obj[name], object.Value(old, "spec", name)) || object.Value(old, "status", "currentVolumeAttributesClassName") == nil {
+	if validation.Equal(p.Obj[name], old.At("spec", name)) || old.IsNil("status", "currentVolumeAttributesClassName") {
 		return
 	}
 	switch {
@@ -99,7 +100,7 @@ var resizeStatuses = []string{
 	"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending",
 }
 
-func validateClaimStatus(obj, _ map[string]any) validation.List {
+func validateClaimStatus(obj map[string]any, _ object.View) validation.List {
 	return validation.Collect(obj, nil, func(p validation.View) {
 		if p.Field("spec").Len("accessModes") == 0 {
 			p.Add(validation.Required(validation.NewPath("Spec", "accessModes"), ""))

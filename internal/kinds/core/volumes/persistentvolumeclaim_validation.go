@@ -27,9 +27,9 @@ func CheckClaimSpec(p validation.View) { claimRules{}.spec(p) }
 // has an API group accepts an invalid group.
 type claimRules struct{ allowInvalidGroup bool }
 
-func claimRulesForUpdate(old map[string]any) claimRules {
-	spec := object.Map(old, "spec")
-	return claimRules{object.Value(spec, "dataSource", "apiGroup") != nil || object.Value(spec, "dataSourceRef", "apiGroup") != nil}
+func claimRulesForUpdate(old object.View) claimRules {
+	spec := old.At("spec")
+	return claimRules{!spec.IsNil("dataSource", "apiGroup") || !spec.IsNil("dataSourceRef", "apiGroup")}
 }
 
 func (r claimRules) spec(p validation.View) {

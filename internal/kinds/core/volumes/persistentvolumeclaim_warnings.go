@@ -11,7 +11,7 @@ import (
 
 // warnClaim warns about fractional byte quantities and the annotation for the
 // storage class.
-func warnClaim(obj, _ map[string]any) []string {
+func warnClaim(obj map[string]any, _ object.View) []string {
 	root := validation.View{Obj: obj}
 	annotations := root.Field("metadata").Field("annotations")
 	var warnings []string
