@@ -116,7 +116,7 @@ func (m *Metadata) Changed(old object.View) List {
 			p.Add(Invalid(p.At(field), now, immutableRule))
 		}
 	}
-	if now := gracePeriodOrNil(object.ViewOf(p.Obj)); now != gracePeriodOrNil(old) {
+	if now := gracePeriodOrNil(p.Object()); now != gracePeriodOrNil(old) {
 		p.Add(Invalid(p.At("deletionGracePeriodSeconds"), now, immutableRule))
 	}
 	return slices.Concat(m.errs.List[before:], m.references, m.managers)

@@ -85,6 +85,9 @@ func Of(obj object.View) View {
 	return View{Obj: obj.SharedMembers()}
 }
 
+// Object returns the object, for functions that take stored objects too.
+func (p View) Object() object.View { return object.ViewOf(p.Obj) }
+
 // At returns the path of a field.
 func (p View) At(name string) *Path {
 	path := &p.Errs.paths(1)[0]

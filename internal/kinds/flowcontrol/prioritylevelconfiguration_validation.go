@@ -162,7 +162,7 @@ func checkFixedPriorityLevel(spec validation.View, name string) {
 	switch name {
 	case flowExempt:
 		have = map[string]any{"exempt": fixed["exempt"]}
-		kind.CopyMissing(have, object.ViewOf(spec.Obj), "type", "limited")
+		kind.CopyMissing(have, spec.Object(), "type", "limited")
 		except = " except the 'spec.exempt' field"
 	case flowCatchAll:
 	default:

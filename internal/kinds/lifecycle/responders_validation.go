@@ -145,7 +145,7 @@ func (c *progress) checkTargets() {
 	for _, target := range c.status.Each("targetResponders") {
 		targets = append(targets, target)
 	}
-	slices.SortStableFunc(targets, func(a, b validation.View) int { return compareTargets(object.ViewOf(a.Obj), object.ViewOf(b.Obj)) })
+	slices.SortStableFunc(targets, func(a, b validation.View) int { return compareTargets(a.Object(), b.Object()) })
 	t := c.turns(targets, was)
 	for i, target := range targets {
 		states, why := t.expected(i)

@@ -89,10 +89,10 @@ func hasNewItem(list []any, before object.View) bool {
 
 // checkDeviceStatuses checks the statuses of devices that drivers report.
 func checkDeviceStatuses(status validation.View) {
-	allocated := allocatedDevices(object.ViewOf(status.Obj))
+	allocated := allocatedDevices(status.Object())
 	for _, device := range status.Each("devices") {
 		checkDeviceAddress(device)
-		if id := deviceIDOf(object.ViewOf(device.Obj)); !allocated[id] {
+		if id := deviceIDOf(device.Object()); !allocated[id] {
 			device.Add(validation.Invalid(device.Path, id, "must be an allocated device in the claim").Before(behavior.GoValuesAsJSON, validation.Value(id)).Before(behavior.DeclarativeDevices, validation.Value(opaqueDeviceID{})))
 		}
 		checkSize(device, "conditions", maxDeviceConditions)
@@ -104,7 +104,7 @@ func checkDeviceStatuses(status validation.View) {
 	}
 	seen := map[deviceID]bool{}
 	for _, device := range status.Each("devices") {
-		id := deviceIDOf(object.ViewOf(device.Obj))
+		id := deviceIDOf(device.Object())
 		if seen[id] {
 			at := device.At("deviceID")
 			status.Add(validation.Duplicate(device.Path, quotedItem("ResourceClaim", device.Obj, "status", "devices")).

@@ -44,7 +44,7 @@ func (r *podRules) checkAggregate(p validation.View, kind string, included func(
 	if p.Len(kind) == 0 {
 		return
 	}
-	needed := EffectiveResources(object.ViewOf(r.spec.Obj), kind)
+	needed := EffectiveResources(r.spec.Object(), kind)
 	for _, resource := range validation.SortedKeys(needed) {
 		need, _ := needed[resource].(string)
 		podQuantity, ok := object.Value(p.Obj, kind, resource).(string)

@@ -44,7 +44,7 @@ func checkAnnotationsUpdate(p validation.View, old object.View) {
 			forbid(key, "remove or update")
 		}
 	}
-	for _, key := range keysWhere(object.ViewOf(annotations.Obj), isImmutableAnnotation) {
+	for _, key := range keysWhere(annotations.Object(), isImmutableAnnotation) {
 		if was.IsNil(key) {
 			forbid(key, "add")
 		}

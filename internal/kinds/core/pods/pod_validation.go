@@ -54,7 +54,7 @@ func CheckPodAnnotations(p, spec validation.View) {
 	if p.Has(seccompAnnotation) {
 		checkSeccompProfileName(p, seccompAnnotation)
 	}
-	profiles := keysWhere(object.ViewOf(p.Obj), func(key string) bool {
+	profiles := keysWhere(p.Object(), func(key string) bool {
 		return strings.HasPrefix(key, seccompPrefix) || strings.HasPrefix(key, appArmorPrefix)
 	})
 	for _, key := range profiles {

@@ -113,14 +113,14 @@ func (z resize) check(p validation.View, old object.View) {
 	if class == "" {
 		class = z.qos.class(was)
 	}
-	if class != z.qos.class(object.ViewOf(spec.Obj)) {
+	if class != z.qos.class(spec.Object()) {
 		p.Add(validation.Invalid(spec.Path, validation.NamedString(object.String(p.Obj, "status", "qosClass")), "Pod QOS Class may not change as a result of resizing"))
 	}
 	if !canResize(old) {
 		p.Add(validation.Forbidden(spec.Path, "Pod running on node without support for resize"))
 	}
 	masked := object.ShallowCopy(spec.Obj)
-	if hasPodResources(object.ViewOf(p.Obj), old) {
+	if hasPodResources(p.Object(), old) {
 		if !z.podLevel {
 			p.Add(forbidPod("resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"))
 			return
@@ -310,7 +310,7 @@ func (z resize) checkInit(spec, c validation.View, was object.View) {
 	switch {
 	case !changed:
 		return
-	case !z.resizes(object.ViewOf(c.Obj)):
+	case !z.resizes(c.Object()):
 		c.Add(validation.Forbidden(spec.Path, "resources for non-sidecar init containers are immutable"))
 		return
 	case validation.Equal(z.withOldCompute(c.Obj, was), was):

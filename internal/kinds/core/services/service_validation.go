@@ -59,7 +59,7 @@ func serviceRule(old object.View) func(validation.View) {
 }
 
 func checkServiceType(p validation.View) {
-	headless := isHeadless(object.ViewOf(p.Obj))
+	headless := isHeadless(p.Object())
 	typ := p.String("type")
 	if !headless && typ != "ExternalName" {
 		p.Require("ports")
@@ -198,7 +198,7 @@ func checkClusterIPFamilies(p validation.View) {
 	if len(ips) > 1 && !slices.ContainsFunc(ips, func(ip string) bool { return validation.IPFamily(ip) != validation.IPFamily(ips[0]) }) {
 		p.Add(validation.Invalid(p.At("clusterIPs"), validation.AsGoType("[]s", p.Obj["clusterIPs"]), "may specify no more than one IP for each IP family"))
 	}
-	if isHeadless(object.ViewOf(p.Obj)) {
+	if isHeadless(p.Object()) {
 		return
 	}
 	for i := range min(len(ips), len(families)) {
@@ -316,13 +316,13 @@ func checkLoadBalancerClass(p validation.View) {
 // checkTrafficPolicies validates the traffic policies, the health check port and
 // trafficDistribution.
 func checkTrafficPolicies(p validation.View) {
-	if externallyAccessible(object.ViewOf(p.Obj)) {
+	if externallyAccessible(p.Object()) {
 		p.RequireOneOf("externalTrafficPolicy", "Cluster", "Local")
 	} else if p.String("externalTrafficPolicy") != "" {
 		p.InvalidNamed("externalTrafficPolicy", "may only be set for externally-accessible services")
 	}
 	port := p.Int("healthCheckNodePort")
-	switch needed := needsHealthCheckPort(object.ViewOf(p.Obj)); {
+	switch needed := needsHealthCheckPort(p.Object()); {
 	case !needed && port != 0:
 		p.Invalid("healthCheckNodePort", "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
 	case needed && port == 0:
@@ -352,10 +352,10 @@ func serviceUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		spec := p.Field("spec")
 		if spec.String("type") != "ExternalName" && old.String("type") != "ExternalName" {
-			if !isHeadless(object.ViewOf(spec.Obj)) || !isHeadless(old) {
+			if !isHeadless(spec.Object()) || !isHeadless(old) {
 				checkClusterIPsUpdate(spec, old)
 			}
-			if !isHeadless(object.ViewOf(spec.Obj)) && !isHeadless(old) {
+			if !isHeadless(spec.Object()) && !isHeadless(old) {
 				checkIPFamiliesUpdate(spec, old)
 			}
 		}
@@ -363,7 +363,7 @@ func serviceUpdateRule(old object.View) func(validation.View) {
 			spec.Add(validation.Invalid(spec.At("loadBalancerClass"), validation.AsGoType("*s", spec.Obj["loadBalancerClass"]), "may not change once set"))
 		}
 		checkLoadBalancerClass(spec)
-		if needsHealthCheckPort(old) && needsHealthCheckPort(object.ViewOf(spec.Obj)) && !kind.SameField(spec.Obj, old, "healthCheckNodePort") {
+		if needsHealthCheckPort(old) && needsHealthCheckPort(spec.Object()) && !kind.SameField(spec.Obj, old, "healthCheckNodePort") {
 			spec.Forbidden("healthCheckNodePort", "field is immutable")
 		}
 	}

@@ -75,7 +75,7 @@ func checkStorageRequestUpdate(p validation.View, old object.View) {
 		}
 		return "0"
 	}
-	is := size(object.ViewOf(p.Obj), "resources", "requests", "storage")
+	is := size(p.Object(), "resources", "requests", "storage")
 	if quantity.Compare(is, size(old, "spec", "resources", "requests", "storage")) < 0 && quantity.Compare(is, size(old, "status", "capacity", "storage")) <= 0 {
 		p.Add(validation.Forbidden(p.At("resources").Child("requests").Child("storage"), "field can not be less than status.capacity"))
 	}
