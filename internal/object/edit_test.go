@@ -32,45 +32,6 @@ func ExampleObject_Edit() {
 	// shares its spec: false
 }
 
-func TestView(t *testing.T) {
-	o := object.FromMap(pod()).View()
-	assert.Equal(t, "a", o.String("metadata", "name"))
-	assert.Equal(t, "a", o.At("metadata").String("name"))
-	assert.Empty(t, o.String("metadata", "name", "deeper"), "a string has no fields")
-	assert.Empty(t, o.String("spec", "priority"), "a number is not a string")
-	assert.True(t, o.Bool("spec", "hostNetwork"))
-	n, ok := o.Int("spec", "priority")
-	assert.True(t, ok)
-	assert.EqualValues(t, 7, n)
-	assert.Equal(t, []string{"x", "y"}, o.Strings("metadata", "finalizers"), "items of other types are skipped")
-	assert.Nil(t, o.Strings("metadata", "none"))
-	assert.Equal(t, 3, o.At("metadata", "finalizers").Len())
-	assert.Equal(t, 2, o.Len())
-	assert.True(t, o.At("spec", "none").IsNil())
-	assert.False(t, o.At("spec").IsNil())
-
-	names := map[string]bool{}
-	for name, field := range o.At("spec").Fields() {
-		names[name] = true
-		assert.True(t, field.Shares(o.At("spec", name)))
-	}
-	assert.Equal(t, map[string]bool{"priority": true, "hostNetwork": true, "nodeName": true}, names)
-	for i, item := range o.At("metadata", "finalizers").Items() {
-		assert.True(t, item.EqualTo([]any{"x", int64(1), "y"}[i]))
-	}
-	for range o.At("metadata", "name").Items() {
-		t.Error("a string has no items")
-	}
-
-	other := object.FromMap(pod()).View()
-	assert.True(t, o.Equal(other))
-	assert.False(t, o.Shares(other))
-	assert.True(t, o.EqualTo(pod()))
-	copied := o.Copy().(map[string]any)
-	object.Set(copied, "b", "metadata", "name")
-	assert.Equal(t, "a", o.String("metadata", "name"))
-}
-
 // TestEditSharesTheRest checks that an Edit copies a map or a list once, and only those on its path.
 func TestEditSharesTheRest(t *testing.T) {
 	o := object.FromMap(pod())
