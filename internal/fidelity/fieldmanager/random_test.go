@@ -13,9 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/kubefake/kubefake/internal/fieldmanager"
-	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/wire"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -26,6 +23,10 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubefake/kubefake/internal/fieldmanager"
+	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // A subject is a kind under test. Those of the group ex.com are custom
@@ -332,14 +333,14 @@ func (w *world) update(obj map[string]any, o fieldmanager.Options) {
 	}
 	w.note("update %+v %s", o, obj)
 	theirs := w.theirs[o.Subresource].UpdateNoErrors(w.their.DeepCopyObject(), w.typed(copied(obj)), o.Manager)
-	w.compare(w.ours.Update(w.live, w.canonical(copied(obj)), o), theirs)
+	w.compare(w.ours.Update(object.ViewOf(w.live), w.canonical(copied(obj)), o), theirs)
 }
 
 func (w *world) apply(applied map[string]any, o fieldmanager.Options) {
 	w.note("apply %+v %s", o, applied)
 	theirs, theirErr := w.theirs[o.Subresource].Apply(
 		w.their.DeepCopyObject(), &unstructured.Unstructured{Object: copied(applied)}, o.Manager, o.Force)
-	ours, err := w.ours.Apply(w.live, applied, o)
+	ours, err := w.ours.Apply(object.ViewOf(w.live), applied, o)
 	if theirErr != nil {
 		w.note("error %v", theirErr)
 		require.EqualError(w.t, err, theirErr.Error(), "%s", w)

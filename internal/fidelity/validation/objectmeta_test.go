@@ -15,6 +15,7 @@ import (
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -137,7 +138,7 @@ func TestObjectMetaUpdate(t *testing.T) {
 	for range 500 {
 		newMeta, oldMeta := randomMeta(r), randomMeta(r)
 		want := apivalidation.ValidateObjectMetaUpdate(typed(t, newMeta), typed(t, oldMeta), theirPath)
-		got := validation.ObjectMetaUpdate(newMeta, oldMeta, path).In(compared(), "", "")
+		got := validation.ObjectMetaUpdate(newMeta, object.ViewOf(oldMeta), path).In(compared(), "", "")
 		require.Equal(t, sortMapErrors(unique(theirs(want))), sortMapErrors(ours(got)), "%v -> %v", oldMeta, newMeta)
 		requireMessage(t, want, got)
 	}
