@@ -111,7 +111,7 @@ func ownConditions(obj map[string]any) []any {
 func conditionIndexes(conditions object.View, typ string) []int {
 	var out []int
 	for i, c := range conditions.Items() {
-		if c := c; c.String("type") == typ {
+		if c.String("type") == typ {
 			out = append(out, i)
 		}
 	}

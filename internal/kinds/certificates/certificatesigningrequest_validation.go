@@ -101,7 +101,7 @@ func validateSigningRequestStatus(obj map[string]any, old object.View) validatio
 		}
 		checkKeepsConditions(status, before, certificateApproved, certificateDenied, certificateFailed)
 		for _, typ := range []string{certificateApproved, certificateDenied} {
-			if len(conditionIndexes(object.ViewOf(object.List(status.Obj, "conditions")), typ)) > len(conditionIndexes(before.At("conditions"), typ)) {
+			if len(conditionIndexes(status.Object().At("conditions"), typ)) > len(conditionIndexes(before.At("conditions"), typ)) {
 				status.Forbidden("conditions", fmt.Sprintf("updates may not add a condition of type %q", typ))
 			}
 		}
@@ -121,7 +121,7 @@ func validateApproval(obj map[string]any, old object.View) validation.List {
 
 func checkKeepsConditions(status validation.View, before object.View, types ...string) {
 	for _, typ := range types {
-		if len(conditionIndexes(object.ViewOf(object.List(status.Obj, "conditions")), typ)) < len(conditionIndexes(before.At("conditions"), typ)) {
+		if len(conditionIndexes(status.Object().At("conditions"), typ)) < len(conditionIndexes(before.At("conditions"), typ)) {
 			status.Forbidden("conditions", fmt.Sprintf("updates may not remove a condition of type %q", typ))
 		}
 	}

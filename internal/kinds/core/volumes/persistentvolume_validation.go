@@ -276,8 +276,8 @@ func checkMountOptions(p validation.View) {
 func persistentVolumeUpdateRule(old object.View) func(validation.View) {
 	return func(p validation.View) {
 		is, was := object.Map(p.Obj, "spec"), old.At("spec")
-		if before, after := sourceFields(was), sourceFields(object.ViewOf(is)); !validation.Equal(before, withoutNewExpandSecret(after, object.ViewOf(before))) {
-			after = withoutNewExpandSecret(after, object.ViewOf(before))
+		if before, after := sourceFields(was), sourceFields(object.ViewOf(is)); !validation.Equal(before, withoutNewExpandSecret(after, before)) {
+			after = withoutNewExpandSecret(after, before)
 			p.Add(validation.Forbidden(validation.NewPath("spec", "persistentvolumesource"),
 				"spec.persistentvolumesource is immutable after creation\n").WithDiff("core.PersistentVolumeSource", before, after))
 		}
@@ -304,10 +304,10 @@ func sourceFields(spec object.View) map[string]any {
 
 // withoutNewExpandSecret returns source without csi.controllerExpandSecretRef if old
 // is a CSI volume without one: an update may add it.
-func withoutNewExpandSecret(source map[string]any, old object.View) map[string]any {
+func withoutNewExpandSecret(source, old map[string]any) map[string]any {
 	const name = "controllerExpandSecretRef"
-	csi, was := object.Map(source, "csi"), old.At("csi")
-	if csi[name] == nil || was.IsNil() || !was.IsNil(name) {
+	csi, was := object.Map(source, "csi"), object.Map(old, "csi")
+	if csi[name] == nil || was == nil || was[name] != nil {
 		return source
 	}
 	source = object.Copy(source)
