@@ -138,6 +138,18 @@ func (t *Type) In(apiVersion string) *Type {
 	return nil
 }
 
+// ConvertCopy returns a copy of an object of the resource in the version of t, nil for nothing.
+func (t *Type) ConvertCopy(ctx context.Context, obj object.View) (map[string]any, error) {
+	if obj.IsNil() {
+		return nil, nil
+	}
+	out, err := t.Convert(ctx, []map[string]any{obj.CopyObject()})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
 // ConvertPatched converts an object of the resource, or of its subresource with the codec, to the
 // version of the codec, if a patch has changed its apiVersion. lookup returns the type that serves
 // a kind, or nil. The fields of a version that is not served are read as those of the codec's.

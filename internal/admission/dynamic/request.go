@@ -75,24 +75,12 @@ func (r *request) in(ctx context.Context, t target) (versioned, error) {
 	if t.kind == r.Codec.Kind() {
 		return versioned{r.Object, r.Old}, nil
 	}
-	obj, err := convert(ctx, t.Type, object.ViewOf(r.Object))
+	obj, err := t.Type.ConvertCopy(ctx, object.ViewOf(r.Object))
 	if err != nil {
 		return versioned{}, err
 	}
-	old, err := convert(ctx, t.Type, r.Old)
+	old, err := t.Type.ConvertCopy(ctx, r.Old)
 	return versioned{obj, object.ViewOf(old)}, err
-}
-
-// convert returns a copy of obj in the version of t, nil for nothing.
-func convert(ctx context.Context, t *resource.Type, obj object.View) (map[string]any, error) {
-	if obj.IsNil() {
-		return nil, nil
-	}
-	out, err := t.Convert(ctx, []map[string]any{obj.CopyObject()})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
 }
 
 // codec returns the codec of the target's kind.
@@ -110,7 +98,7 @@ func (r *request) replace(ctx context.Context, t target, obj map[string]any) err
 		r.Object = obj
 		return nil
 	}
-	converted, err := convert(ctx, r.Type, object.ViewOf(obj))
+	converted, err := r.Type.ConvertCopy(ctx, object.ViewOf(obj))
 	if err == nil {
 		r.Object = converted
 	}

@@ -58,15 +58,15 @@ func (Plugin) Handles(a *admission.Attributes) bool {
 
 // Evaluate returns the status.used of each quota after a request that the plugin
 // handles; nil for a quota whose use does not change. The quotas are those of
-// the namespace and are not changed. An error refuses the request.
+// the namespace. An error refuses the request.
 func (p Plugin) Evaluate(a *admission.Attributes, quotas []object.View) (used []map[string]any, err error) {
 	e := evaluatorOf(storedResource(a.Type))
 	obj, old := a.Object, a.Old
 	if stored := a.Type.Storage(); stored != a.Type {
-		if obj, err = convert(stored, object.ViewOf(obj)); err != nil {
+		if obj, err = stored.ConvertCopy(context.Background(), object.ViewOf(obj)); err != nil {
 			return nil, err
 		}
-		before, err := convert(stored, old)
+		before, err := stored.ConvertCopy(context.Background(), old)
 		if err != nil {
 			return nil, err
 		}
@@ -108,18 +108,6 @@ func (p Plugin) Evaluate(a *admission.Attributes, quotas []object.View) (used []
 // in.
 func storedResource(t *resource.Type) status.GroupResource {
 	return status.GroupResource{Group: t.Stored.Group, Resource: t.Name}
-}
-
-// convert returns a copy of obj in the version of t, nil for nothing.
-func convert(t *resource.Type, obj object.View) (map[string]any, error) {
-	if obj.IsNil() {
-		return nil, nil
-	}
-	out, err := t.Convert(context.Background(), []map[string]any{obj.CopyObject()})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
 }
 
 // limited returns the names of the quantities that the quota limits and the
