@@ -19,14 +19,14 @@ import (
 // to.
 const beforeManager = "before-first-apply"
 
-// Apply merges an applied configuration into live and returns the result with
-// its managedFields. A nil live creates the object. The configuration must have
+// Apply merges an applied configuration into old and returns the result with
+// its managedFields. Nothing as old creates the object. The configuration must have
 // an apiVersion and a kind.
 //
 // Kind.Finish has completed the result. If the configuration changes only
-// ownership, the result equals live except for its managedFields. The caller owns
-// the result and its metadata; it shares other values with live and applied. Apply
-// changes no value of live, but it consumes applied.
+// ownership, the result equals old except for its managedFields. The caller owns
+// the result and its metadata; it shares other values with old and applied. Apply
+// consumes applied.
 //
 // Errors: *RequestError; *ConflictError unless o.Force is set; an error that wraps
 // that of o.Context. Any other error means that an object does not match the schema.

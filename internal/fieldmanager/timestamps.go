@@ -7,8 +7,8 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// IgnoreTimestamps returns obj with the managedFields of live if only the times
-// of its managedFields differ from live: such a write changes nothing.
+// IgnoreTimestamps returns obj with the managedFields of old if only the times
+// of its managedFields differ from old: such a write changes nothing.
 // Otherwise it returns obj itself. Both objects are in canonical form. In a
 // built-in kind, an empty list equals an absent one.
 func (t *Type) IgnoreTimestamps(old object.View, obj map[string]any) map[string]any {

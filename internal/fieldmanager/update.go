@@ -71,14 +71,14 @@ var stripped = func() fieldTree {
 }()
 
 // Update sets the managedFields of obj after a write that is not an apply, and returns
-// obj. A nil live, or one without a uid, means that the write creates the object. Only
-// obj and its metadata are changed; if live has the same metadata, obj gets a copy.
+// obj. An old that is nothing, or has no uid, means that the write creates the object.
+// Only obj and its metadata are changed; if old has the same metadata, obj gets a copy.
 //
 // A write to the object itself may change managedFields: a readable list in obj
-// replaces that of live, and a list of one empty entry clears it, as does an empty
+// replaces that of old, and a list of one empty entry clears it, as does an empty
 // list unless the object is a custom resource. An object without managed fields
 // stays without them. If an object does not match the schema, or the objects cannot
-// be compared, the result has no managedFields, or those of live with KeepOnError.
+// be compared, the result has no managedFields, or those of old with KeepOnError.
 func (t *Type) Update(old object.View, obj map[string]any, o Options) map[string]any {
 	live := old.SharedMembers()
 	before := t.ownersBefore(live, obj, o.Subresource != "", &pacer{ctx: o.Context})

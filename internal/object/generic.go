@@ -213,8 +213,7 @@ func Set(obj map[string]any, v any, path ...string) {
 // Keep sets a field of dst to what src has, which dst shares. It deletes the field from dst if src does
 // not have it.
 func Keep(dst map[string]any, src View, name string) {
-	m, _ := Plain(src.v).(map[string]any)
-	v, ok := m[name]
+	v, ok := src.SharedMembers()[name]
 	if !ok {
 		delete(dst, name)
 		return

@@ -35,8 +35,7 @@ func (v View) At(path ...string) View {
 	if len(path) == 0 {
 		return v
 	}
-	m, _ := Plain(v.v).(map[string]any)
-	return View{Value(m, path...)}
+	return View{Value(v.SharedMembers(), path...)}
 }
 
 // String returns the string at the path, or "".
@@ -73,8 +72,7 @@ func (v View) Int(path ...string) (n int64, ok bool) {
 
 // Strings returns the strings of the list at the path. It skips items of other types.
 func (v View) Strings(path ...string) []string {
-	list, _ := v.At(path...).v.([]any)
-	return Strings(map[string]any{"": list}, "")
+	return Strings(map[string]any{"": v.At(path...).SharedItems()}, "")
 }
 
 // Len returns the number of fields of the object or of items of the list at the path, and 0 for
@@ -114,8 +112,7 @@ func (v View) Condition(typ, status string) View {
 // Fields iterates over the fields of an object, in any order.
 func (v View) Fields() iter.Seq2[string, View] {
 	return func(yield func(string, View) bool) {
-		m, _ := Plain(v.v).(map[string]any)
-		for name, field := range m {
+		for name, field := range v.SharedMembers() {
 			if !yield(name, View{field}) {
 				return
 			}
@@ -129,8 +126,7 @@ func (v View) Keys() []string { return slices.Sorted(maps.Keys(v.SharedMembers()
 // Items iterates over the items of a list.
 func (v View) Items() iter.Seq2[int, View] {
 	return func(yield func(int, View) bool) {
-		list, _ := v.v.([]any)
-		for i, item := range list {
+		for i, item := range v.SharedItems() {
 			if !yield(i, View{item}) {
 				return
 			}
@@ -172,7 +168,7 @@ func (v View) ControlledBy(uid string) bool {
 func (v View) Equal(other View) bool { return Equal(v.v, other.v) }
 
 // EqualTo is Equal for a value in generic form.
-func (v View) EqualTo(other any) bool { return Equal(v.v, ViewOf(other)) }
+func (v View) EqualTo(other any) bool { return v.Equal(ViewOf(other)) }
 
 // Shares reports whether two values are equal scalars, or the same object or list in memory.
 func (v View) Shares(other View) bool { return Identical(v.v, other.v) }
