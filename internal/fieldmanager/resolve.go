@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/fieldname"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/wire"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
@@ -97,11 +97,11 @@ func (k *keyField) of(element map[string]any) any {
 // A mapType is the type of a map or a struct.
 type mapType struct {
 	atomic bool
-	byName fieldname.Table // positions in fields
-	fields []field         // sorted by name
-	keyed  []*field        // those whose types are keyed
-	listed []*field        // those whose types are respelled
-	other  *resolvedType   // the type of unknown fields
+	byName wire.NameTable // positions in fields
+	fields []field        // sorted by name
+	keyed  []*field       // those whose types are keyed
+	listed []*field       // those whose types are respelled
+	other  *resolvedType  // the type of unknown fields
 }
 
 // field returns the step to a field, its type, and whether the struct has the field.
@@ -233,6 +233,6 @@ func (r resolver) object(m *smd.Map) *mapType {
 		fieldNames[i] = f.Name
 		out.fields[i] = field{newFieldStep(f.Name, i), r.resolve(f.Type)}
 	}
-	out.byName = fieldname.NewTable(fieldNames)
+	out.byName = wire.NewNameTable(fieldNames)
 	return out
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/wire"
-	"github.com/kubefake/kubefake/internal/word"
 )
 
 // maxOperations is the maximum number of operations in a JSON Patch.
@@ -275,7 +274,7 @@ func (e edit) isPlain(body []byte) bool {
 func plainText(name string, v any) bool {
 	switch v := v.(type) {
 	case string:
-		return word.IsPrintableASCII(v) && len(wire.AppendString(nil, v)) == len(v)+len(`""`)
+		return wire.IsPrintableASCII(v) && len(wire.AppendString(nil, v)) == len(v)+len(`""`)
 	case int64:
 		return v != 0 // may be -0
 	case bool, map[string]any, []any:

@@ -17,7 +17,6 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
-	"github.com/kubefake/kubefake/internal/word"
 )
 
 // applied returns the update that merges an applied configuration. Each call parses the
@@ -189,7 +188,7 @@ func (op *operation) checkDuplicates(body []byte) error {
 // than one line of printable ASCII.
 func decodePlainJSON(body []byte) (members map[string]any, ok bool) {
 	body = bytes.TrimSuffix(body, []byte("\n"))
-	if !bytes.HasPrefix(body, []byte("{")) || !word.IsPrintableASCII(string(body)) || !hasPlainEscapes(body) {
+	if !bytes.HasPrefix(body, []byte("{")) || !wire.IsPrintableASCII(string(body)) || !hasPlainEscapes(body) {
 		return nil, false
 	}
 	members, twice, err := wire.DecodeUntyped(body, wire.DecodeOptions{Strict: true, Integers: true, MaxName: longestName})

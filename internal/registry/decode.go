@@ -18,7 +18,6 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/wire"
-	"github.com/kubefake/kubefake/internal/word"
 )
 
 // decode reads the body as an object of the kind that the request takes, and
@@ -295,7 +294,7 @@ const maxManager = 128
 // up to the first slash, without unprintable characters.
 func managerOf(userAgent string) string {
 	name, _, _ := strings.Cut(userAgent, "/")
-	if len(name) <= maxManager && word.IsPrintableASCII(name) {
+	if len(name) <= maxManager && wire.IsPrintableASCII(name) {
 		return name
 	}
 	var b strings.Builder

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/word"
 )
 
 // Append appends the JSON encoding of an object to dst, as encoding/json
@@ -339,17 +338,17 @@ var plain = func() (set [utf8.RuneSelf]bool) {
 func plainPrefix(s string) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {
-		if set := special(word.Eight(s[i : i+8])); set != 0 {
+		if set := special(eight(s[i : i+8])); set != 0 {
 			return i + bits.TrailingZeros64(set)/8
 		}
 	}
 	switch rest := len(s) - i; {
 	case i > 0 && rest > 0: // the last eight bytes, of which some are known to be plain
-		if special(word.Eight(s[len(s)-8:])) == 0 {
+		if special(eight(s[len(s)-8:])) == 0 {
 			return len(s)
 		}
 	case rest >= 4: // two words of four bytes that overlap
-		if special(uint64(word.Four(s[:4]))|uint64(word.Four(s[len(s)-4:]))<<32) == 0 {
+		if special(uint64(four(s[:4]))|uint64(four(s[len(s)-4:]))<<32) == 0 {
 			return len(s)
 		}
 	}

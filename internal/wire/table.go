@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/once"
 
-	"github.com/kubefake/kubefake/internal/fieldname"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/release/data"
 )
@@ -85,8 +84,8 @@ type node struct {
 	// Of a struct:
 	name   string // without the package, for errors
 	fields []field
-	byName fieldname.Table // positions in fields
-	always uint64          // set of fields that are written even if zero
+	byName NameTable // positions in fields
+	always uint64    // set of fields that are written even if zero
 }
 
 // repeats reports whether the type is a list or a map.
@@ -432,7 +431,7 @@ func (n *node) indexFields() {
 	for i, f := range n.fields {
 		names[i] = f.name
 	}
-	n.byName = fieldname.NewTable(names)
+	n.byName = NewNameTable(names)
 	for i, name := range names {
 		if n.byName.Find(name) != i {
 			panic("wire: wiretypes.zip: two fields " + name + " in " + n.name)

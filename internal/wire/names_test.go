@@ -1,4 +1,4 @@
-package fieldname
+package wire
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// FuzzTable compares a table with a Go map. The fuzzer's text has the names, one a line.
-func FuzzTable(f *testing.F) {
+// FuzzNameTable compares a table with a Go map. The fuzzer's text has the names, one a line.
+func FuzzNameTable(f *testing.F) {
 	f.Add("metadata\nspec\nstatus\nkind\napiVersion")
 	f.Add("a\nb\nab\nabc\nabcd\nabcde\nabcdefgh\nabcdefghi\n")
 	f.Add("terminationGracePeriodSeconds\nterminationGracePeriodSecondz\nactiveDeadlineSeconds")
 	f.Add("twice\nonce\ntwice\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		list := strings.Split(text, "\n")
-		table, want := NewTable(list), map[string]int{}
+		table, want := NewNameTable(list), map[string]int{}
 		for i, name := range list {
 			if _, twice := want[name]; !twice {
 				want[name] = i
@@ -34,11 +34,11 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-func TestZeroTable(t *testing.T) {
-	var table Table
+func TestZeroNameTable(t *testing.T) {
+	var table NameTable
 	assert.Equal(t, -1, table.Find("metadata"))
 	assert.Equal(t, -1, table.Find(""))
-	assert.Equal(t, Table{}, NewTable(nil))
+	assert.Equal(t, NameTable{}, NewNameTable(nil))
 }
 
 // TestAlikeNames checks that names which differ in few bytes are spread over the slots.
@@ -49,7 +49,7 @@ func TestAlikeNames(t *testing.T) {
 			names[i] = fmt.Sprintf(format, 7*i)
 		}
 		longest, row := 0, 0
-		for _, position := range NewTable(names).slots {
+		for _, position := range NewNameTable(names).slots {
 			if row++; position == 0 {
 				row = 0
 			}
@@ -59,9 +59,9 @@ func TestAlikeNames(t *testing.T) {
 	}
 }
 
-func BenchmarkFind(b *testing.B) {
+func BenchmarkFindName(b *testing.B) {
 	names := []string{"apiVersion", "kind", "metadata", "spec", "status", "terminationGracePeriodSeconds"}
-	table := NewTable(names)
+	table := NewNameTable(names)
 	b.ReportAllocs()
 	for i := range b.N {
 		table.Find(names[i%len(names)])

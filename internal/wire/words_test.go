@@ -1,4 +1,4 @@
-package word
+package wire
 
 import (
 	"encoding/binary"
@@ -9,8 +9,8 @@ import (
 
 func TestWords(t *testing.T) {
 	s := "\xff\x00abcdéf"
-	assert.Equal(t, binary.LittleEndian.Uint64([]byte(s)), Eight(s))
-	assert.Equal(t, binary.LittleEndian.Uint32([]byte(s)), Four(s))
+	assert.Equal(t, binary.LittleEndian.Uint64([]byte(s)), eight(s))
+	assert.Equal(t, binary.LittleEndian.Uint32([]byte(s)), four(s))
 }
 
 func TestIsPrintableASCII(t *testing.T) {
