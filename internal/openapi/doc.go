@@ -2,7 +2,4 @@
 // /openapi/v3 an index and a version 3 document for each group version, and at
 // /openapi/v2 one version 2 document of all groups. The version 2 document is
 // converted from the others.
-//
-// Differs from kube-apiserver: OpenAPI documents: they have no Last-Modified
-// header. Request: GET /openapi/v2.
 package openapi

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/resource"
 )
@@ -48,6 +49,7 @@ func NewDocument(path, hash string, load func() ([]byte, error)) *Document {
 type Set struct {
 	documents []*Document
 	v2        func() (*fragment, error)
+	modified  time.Time
 }
 
 // V2Overrides has what the conversion of v3 documents to v2 cannot derive.
@@ -63,7 +65,7 @@ type V2Overrides struct {
 
 // NewSet returns the set of some documents. v2 is called on first use.
 func NewSet(documents []*Document, v2 func() V2Overrides) *Set {
-	return &Set{documents, sync.OnceValues(func() (*fragment, error) {
+	return &Set{documents: documents, v2: sync.OnceValues(func() (*fragment, error) {
 		byPath := slices.Clone(documents)
 		slices.SortFunc(byPath, func(a, b *Document) int { return strings.Compare(a.path, b.path) })
 		f, overrides := newFragment(), v2()
@@ -79,3 +81,7 @@ func NewSet(documents []*Document, v2 func() V2Overrides) *Set {
 		return f, nil
 	})}
 }
+
+// ModifiedAt returns the set with a time for the Last-Modified header of its documents, which
+// have none otherwise. It shares the results of s.
+func (s *Set) ModifiedAt(t time.Time) *Set { return &Set{s.documents, s.v2, t} }

@@ -18,14 +18,21 @@ import (
 // A Service serves sets of documents. It converts them on first use and keeps
 // the result. A Service is immutable and safe for concurrent use.
 type Service struct {
-	documents map[string]*Document
+	documents map[string]servedDocument
 	remotes   []*Remote
 	index     func() ([]byte, error)
 	v2        func() (*v2Document, error)
 	now       func() time.Time
 }
 
+// A servedDocument is a document of a set with the time of the set.
+type servedDocument struct {
+	*Document
+	modified time.Time
+}
+
 type v2Document struct {
+	made  time.Time
 	json  []byte
 	proto func() ([]byte, error)
 	etag  string // of both encodings
@@ -39,12 +46,12 @@ const (
 // New returns a service of some sets. What several of them have is served from
 // the first one. What other servers have in addition, the first of them before the others,
 // is in the index and in the v2 document; the caller forwards requests for their v3 documents.
-// now is the clock for the Expires header.
+// now is the clock for the headers Expires and Last-Modified.
 func New(sets []*Set, remotes []*Remote, now func() time.Time) *Service {
-	s := &Service{documents: map[string]*Document{}, remotes: remotes, now: now}
+	s := &Service{documents: map[string]servedDocument{}, remotes: remotes, now: now}
 	for _, set := range slices.Backward(sets) {
 		for _, d := range set.documents {
-			s.documents[d.path] = d
+			s.documents[d.path] = servedDocument{d, set.modified}
 		}
 	}
 	s.index = sync.OnceValues(s.makeIndex)
@@ -61,6 +68,7 @@ func New(sets []*Set, remotes []*Remote, now func() time.Time) *Service {
 			return nil, err
 		}
 		return &v2Document{
+			made:  now(),
 			json:  body,
 			proto: sync.OnceValues(func() ([]byte, error) { return encodeV2(body) }),
 			etag:  fmt.Sprintf("%X", sha512.Sum512(body)),
@@ -97,7 +105,8 @@ func hashedURL(path, hash string) string {
 
 // Has reports whether Serve serves the v3 document of a path itself.
 func (s *Service) Has(path string) bool {
-	return s.documents[strings.TrimPrefix(path, v3Path+"/")] != nil
+	_, ok := s.documents[strings.TrimPrefix(path, v3Path+"/")]
+	return ok
 }
 
 // Serve responds to a request for a path under /openapi, of any method. It
@@ -130,13 +139,13 @@ func (s *Service) serveIndex(w http.ResponseWriter, r *http.Request) error {
 	}
 	// The index is JSON, but kube-apiserver declares it as text.
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	serve(w, r, body)
+	serve(w, r, body, s.now())
 	return nil
 }
 
 func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name string) error {
-	d := s.documents[name]
-	if d == nil {
+	d, ok := s.documents[name]
+	if !ok {
 		w.WriteHeader(http.StatusNotFound)
 		return nil
 	}
@@ -170,7 +179,7 @@ func (s *Service) serveDocument(w http.ResponseWriter, r *http.Request, name str
 		h.Set("Cache-Control", "public, immutable")
 		h.Set("Expires", s.now().UTC().AddDate(1, 0, 0).Format(time.RFC1123))
 	}
-	serve(w, r, body)
+	serve(w, r, body, d.modified)
 	return nil
 }
 
@@ -196,14 +205,15 @@ func (s *Service) serveV2(w http.ResponseWriter, r *http.Request) error {
 	varyV2(h)
 	h.Set("Content-Type", encoding.contentType)
 	h.Set("Etag", `"`+doc.etag+`"`)
-	serve(w, r, body)
+	serve(w, r, body, doc.made)
 	return nil
 }
 
 // varyV2 sets two Vary fields instead of one list, as kube-apiserver does.
 func varyV2(h http.Header) { h["Vary"] = []string{"Accept-Encoding", "Accept"} }
 
-// serve writes a body, the requested range of it, or 304.
-func serve(w http.ResponseWriter, r *http.Request, body []byte) {
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+// serve writes a body, the requested range of it, or 304. Without a time it has no
+// Last-Modified header.
+func serve(w http.ResponseWriter, r *http.Request, body []byte, modified time.Time) {
+	http.ServeContent(w, r, "", modified, bytes.NewReader(body))
 }

@@ -227,6 +227,30 @@ func TestProtobuf(t *testing.T) {
 	})
 }
 
+// The index is as new as the request, the v2 document as its first request, and a v3 document as its
+// set.
+func TestLastModified(t *testing.T) {
+	doc := openapi.NewDocument("apis/example.com/v1", "", func() ([]byte, error) { return []byte(`{"openapi":"3.0.0"}`), nil })
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := start
+	set := set([]*openapi.Document{doc}, openapi.V2Overrides{})[0].ModifiedAt(start)
+	s := openapi.New([]*openapi.Set{set}, nil, func() time.Time { clock = clock.Add(time.Minute); return clock })
+	const v2, index, document = "GET /openapi/v2", "GET /openapi/v3", "GET /openapi/v3/apis/example.com/v1"
+	for _, row := range []struct {
+		request, want string
+	}{
+		{index, "Thu, 01 Jan 2026 00:01:00 GMT"},
+		{v2, "Thu, 01 Jan 2026 00:02:00 GMT"},
+		{v2, "Thu, 01 Jan 2026 00:02:00 GMT"},
+		{index, "Thu, 01 Jan 2026 00:03:00 GMT"},
+		{document, "Thu, 01 Jan 2026 00:00:00 GMT"},
+	} {
+		assert.Equal(t, row.want, do(t, s, row.request).Header().Get("Last-Modified"), row.request)
+	}
+	assert.Equal(t, http.StatusNotModified, do(t, s, document, "If-Modified-Since", start.Format(http.TimeFormat)).Code)
+	assert.Equal(t, http.StatusOK, do(t, s, document, "If-Modified-Since", start.Add(-time.Second).Format(http.TimeFormat)).Code)
+}
+
 func TestLoadedOnce(t *testing.T) {
 	loads := 0
 	doc := openapi.NewDocument("apis/example.com/v1", "", func() ([]byte, error) {

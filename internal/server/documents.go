@@ -37,7 +37,7 @@ func (s *Server) documentsOf(surface *serving.Surface) *documents {
 	}
 	base := builtinDocumentsOf(surface.Release())
 	d := &documents{types: surface.Types, remote: remote, discovery: base.documents}
-	sets := []*openapi.Set{base.openapi}
+	sets := []*openapi.Set{base.openapi.ModifiedAt(s.started)}
 	all := base.surface
 	var remotes []*openapi.Remote
 	if remote != nil {
@@ -49,7 +49,7 @@ func (s *Server) documentsOf(surface *serving.Surface) *documents {
 			all.Custom = append(all.Custom, t.GroupVersion)
 		}
 		all.Types = slices.Concat(all.Types, custom)
-		sets = append(sets, customOpenAPI(surface.Release(), custom))
+		sets = append(sets, customOpenAPI(surface.Release(), custom).ModifiedAt(s.cluster.Clock().Now()))
 	}
 	if len(custom) > 0 || remote != nil {
 		d.discovery = discovery.New(all)
