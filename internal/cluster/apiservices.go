@@ -45,7 +45,7 @@ func (c *Cluster) registerVersionsOf(names []string, was serving.Definitions) {
 			if d == nil {
 				continue
 			}
-			for _, gv := range crd.GroupVersions(object.ViewOf(d.Object)) {
+			for _, gv := range crd.GroupVersions(d.Object) {
 				affected[gv] = true
 			}
 		}

@@ -254,7 +254,7 @@ func (c *Cluster) CheckServed(definition string) error {
 	if d == nil {
 		return registry.NotFound("definition " + definition)
 	}
-	if c := object.ViewOf(d.Object).Condition("NamesAccepted", "False"); !c.IsNil() {
+	if c := d.Object.Condition("NamesAccepted", "False"); !c.IsNil() {
 		return fmt.Errorf("it is not served: %s", c.String("message"))
 	}
 	return nil

@@ -31,7 +31,7 @@ var scaleLayout = &table.Layout{
 // layout returns the table layout of the version. If the path of a column cannot be
 // parsed, that column and those after it are omitted.
 func (v *version) layout() *table.Layout {
-	specs := object.List(v.spec, "additionalPrinterColumns")
+	specs := v.spec.At("additionalPrinterColumns").SharedItems()
 	if len(specs) == 0 {
 		specs = defaultColumns
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/schema"
 )
@@ -23,7 +22,7 @@ func (d *Definition) converter(o Options, all []*resource.Type) func(v *version)
 }
 
 func (d *Definition) hasConversionWebhook() bool {
-	return object.String(d.spec, "conversion", "strategy") == "Webhook"
+	return d.spec.String("conversion", "strategy") == "Webhook"
 }
 
 // convertNone implements the conversion strategy None: it changes apiVersion.

@@ -48,14 +48,14 @@ func reconcileAll(t *testing.T, obj map[string]any, others ...map[string]any) (s
 	t.Helper()
 	used := crd.NewNames()
 	for _, other := range append(others, obj) {
-		used = used.Replace(object.View{}, other)
+		used = used.Replace(object.View{}, object.ViewOf(other))
 	}
 	for steps < 10 {
-		next := crd.Reconcile(obj, used, now)
+		next := crd.Reconcile(object.ViewOf(obj), used, now)
 		if next == nil {
 			return steps, obj
 		}
-		used = used.Replace(object.ViewOf(obj), next)
+		used = used.Replace(object.ViewOf(obj), object.ViewOf(next))
 		obj, steps = next, steps+1
 	}
 	t.Fatal("the definition changes forever")
@@ -102,7 +102,7 @@ func TestReconcile(t *testing.T) {
 			"Established=False NotAccepted: not all names are accepted",
 		}, conditions(out), "the last conflict is reported")
 		assert.Equal(t, "gadgets", object.String(out, "status", "acceptedNames", "plural"), "other names are accepted")
-		assert.Empty(t, crd.New(out, nil, crd.Options{}).Types, "not served")
+		assert.Empty(t, crd.New(object.ViewOf(out), nil, crd.Options{}).Types, "not served")
 	})
 }
 
@@ -110,18 +110,18 @@ func TestTerminate(t *testing.T) {
 	_, obj := reconcileAll(t, widgets(t))
 	object.Set(obj, now, "metadata", "deletionTimestamp")
 	crd.Terminate(obj)
-	assert.True(t, crd.IsTerminating(obj))
+	assert.True(t, crd.IsTerminating(object.ViewOf(obj)))
 	assert.Contains(t, conditions(obj), "Terminating=True InstanceDeletionPending: CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon")
 	_, obj = reconcileAll(t, obj)
-	d := crd.New(obj, nil, crd.Options{})
+	d := crd.New(object.ViewOf(obj), nil, crd.Options{})
 	require.Len(t, d.Types, 1)
 	assert.NotEmpty(t, d.Types[0].CreateForbidden)
 	assert.False(t, d.Types[0].Allows("create"))
-	done := crd.RemoveFinalizer(obj, now)
-	assert.False(t, crd.IsTerminating(done))
+	done := crd.RemoveFinalizer(object.ViewOf(obj), now)
+	assert.False(t, crd.IsTerminating(object.ViewOf(done)))
 	assert.Contains(t, conditions(done), "Terminating=False InstanceDeletionCompleted: removed all instances")
 	// While another finalizer keeps the definition, objects can be created again.
-	again := crd.New(done, d, crd.Options{})
+	again := crd.New(object.ViewOf(done), d, crd.Options{})
 	require.Len(t, again.Types, 1)
 	assert.Empty(t, again.Types[0].CreateForbidden)
 	assert.True(t, again.Types[0].Allows("create"))
@@ -130,7 +130,7 @@ func TestTerminate(t *testing.T) {
 func TestTerminateNeverEstablished(t *testing.T) {
 	obj := widgets(t)
 	object.Set(obj, now, "metadata", "deletionTimestamp")
-	assert.Contains(t, conditions(crd.RemoveFinalizer(obj, now)), "Terminating=False NeverEstablished: resource was never established")
+	assert.Contains(t, conditions(crd.RemoveFinalizer(object.ViewOf(obj), now)), "Terminating=False NeverEstablished: resource was never established")
 }
 
 func TestValidate(t *testing.T) {
@@ -180,10 +180,10 @@ func TestValidate(t *testing.T) {
 
 func TestDefinition(t *testing.T) {
 	_, obj := reconcileAll(t, widgets(t, []any{map[string]any{"name": "Size", "type": "integer", "jsonPath": ".size"}}, at("version", "additionalPrinterColumns")))
-	d := crd.New(obj, nil, crd.Options{})
+	d := crd.New(object.ViewOf(obj), nil, crd.Options{})
 	require.Len(t, d.Types, 1)
 	typ := d.Types[0]
-	assert.Same(t, d, crd.New(object.Copy(obj), d, crd.Options{}), "shared if unchanged")
+	assert.Same(t, d, crd.New(object.ViewOf(object.Copy(obj)), d, crd.Options{}), "shared if unchanged")
 
 	in, fieldErrors, err := typ.Codec.Decode([]byte(`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"w","uid":"u"},"size":3,"colour":"red","size":4}`), true)
 	require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestDeprecationWarnings(t *testing.T) {
 	_, obj := reconcileAll(t, widgets(t, []any{version("v1", true), version("v2", false), version("v1beta1", true)}, at("spec", "versions")))
 	var names []string
 	warnings := map[string][]string{}
-	for _, typ := range crd.New(obj, nil, crd.Options{}).Types {
+	for _, typ := range crd.New(object.ViewOf(obj), nil, crd.Options{}).Types {
 		names = append(names, typ.GroupVersion.Version)
 		warnings[typ.GroupVersion.Version] = typ.Warnings
 	}
@@ -232,9 +232,9 @@ func FuzzDefinition(f *testing.F) {
 		crd.Rules{}.Validate(t.Context(), obj, object.View{})
 		crd.Rules{}.Validate(t.Context(), obj, object.ViewOf(obj))
 		require.Equal(t, kept, obj, "Validate")
-		crd.Reconcile(obj, crd.NewNames().Replace(object.View{}, obj), now)
+		crd.Reconcile(object.ViewOf(obj), crd.NewNames().Replace(object.View{}, object.ViewOf(obj)), now)
 		require.Equal(t, kept, obj, "Reconcile")
-		crd.New(obj, nil, crd.Options{})
+		crd.New(object.ViewOf(obj), nil, crd.Options{})
 		require.Equal(t, kept, obj, "New")
 	})
 }
@@ -245,7 +245,7 @@ func TestDocument(t *testing.T) {
 	_, obj := reconcileAll(t, widgets(t,
 		"gear.example.k8s.io", at("spec", "group"), map[string]any{"api-approved.kubernetes.io": "https://example.com/1"}, at("metadata", "annotations"),
 		[]any{map[string]any{"jsonPath": ".size"}}, at("version", "selectableFields"), true, at("version", "schema", "openAPIV3Schema", "properties", "size", "nullable")))
-	types := crd.New(obj, nil, crd.Options{}).Types
+	types := crd.New(object.ViewOf(obj), nil, crd.Options{}).Types
 	p, err := release.Open("v1.36.3")
 	require.NoError(t, err)
 	text, err := crd.Document(p, types)
@@ -288,7 +288,7 @@ func TestPrepareStatus(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, definition := reconcileAll(t, widgets(t, map[string]any{"status": map[string]any{}}, at("version", "subresources"),
 				map[string]any{"type": "object", "nullable": tt.nullable}, at("version", "schema", "openAPIV3Schema", "properties", "status")))
-			crd.New(definition, nil, crd.Options{}).Types[0].SubresourceStrategies["status"].Prepare(tt.obj, object.ViewOf(tt.old))
+			crd.New(object.ViewOf(definition), nil, crd.Options{}).Types[0].SubresourceStrategies["status"].Prepare(tt.obj, object.ViewOf(tt.old))
 			delete(tt.obj, "metadata")
 			assert.Equal(t, tt.want, tt.obj)
 		})

@@ -23,8 +23,8 @@ type Definition struct {
 	// Prefix is the prefix of the store keys of the custom resources.
 	Prefix string
 
-	spec        map[string]any
-	names       map[string]any // status.acceptedNames
+	spec        object.View
+	names       object.View // status.acceptedNames
 	since       int64
 	served      bool // whether requests are served
 	terminating bool
@@ -51,19 +51,18 @@ type Options struct {
 	Coverage *coverage.Switch
 }
 
-// New returns the Definition of a CustomResourceDefinition in canonical form. obj must not
-// be changed later. old is the previous Definition of the object, or nil; New returns it or
-// shares its types if nothing relevant changed.
-func New(obj map[string]any, old *Definition, o Options) *Definition {
+// New returns the Definition of a CustomResourceDefinition in canonical form. old is the previous
+// Definition of the object, or nil; New returns it or shares its types if nothing relevant changed.
+func New(obj object.View, old *Definition, o Options) *Definition {
 	d := &Definition{
-		spec:        object.Map(obj, "spec"),
-		names:       object.Map(obj, "status", "acceptedNames"),
+		spec:        obj.At("spec"),
+		names:       obj.At("status", "acceptedNames"),
 		since:       o.Since,
-		served:      hasCondition(object.ViewOf(obj), established) || hasCondition(object.ViewOf(obj), namesAccepted),
-		terminating: hasCondition(object.ViewOf(obj), terminating),
+		served:      hasCondition(obj, established) || hasCondition(obj, namesAccepted),
+		terminating: hasCondition(obj, terminating),
 	}
-	d.Prefix = "/" + object.String(d.spec, "names", "plural") + "." + object.String(d.spec, "group") + "/"
-	unchanged := old != nil && old.since == d.since && old.served == d.served && object.Equal(old.spec, d.spec) && object.Equal(old.names, d.names)
+	d.Prefix = "/" + d.spec.String("names", "plural") + "." + d.spec.String("group") + "/"
+	unchanged := old != nil && old.since == d.since && old.served == d.served && old.spec.Equal(d.spec) && old.names.Equal(d.names)
 	switch {
 	case unchanged && old.terminating == d.terminating:
 		return old
@@ -79,9 +78,9 @@ func New(obj map[string]any, old *Definition, o Options) *Definition {
 }
 
 // hasAllNames reports whether all required names are set.
-func hasAllNames(names map[string]any) bool {
+func hasAllNames(names object.View) bool {
 	for _, name := range []string{"plural", "singular", "kind", "listKind"} {
-		if object.String(names, name) == "" {
+		if names.String(name) == "" {
 			return false
 		}
 	}
@@ -96,7 +95,7 @@ func hasCondition(obj object.View, typ string) bool {
 type version struct {
 	*Definition
 	name   string
-	spec   map[string]any
+	spec   object.View
 	schema *schema.Schema
 	rules  *cel.Validator
 	typ    *resource.Type
@@ -108,12 +107,12 @@ type version struct {
 // types creates the types of all versions and returns those that are served, the preferred
 // version first.
 func (d *Definition) types(o Options) []*resource.Type {
-	group, storage := object.String(d.spec, "group"), ""
+	group, storage := d.spec.String("group"), ""
 	var versions []*version
 	var all []*resource.Type
-	for spec := range object.Each(d.spec["versions"]) {
-		v := &version{Definition: d, name: object.String(spec, "name"), spec: spec, typ: &resource.Type{}, release: o.Rules}
-		if spec["storage"] == true {
+	for spec := range d.spec.At("versions").Objects() {
+		v := &version{Definition: d, name: spec.String("name"), spec: spec, typ: &resource.Type{}, release: o.Rules}
+		if spec.Bool("storage") {
 			storage = v.name
 		}
 		versions, all = append(versions, v), append(all, v.typ)
@@ -122,7 +121,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 	schemas := make(map[string]*schema.Schema, len(versions))
 	var served []*resource.Type
 	for i, v := range versions {
-		if props := object.Map(v.spec, "schema", "openAPIV3Schema"); props != nil {
+		if props := v.props(); props != nil {
 			s, err := validated.take(props)
 			if err != nil {
 				return nil // only objects that were written without validation are invalid; they are not served
@@ -136,30 +135,30 @@ func (d *Definition) types(o Options) []*resource.Type {
 		}
 		*v.typ = resource.Type{
 			GroupVersion: resource.GroupVersion{Group: group, Version: v.name},
-			Name:         object.String(d.names, "plural"),
-			Singular:     object.String(d.names, "singular"),
-			Kind:         object.String(d.names, "kind"),
-			ListKind:     object.String(d.names, "listKind"),
-			ShortNames:   object.Strings(d.names, "shortNames"),
-			Categories:   object.Strings(d.names, "categories"),
-			Namespaced:   object.String(d.spec, "scope") == "Namespaced",
+			Name:         d.names.String("plural"),
+			Singular:     d.names.String("singular"),
+			Kind:         d.names.String("kind"),
+			ListKind:     d.names.String("listKind"),
+			ShortNames:   d.names.Strings("shortNames"),
+			Categories:   d.names.Strings("categories"),
+			Namespaced:   d.spec.String("scope") == "Namespaced",
 			Verbs:        verbs,
 			Subresources: v.subresources(),
 			Stored:       resource.GroupVersion{Group: group, Version: storage},
 			Prefix:       d.Prefix,
 			Versions:     all,
 			Warnings:     v.warnings(versions),
-			EtcdFolder:   group + "/" + object.String(d.names, "plural"),
+			EtcdFolder:   group + "/" + d.names.String("plural"),
 			Since:        d.since,
 
 			HasConversionWebhook: d.hasConversionWebhook(),
 		}
-		v.codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: object.Map(v.spec, "schema", "openAPIV3Schema"), schema: v.schema, versions: schemas, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
+		v.codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: v.props(), schema: v.schema, versions: schemas, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
 		v.typ.Codec = v.codec
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
 		v.typ.Layout = v.layout()
 		v.typ.Strategy = v.strategy()
-		if v.spec["served"] == true {
+		if v.spec.Bool("served") {
 			served = append(served, v.typ)
 		}
 	}
@@ -195,32 +194,37 @@ var scaleKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "autosc
 func (v *version) subresources() []resource.Subresource {
 	var out []resource.Subresource
 	if v.hasStatus() {
-		kind := resource.Kind{GroupVersion: resource.GroupVersion{Group: object.String(v.Definition.spec, "group"), Version: v.name}, Kind: object.String(v.names, "kind")}
+		kind := resource.Kind{GroupVersion: resource.GroupVersion{Group: v.Definition.spec.String("group"), Version: v.name}, Kind: v.names.String("kind")}
 		out = append(out, resource.Subresource{Name: "status", Kind: kind, Verbs: subresourceVerbs})
 	}
-	if object.Map(v.spec, "subresources", "scale") != nil {
+	if !v.spec.IsNil("subresources", "scale") {
 		out = append(out, resource.Subresource{Name: "scale", Kind: scaleKind, Verbs: subresourceVerbs})
 	}
 	return out
 }
 
 // keepsUnknown reports whether objects keep fields that the schema does not have.
-func (v *version) keepsUnknown() bool { return object.Bool(v.Definition.spec, "preserveUnknownFields") }
+func (v *version) keepsUnknown() bool { return v.Definition.spec.Bool("preserveUnknownFields") }
 
-func (v *version) hasStatus() bool { return object.Map(v.spec, "subresources", "status") != nil }
+func (v *version) hasStatus() bool { return !v.spec.IsNil("subresources", "status") }
+
+// props returns the openAPIV3Schema, nil if there is none.
+func (v *version) props() map[string]any {
+	return v.spec.At("schema", "openAPIV3Schema").SharedMembers()
+}
 
 // warnings returns the warnings of requests for a deprecated version.
 func (v *version) warnings(all []*version) []string {
-	if v.spec["deprecated"] != true {
+	if !v.spec.Bool("deprecated") {
 		return nil
 	}
-	if text, ok := v.spec["deprecationWarning"].(string); ok {
-		return []string{text}
+	if !v.spec.IsNil("deprecationWarning") {
+		return []string{v.spec.String("deprecationWarning")}
 	}
-	group, kind := object.String(v.Definition.spec, "group"), object.String(v.Definition.spec, "names", "kind")
+	group, kind := v.Definition.spec.String("group"), v.Definition.spec.String("names", "kind")
 	text := fmt.Sprintf("%s/%s %s is deprecated", group, v.name, kind)
 	newer := slices.DeleteFunc(slices.Clone(all), func(other *version) bool {
-		return other.spec["served"] != true || other.spec["deprecated"] == true || discovery.CompareVersions(other.name, v.name) >= 0
+		return !other.spec.Bool("served") || other.spec.Bool("deprecated") || discovery.CompareVersions(other.name, v.name) >= 0
 	})
 	if len(newer) > 0 {
 		use := slices.MinFunc(newer, func(a, b *version) int { return discovery.CompareVersions(a.name, b.name) })

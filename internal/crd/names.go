@@ -31,16 +31,16 @@ func usedNameLess(a, b usedName) bool {
 func NewNames() *Names { return &Names{sortedset.New(usedNameLess)} }
 
 // Replace returns the names without those of old and with those of replacement: an earlier
-// and a later state of one definition, or nil.
-func (n *Names) Replace(old object.View, replacement map[string]any) *Names {
-	before, after := acceptedNames(old), acceptedNames(object.ViewOf(replacement))
+// and a later state of one definition, or nothing.
+func (n *Names) Replace(old, replacement object.View) *Names {
+	before, after := acceptedNames(old), acceptedNames(replacement)
 	if slices.Equal(before, after) {
 		return n
 	}
 	return &Names{n.set.With(before, after)}
 }
 
-// acceptedNames returns the accepted names of a definition, none for nil.
+// acceptedNames returns the accepted names of a definition, none for nothing.
 func acceptedNames(obj object.View) []usedName {
 	if obj.IsNil() {
 		return nil

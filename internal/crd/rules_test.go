@@ -54,7 +54,7 @@ func TestEmbeddedMetadataOfReleases(t *testing.T) {
 		require.NoError(t, err)
 		_, obj := reconcileAll(t, widgets(t, map[string]any{"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true},
 			at("version", "schema", "openAPIV3Schema", "properties", "e")))
-		codec := crd.New(obj, nil, crd.Options{Rules: crd.RulesOf(r)}).Types[0].Codec
+		codec := crd.New(object.ViewOf(obj), nil, crd.Options{Rules: crd.RulesOf(r)}).Types[0].Codec
 		_, _, err = codec.Decode([]byte(`{"apiVersion":"example.com/v1","kind":"Widget","e":{"metadata":{"labels":{"a":1}}}}`), false)
 		assert.EqualError(t, err, "e.metadata: Invalid value: "+want+": json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string", "1.%d", minor)
 	}
@@ -69,7 +69,7 @@ func TestRulesBesideErrorsOfReleases(t *testing.T) {
 			"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
 			"x-kubernetes-validations": []any{map[string]any{"rule": "false"}},
 		}, at("version", "schema", "openAPIV3Schema", "properties", "e")))
-		typ := crd.New(obj, nil, crd.Options{Rules: crd.RulesOf(r)}).Types[0]
+		typ := crd.New(object.ViewOf(obj), nil, crd.Options{Rules: crd.RulesOf(r)}).Types[0]
 		created := map[string]any{"metadata": map[string]any{"name": "w"}, "e": map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"ownerReferences": []any{map[string]any{}}},
 		}}

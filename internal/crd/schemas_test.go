@@ -52,6 +52,6 @@ func TestSchemasAreReadOnce(t *testing.T) {
 	s := validated.remove(props)
 	require.NotNil(t, s)
 	validated.put(props, s)
-	require.Len(t, New(obj, nil, Options{}).Types, 1)
+	require.Len(t, New(object.ViewOf(obj), nil, Options{}).Types, 1)
 	assert.Nil(t, validated.remove(props))
 }

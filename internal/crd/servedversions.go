@@ -31,8 +31,8 @@ func NewServedVersions() *ServedVersions {
 
 // Replace returns the versions without those of old and with those of replacement: an earlier
 // and a later state of one definition, or nil.
-func (s *ServedVersions) Replace(old object.View, replacement map[string]any) *ServedVersions {
-	before, after := servedVersions(old), servedVersions(object.ViewOf(replacement))
+func (s *ServedVersions) Replace(old, replacement object.View) *ServedVersions {
+	before, after := servedVersions(old), servedVersions(replacement)
 	if slices.Equal(before, after) {
 		return s
 	}

@@ -70,8 +70,8 @@ func Terminate(obj map[string]any) {
 // has them, set Established, and report the deletion of custom resources. used has the names
 // of all definitions, now is the time in the format of metadata. Reconcile returns a changed copy of
 // obj, or nil if there is nothing to change.
-func Reconcile(obj map[string]any, used *Names, now string) map[string]any {
-	next := object.ShallowCopy(obj)
+func Reconcile(obj object.View, used *Names, now string) map[string]any {
+	next := obj.ShallowCopy()
 	object.Own(next, "status")
 	for _, step := range []func(map[string]any, *Names, string) bool{setApproval, acceptNames, setEstablished, setDeletionInProgress} {
 		if step(next, used, now) {
@@ -117,67 +117,65 @@ func approval(annotation string) (status, reason, message string) {
 
 // HasRequestedNames reports whether a definition has all names that it requests. Other
 // definitions do not matter to its status then.
-func HasRequestedNames(obj map[string]any) bool {
-	return object.Equal(object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames"))
+func HasRequestedNames(obj object.View) bool {
+	return obj.At("spec", "names").Equal(obj.At("status", "acceptedNames"))
 }
 
 // acceptNames accepts the names that no other definition of the group has.
 func acceptNames(obj map[string]any, used *Names, now string) bool {
-	if HasRequestedNames(obj) {
+	view := object.ViewOf(obj)
+	if HasRequestedNames(view) {
 		return false
 	}
-	requested, accepted := object.Map(obj, "spec", "names"), object.Map(obj, "status", "acceptedNames")
-	group := object.String(obj, "spec", "group")
+	requested, accepted := view.At("spec", "names"), view.At("status", "acceptedNames")
+	group := view.String("spec", "group")
 	isResource := func(name string) bool { return used.hasResource(group, name) }
 	isKind := func(name string) bool { return used.hasKind(group, name) }
-	names := object.Copy(accepted)
-	if names == nil {
-		names = map[string]any{}
-	}
+	names := accepted.ShallowCopy()
 	result := condition{namesAccepted, "True", "NoConflicts", "no conflicts found"}
 	conflict := func(reason, message string) {
 		result = condition{namesAccepted, "False", reason, message}
 	}
 	acceptName := func(name, reason string, used func(string) bool) {
-		want := object.String(requested, name)
-		if want != object.String(accepted, name) && used(want) {
+		want := requested.String(name)
+		if want != accepted.String(name) && used(want) {
 			conflict(reason, inUse(want))
 			return
 		}
-		object.Keep(names, object.ViewOf(requested), name)
+		object.Keep(names, requested, name)
 	}
 	acceptName("plural", "PluralConflict", isResource)
 	acceptName("singular", "SingularConflict", isResource)
 	if problems := shortNameConflicts(requested, accepted, isResource); len(problems) > 0 {
 		conflict("ShortNamesConflict", aggregateErrors(problems))
 	} else {
-		object.Keep(names, object.ViewOf(requested), "shortNames")
+		object.Keep(names, requested, "shortNames")
 	}
 	acceptName("kind", "KindConflict", isKind)
 	acceptName("listKind", "ListKindConflict", isKind)
-	object.Keep(names, object.ViewOf(requested), "categories")
+	object.Keep(names, requested, "categories")
 
 	status := object.Map(obj, "status")
-	changed := !object.Equal(accepted, names)
+	changed := !accepted.EqualTo(names)
 	status["acceptedNames"] = names
 	if !result.set(obj, now) && !changed {
 		return false
 	}
 	switch {
-	case hasCondition(object.ViewOf(obj), established):
+	case hasCondition(view, established):
 	case result.status == "True":
 		condition{established, "False", "Installing", "the initial names have been accepted"}.set(obj, now)
-	case object.ViewOf(obj).Condition(established, "False").IsNil():
+	case view.Condition(established, "False").IsNil():
 		condition{established, "False", "NotAccepted", "not all names are accepted"}.set(obj, now)
 	}
 	return true
 }
 
 // shortNameConflicts returns the errors of new short names that are in use.
-func shortNameConflicts(requested, accepted map[string]any, used func(string) bool) []string {
+func shortNameConflicts(requested, accepted object.View, used func(string) bool) []string {
 	var problems []string
-	own := object.Strings(accepted, "shortNames")
-	for _, name := range object.Strings(requested, "shortNames") {
+	own := accepted.Strings("shortNames")
+	for _, name := range requested.Strings("shortNames") {
 		if !slices.Contains(own, name) && used(name) {
 			problems = append(problems, inUse(name))
 		}
@@ -204,10 +202,11 @@ func aggregateErrors(problems []string) string {
 
 // setEstablished sets the condition Established once the names are accepted.
 func setEstablished(obj map[string]any, _ *Names, now string) bool {
-	if !hasCondition(object.ViewOf(obj), namesAccepted) || hasCondition(object.ViewOf(obj), established) {
+	view := object.ViewOf(obj)
+	if !hasCondition(view, namesAccepted) || hasCondition(view, established) {
 		return false
 	}
-	if bundle := object.String(obj, "spec", "conversion", "webhook", "clientConfig", "caBundle"); bundle != "" && !isBundle(bundle) {
+	if bundle := view.String("spec", "conversion", "webhook", "clientConfig", "caBundle"); bundle != "" && !isBundle(bundle) {
 		return condition{established, "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"}.set(obj, now)
 	}
 	return condition{established, "True", "InitialNamesAccepted", "the initial names have been accepted"}.set(obj, now)
@@ -219,8 +218,8 @@ const deletionFailed = "InstanceDeletionFailed"
 
 // DeletionFailed returns a copy of a definition with the condition that its custom
 // resources are not deleted, and why. It returns nil if obj has the condition already.
-func DeletionFailed(obj map[string]any, cause error, now string) map[string]any {
-	next := object.ShallowCopy(obj)
+func DeletionFailed(obj object.View, cause error, now string) map[string]any {
+	next := obj.ShallowCopy()
 	object.Own(next, "status")
 	if !(condition{terminating, "True", deletionFailed, cause.Error()}).set(next, now) {
 		return nil
@@ -231,23 +230,24 @@ func DeletionFailed(obj map[string]any, cause error, now string) map[string]any 
 // setDeletionInProgress updates the condition Terminating while custom resources are deleted.
 // The condition of a deletion that failed stays until a later attempt succeeds.
 func setDeletionInProgress(obj map[string]any, _ *Names, now string) bool {
-	if object.ViewOf(obj).Condition(terminating, "True").String("reason") == deletionFailed {
+	view := object.ViewOf(obj)
+	if view.Condition(terminating, "True").String("reason") == deletionFailed {
 		return false
 	}
-	return IsTerminating(obj) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
+	return IsTerminating(view) && condition{terminating, "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"}.set(obj, now)
 }
 
 // IsTerminating reports whether a definition is being deleted and has the Finalizer.
-func IsTerminating(obj map[string]any) bool {
-	return object.Value(obj, "metadata", "deletionTimestamp") != nil && slices.Contains(object.Strings(obj, "metadata", "finalizers"), cleanupFinalizer)
+func IsTerminating(obj object.View) bool {
+	return !obj.IsNil("metadata", "deletionTimestamp") && slices.Contains(obj.Strings("metadata", "finalizers"), cleanupFinalizer)
 }
 
 // RemoveFinalizer returns a copy of a definition, whose custom resources are deleted,
 // without the Finalizer.
-func RemoveFinalizer(obj map[string]any, now string) map[string]any {
-	next := object.Copy(obj)
+func RemoveFinalizer(obj object.View, now string) map[string]any {
+	next := obj.CopyObject()
 	done := condition{terminating, "False", "InstanceDeletionCompleted", "removed all instances"}
-	if !hasCondition(object.ViewOf(obj), established) {
+	if !hasCondition(obj, established) {
 		done = condition{terminating, "False", "NeverEstablished", "resource was never established"}
 	}
 	done.set(next, now)

@@ -69,9 +69,9 @@ func (v *version) statusVersions() []string {
 		return []string{v.typ.GroupVersion.String()}
 	}
 	out := []string{}
-	for other := range object.Each(v.Definition.spec["versions"]) {
-		if (other["served"] == true || other["storage"] == true) && object.Map(other, "subresources", "status") != nil {
-			out = append(out, object.String(v.Definition.spec, "group")+"/"+object.String(other, "name"))
+	for other := range v.Definition.spec.At("versions").Objects() {
+		if (other.Bool("served") || other.Bool("storage")) && !other.IsNil("subresources", "status") {
+			out = append(out, v.Definition.spec.String("group")+"/"+other.String("name"))
 		}
 	}
 	return out
@@ -132,8 +132,8 @@ func (v *version) statusSchema() *schema.Schema {
 // fields returns the selectable fields.
 func (v *version) fields() []resource.Field {
 	var out []resource.Field
-	for f := range object.Each(v.spec["selectableFields"]) {
-		text := object.String(f, "jsonPath")
+	for f := range v.spec.At("selectableFields").Objects() {
+		text := f.String("jsonPath")
 		path, err := jsonpath.Parse(text)
 		if err != nil {
 			continue // validation rejects invalid paths
@@ -161,16 +161,16 @@ func (d fieldPath) path() *validation.Path { return validation.NewPath(string(d)
 
 // scale returns the scale subresource, nil if there is none.
 func (v *version) scale() *resource.Scale {
-	spec := object.Map(v.spec, "subresources", "scale")
-	if spec == nil {
+	spec := v.spec.At("subresources", "scale")
+	if spec.IsNil() {
 		return nil
 	}
-	replicas := fieldPath(object.String(spec, "specReplicasPath"))
+	replicas := fieldPath(spec.String("specReplicasPath"))
 	return &resource.Scale{
 		Spec:   replicas.names(),
-		Status: fieldPath(object.String(spec, "statusReplicasPath")).names(),
+		Status: fieldPath(spec.String("statusReplicasPath")).names(),
 		Selector: func(obj object.View) string {
-			path := object.String(spec, "labelSelectorPath")
+			path := spec.String("labelSelectorPath")
 			if path == "" {
 				return ""
 			}
@@ -291,8 +291,8 @@ func (v *version) validateStatus(obj map[string]any, old object.View) validation
 // validateScale validates a number of replicas. field is the field of the scale subresource
 // that has the path of the number.
 func (v *version) validateScale(obj map[string]any, field string) validation.List {
-	spec := object.Map(v.spec, "subresources", "scale")
-	if spec == nil {
+	spec := v.spec.At("subresources", "scale")
+	if spec.IsNil() {
 		return nil
 	}
 	n, err := v.scaleReplicas(obj, field)
@@ -305,13 +305,13 @@ func (v *version) validateScale(obj map[string]any, field string) validation.Lis
 	if err == "" {
 		return nil
 	}
-	return validation.List{validation.Invalid(fieldPath(object.String(spec, field)).path(), n, err)}
+	return validation.List{validation.Invalid(fieldPath(spec.String(field)).path(), n, err)}
 }
 
 // scaleReplicas returns a number of replicas, 0 if there is none. err is not "" if the value is not
 // a number.
 func (v *version) scaleReplicas(obj map[string]any, field string) (n int64, err string) {
-	at := fieldPath(object.String(v.spec, "subresources", "scale", field))
+	at := fieldPath(v.spec.String("subresources", "scale", field))
 	value, found, err := nestedValue(obj, at.names())
 	n, isInt := value.(int64)
 	if found && !isInt {
@@ -326,13 +326,13 @@ func (v *version) validateScaleSelector(obj map[string]any) validation.List {
 	if err == "" {
 		return nil
 	}
-	path := fieldPath(object.String(v.spec, "subresources", "scale", "labelSelectorPath"))
+	path := fieldPath(v.spec.String("subresources", "scale", "labelSelectorPath"))
 	return validation.List{validation.Invalid(path.path(), "", err)}
 }
 
 // scaleSelectorError returns "" unless the selector of the scale subresource is not a string.
 func (v *version) scaleSelectorError(obj map[string]any) string {
-	path := object.String(v.spec, "subresources", "scale", "labelSelectorPath")
+	path := v.spec.String("subresources", "scale", "labelSelectorPath")
 	if path == "" {
 		return ""
 	}

@@ -61,7 +61,7 @@ func hasOnlyKind(obj map[string]any) bool {
 func (v *version) review(ctx context.Context, o Options, sent []map[string]any) ([]map[string]any, error) {
 	of := describe(sent[0])
 	failed := func(err error) error { return errors.New("conversion webhook for " + of + " failed: " + err.Error()) }
-	hook := object.Map(v.Definition.spec, "conversion", "webhook")
+	hook := v.Definition.spec.At("conversion", "webhook").SharedMembers()
 	uid := o.UID()
 	want, request, err := v.request(hook, uid, sent)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/serving"
@@ -75,7 +76,7 @@ func (d *definer) Committed(w Write) {
 	now := d.Surface()
 	for _, e := range w.Events {
 		obj := e.Item.Value.Decode(w.Type)
-		for next := obj; next != nil; next = crd.Reconcile(obj, now.Definitions.Names, "2030-01-01T00:00:00Z") {
+		for next := obj; next != nil; next = crd.Reconcile(object.ViewOf(obj), now.Definitions.Names, "2030-01-01T00:00:00Z") {
 			obj = next
 		}
 		made := serving.NewDefinition(context.Background(), d.Release, w.Type, storage.New(w.Type, obj, nil), nil, crd.Options{})

@@ -18,7 +18,7 @@ import (
 // immutable; forks share it.
 type Definition struct {
 	Stored *storage.Object
-	Object map[string]any
+	Object object.View
 	*crd.Definition
 
 	managers *managerCache // of the types
@@ -28,7 +28,7 @@ type Definition struct {
 // release. old is what is served of it, or nil: if its types remain, so do their field managers.
 // ctx ends with the server.
 func NewDefinition(ctx context.Context, p *release.Release, t *resource.Type, stored *storage.Object, old *Definition, options crd.Options) *Definition {
-	d := &Definition{Stored: stored, Object: stored.Decoded(t).View().SharedMembers()}
+	d := &Definition{Stored: stored, Object: stored.Decoded(t).View()}
 	var before *crd.Definition
 	if old != nil {
 		before = old.Definition
@@ -95,7 +95,7 @@ func (d *Definitions) Of(t *resource.Type) *Definition { return d.Get(strings.Tr
 
 // With returns the set with another state of a definition; nil removes it.
 func (d *Definitions) With(name string, replacement *Definition) Definitions {
-	var before, after map[string]any
+	var before, after object.View
 	if old := d.Get(name); old != nil {
 		before = old.Object
 	}
@@ -106,10 +106,10 @@ func (d *Definitions) With(name string, replacement *Definition) Definitions {
 		after = replacement.Object
 		out.all = d.all.With(nil, []namedDefinition{{name, replacement}})
 	}
-	out.Names = d.Names.Replace(object.ViewOf(before), after)
-	out.Versions = d.Versions.Replace(object.ViewOf(before), after)
+	out.Names = d.Names.Replace(before, after)
+	out.Versions = d.Versions.Replace(before, after)
 	out.Unsettled = withEntry(d.Unsettled, name, replacement, replacement != nil)
-	out.Webhooks = withEntry(d.Webhooks, name, replacement, after != nil && object.String(after, "spec", "conversion", "strategy") == "Webhook")
+	out.Webhooks = withEntry(d.Webhooks, name, replacement, after.String("spec", "conversion", "strategy") == "Webhook")
 	return out
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/crd"
 	"github.com/kubefake/kubefake/internal/ids"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -42,7 +43,7 @@ func define(t *testing.T, a *API, plural string) *Definition {
 			"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}},
 		}}},
 	}
-	for next := obj; next != nil; next = crd.Reconcile(obj, a.Surface().Definitions.Names, "2030-01-01T00:00:00Z") {
+	for next := obj; next != nil; next = crd.Reconcile(object.ViewOf(obj), a.Surface().Definitions.Names, "2030-01-01T00:00:00Z") {
 		obj = next
 	}
 	return NewDefinition(t.Context(), a.Release, typ, storage.New(typ, obj, nil), nil, crd.Options{UID: ids.New(1).UID})
