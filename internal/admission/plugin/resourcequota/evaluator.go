@@ -29,7 +29,7 @@ type evaluator struct {
 	inScope func(obj object.View, s scope) bool
 	// missing returns the requests and limits that an object must have if the
 	// quantities are limited, and does not; "" for none. It may be nil.
-	missing func(obj map[string]any, limited []string) string
+	missing func(obj object.View, limited []string) string
 }
 
 // evaluators are the evaluators of the resources that quotas do more than count.
@@ -124,15 +124,16 @@ func podUsage(pod object.View) map[string]any {
 			resources.Add(limits, object.ViewOf(map[string]any{name: q.Shared()}))
 		}
 	}
-	maps.Copy(usage, computeUsage(requests, limits))
+	maps.Copy(usage, computeUsage(object.ViewOf(requests), object.ViewOf(limits)))
 	return usage
 }
 
 // computeUsage returns the requests and limits of a pod or a container under the
 // names that quotas have for them.
-func computeUsage(requests, limits map[string]any) map[string]any {
+func computeUsage(requests, limits object.View) map[string]any {
 	usage := oneOfEach("pods")
-	for name, q := range requests {
+	for name, q := range requests.Fields() {
+		q := q.String()
 		switch {
 		case name == "cpu", name == "memory", name == "ephemeral-storage", resources.IsHugePages(name):
 			usage[name], usage["requests."+name] = q, q
@@ -140,9 +141,9 @@ func computeUsage(requests, limits map[string]any) map[string]any {
 			usage["requests."+name] = q
 		}
 	}
-	for name, q := range limits {
+	for name, q := range limits.Fields() {
 		if name == "cpu" || name == "memory" || name == "ephemeral-storage" {
-			usage["limits."+name] = q
+			usage["limits."+name] = q.String()
 		}
 	}
 	return usage
@@ -150,10 +151,10 @@ func computeUsage(requests, limits map[string]any) map[string]any {
 
 // podMissing returns the limited quantities of cpu and memory that containers do
 // not set: "cpu for: a,b; memory for: a".
-func podMissing(pod map[string]any, limited []string) string {
-	spec := object.Map(pod, "spec")
+func podMissing(pod object.View, limited []string) string {
+	spec := pod.At("spec")
 	for _, field := range []string{"requests", "limits"} {
-		for name := range object.Map(spec, "resources", field) {
+		for name := range spec.At("resources", field).Fields() {
 			if name == "cpu" || name == "memory" || resources.IsHugePages(name) {
 				return "" // the pod sets them as a whole
 			}
@@ -167,9 +168,9 @@ func podMissing(pod map[string]any, limited []string) string {
 		}
 		var containers []string
 		for _, field := range []string{"containers", "initContainers"} {
-			for c := range object.Each(spec[field]) {
-				if !object.Has(computeUsage(object.Map(c, "resources", "requests"), object.Map(c, "resources", "limits")), name) {
-					containers = append(containers, object.String(c, "name"))
+			for c := range spec.At(field).Objects() {
+				if !object.Has(computeUsage(c.At("resources", "requests"), c.At("resources", "limits")), name) {
+					containers = append(containers, c.String("name"))
 				}
 			}
 		}

@@ -63,8 +63,8 @@ func Configure(text []byte) (Plugin, error) {
 
 // checkCovered fails for a request that uses more of a limited resource without a quota
 // that covers it. matching are the indices of the quotas that limit the object.
-func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj map[string]any, old object.View, quotas []object.View, matching []int) error {
-	delta := e.usage(object.ViewOf(obj))
+func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj, old object.View, quotas []object.View, matching []int) error {
+	delta := e.usage(obj)
 	if !old.IsNil() {
 		delta = increase(delta, object.ViewOf(e.usage(old)))
 	}
@@ -72,7 +72,7 @@ func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj map[stri
 	if len(delta) == 0 {
 		return nil
 	}
-	uncovered := p.limitedNames(a, e.usage(object.ViewOf(obj)))
+	uncovered := p.limitedNames(a, e.usage(obj))
 	for _, i := range matching {
 		covered := e.limited(quotas[i])
 		uncovered = slices.DeleteFunc(uncovered, func(name string) bool { return slices.Contains(covered, name) })
@@ -84,7 +84,7 @@ func (p Plugin) checkCovered(a *admission.Attributes, e *evaluator, obj map[stri
 	var texts []string
 	for _, s := range p.scopesOf(e, obj) {
 		covers := func(quota object.View) bool {
-			return slices.ContainsFunc(scopesOf(quota), func(o scope) bool { return o.name == s.name && e.inScope(object.ViewOf(obj), o) })
+			return slices.ContainsFunc(scopesOf(quota), func(o scope) bool { return o.name == s.name && e.inScope(obj, o) })
 		}
 		if !slices.ContainsFunc(quotas, covers) {
 			texts = append(texts, fmt.Sprintf("{%s %s %v}", s.name, s.operator, s.values))
@@ -114,13 +114,13 @@ func (p Plugin) limitedNames(a *admission.Attributes, usage map[string]any) (nam
 
 // scopesOf returns the scopes of limited resources, of whatever resource, that an object is
 // in.
-func (p Plugin) scopesOf(e *evaluator, obj map[string]any) (all []scope) {
+func (p Plugin) scopesOf(e *evaluator, obj object.View) (all []scope) {
 	if e.inScope == nil {
 		return nil
 	}
 	for _, limited := range p.Limited {
 		for _, m := range limited.MatchScopes {
-			if s := (scope{m.ScopeName, m.Operator, m.Values}); e.inScope(object.ViewOf(obj), s) {
+			if s := (scope{m.ScopeName, m.Operator, m.Values}); e.inScope(obj, s) {
 				all = append(all, s)
 			}
 		}

@@ -61,20 +61,19 @@ func (Plugin) Handles(a *admission.Attributes) bool {
 // the namespace. An error refuses the request.
 func (p Plugin) Evaluate(a *admission.Attributes, quotas []object.View) (used []map[string]any, err error) {
 	e := evaluatorOf(storedResource(a.Type))
-	obj, old := a.Object, a.Old
+	obj, old := object.ViewOf(a.Object), a.Old
 	if stored := a.Type.Storage(); stored != a.Type {
-		if obj, err = stored.ConvertCopy(context.Background(), object.ViewOf(obj)); err != nil {
-			return nil, err
+		for _, version := range []*object.View{&obj, &old} {
+			converted, err := stored.ConvertCopy(context.Background(), *version)
+			if err != nil {
+				return nil, err
+			}
+			*version = object.ViewOf(converted)
 		}
-		before, err := stored.ConvertCopy(context.Background(), old)
-		if err != nil {
-			return nil, err
-		}
-		old = object.ViewOf(before)
 	}
 	var matching []int
 	for i, quota := range quotas {
-		if !e.matches(quota, object.ViewOf(obj)) {
+		if !e.matches(quota, obj) {
 			continue
 		}
 		if err := e.check(quota, obj); err != nil {
@@ -83,7 +82,7 @@ func (p Plugin) Evaluate(a *admission.Attributes, quotas []object.View) (used []
 		matching = append(matching, i)
 	}
 	used = make([]map[string]any, len(quotas))
-	usage := e.usage(object.ViewOf(obj))
+	usage := e.usage(obj)
 	if len(p.Limited) > 0 {
 		if err := p.checkCovered(a, &e, obj, old, quotas, matching); err != nil {
 			return nil, err
@@ -137,7 +136,7 @@ func (e *evaluator) matches(quota, obj object.View) bool {
 
 // check returns an error if the object lacks requests or limits that the quota
 // needs, or the quota lacks its present use.
-func (e *evaluator) check(quota object.View, obj map[string]any) error {
+func (e *evaluator) check(quota, obj object.View) error {
 	name, limited := quota.String("metadata", "name"), e.limited(quota)
 	if e.missing != nil {
 		if missing := e.missing(obj, limited); missing != "" {

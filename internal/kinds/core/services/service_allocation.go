@@ -21,7 +21,8 @@ func allocateService(obj map[string]any, old object.View, pool resource.Pool) er
 		keepAllocated(spec, was)
 	}
 	normalizeClusterIPs(spec, was)
-	if needsClusterIP(object.ViewOf(spec)) && !keepsPreferDualStack(spec, was) {
+	now := object.ViewOf(spec)
+	if needsClusterIP(now) && !keepsPreferDualStack(spec, was) {
 		if errs := setIPFamilies(spec, was, pool); len(errs) > 0 {
 			return &resource.Invalid{Errors: errs}
 		}
@@ -31,12 +32,12 @@ func allocateService(obj map[string]any, old object.View, pool resource.Pool) er
 			return err
 		}
 	}
-	if needsNodePorts(object.ViewOf(spec)) {
+	if needsNodePorts(now) {
 		if err := allocatePorts(spec, was, pool); err != nil {
 			return err
 		}
 	}
-	if needsHealthCheckPort(object.ViewOf(spec)) && !needsHealthCheckPort(was) {
+	if needsHealthCheckPort(now) && !needsHealthCheckPort(was) {
 		return allocateHealthCheckPort(spec, pool)
 	}
 	return nil
@@ -299,12 +300,12 @@ func allocateHealthCheckPort(spec map[string]any, pool resource.Pool) error {
 
 // NodePorts returns the node ports of a Service, its health check port included.
 func NodePorts(service map[string]any) []int64 {
-	spec := object.Map(service, "spec")
+	spec := object.ViewOf(service).At("spec")
 	var out []int64
-	for n := range nodePorts(object.ViewOf(spec)) {
+	for n := range nodePorts(spec) {
 		out = append(out, n)
 	}
-	if n, _ := object.Int(spec, "healthCheckNodePort"); n != 0 {
+	if n, _ := spec.Int("healthCheckNodePort"); n != 0 {
 		out = append(out, n)
 	}
 	return out
@@ -313,13 +314,13 @@ func NodePorts(service map[string]any) []int64 {
 // ClusterIPs returns the cluster IPs of a Service. An object that was stored without
 // validation may have clusterIP but no clusterIPs.
 func ClusterIPs(service map[string]any) []string {
-	spec := object.Map(service, "spec")
-	if !needsClusterIP(object.ViewOf(spec)) || isHeadless(object.ViewOf(spec)) {
+	spec := object.ViewOf(service).At("spec")
+	if !needsClusterIP(spec) || isHeadless(spec) {
 		return nil
 	}
-	ips := object.Strings(spec, "clusterIPs")
+	ips := spec.Strings("clusterIPs")
 	if len(ips) == 0 {
-		ips = []string{object.String(spec, "clusterIP")}
+		ips = []string{spec.String("clusterIP")}
 	}
 	return slices.DeleteFunc(ips, func(ip string) bool { return !validation.ParseIP(ip).IsValid() })
 }

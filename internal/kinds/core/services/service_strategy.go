@@ -47,7 +47,8 @@ func prepareService(obj map[string]any, old object.View) {
 // dropTypeDependentFields drops the fields that the old type has, the new type does
 // not have, and the update does not change.
 func dropTypeDependentFields(spec map[string]any, old object.View) {
-	if needsClusterIP(old) && !needsClusterIP(object.ViewOf(spec)) {
+	now := object.ViewOf(spec)
+	if needsClusterIP(old) && !needsClusterIP(now) {
 		if kind.SameField(spec, old, "clusterIP") && kind.SameField(spec, old, "clusterIPs") {
 			delete(spec, "clusterIP")
 			delete(spec, "clusterIPs")
@@ -55,17 +56,17 @@ func dropTypeDependentFields(spec map[string]any, old object.View) {
 		dropUnchanged(spec, old, "ipFamilies")
 		dropUnchanged(spec, old, "ipFamilyPolicy")
 	}
-	if needsNodePorts(old) && !needsNodePorts(object.ViewOf(spec)) && !hasNewNodePort(spec, old) {
+	if needsNodePorts(old) && !needsNodePorts(now) && !hasNewNodePort(now, old) {
 		object.PruneItems(spec, "ports", func(field string) bool { return field == "nodePort" })
 	}
-	if needsHealthCheckPort(old) && !needsHealthCheckPort(object.ViewOf(spec)) {
+	if needsHealthCheckPort(old) && !needsHealthCheckPort(now) {
 		dropUnchanged(spec, old, "healthCheckNodePort")
 	}
 	if old.String("type") == "LoadBalancer" && spec["type"] != "LoadBalancer" {
 		dropUnchanged(spec, old, "allocateLoadBalancerNodePorts")
 		dropUnchanged(spec, old, "loadBalancerClass")
 	}
-	if externallyAccessible(old) && !externallyAccessible(object.ViewOf(spec)) {
+	if externallyAccessible(old) && !externallyAccessible(now) {
 		dropUnchanged(spec, old, "externalTrafficPolicy")
 	}
 }
@@ -77,9 +78,9 @@ func dropUnchanged(spec map[string]any, old object.View, name string) {
 	}
 }
 
-func hasNewNodePort(spec map[string]any, old object.View) bool {
+func hasNewNodePort(spec, old object.View) bool {
 	known := nodePorts(old)
-	for n := range nodePorts(object.ViewOf(spec)) {
+	for n := range nodePorts(spec) {
 		if !known[n] {
 			return true
 		}
@@ -111,16 +112,17 @@ func nodePorts(spec object.View) map[int64]bool {
 // keepAllocated copies the allocated cluster IPs and ports that the update omits
 // from old. Ports are matched by name.
 func keepAllocated(spec map[string]any, old object.View) {
-	if needsClusterIP(object.ViewOf(spec)) && needsClusterIP(old) {
+	now := object.ViewOf(spec)
+	if needsClusterIP(now) && needsClusterIP(old) {
 		kind.CopyMissing(spec, old, "clusterIP", "clusterIPs")
 	}
-	if allocatesNodePorts(object.ViewOf(spec)) && allocatesNodePorts(old) {
+	if allocatesNodePorts(now) && allocatesNodePorts(old) {
 		assigned := map[string]int64{}
 		for port := range old.At("ports").Objects() {
 			assigned[port.String("name")], _ = port.Int("nodePort")
 		}
 		ownIncompletePorts(spec)
-		kept, requested := nodePorts(old), nodePorts(object.ViewOf(spec))
+		kept, requested := nodePorts(old), nodePorts(now)
 		for port := range object.Each(spec["ports"]) {
 			n := assigned[object.String(port, "name")]
 			if n != 0 && !(kept[n] && requested[n]) {
@@ -128,7 +130,7 @@ func keepAllocated(spec map[string]any, old object.View) {
 			}
 		}
 	}
-	if needsHealthCheckPort(object.ViewOf(spec)) && needsHealthCheckPort(old) {
+	if needsHealthCheckPort(now) && needsHealthCheckPort(old) {
 		kind.CopyMissing(spec, old, "healthCheckNodePort")
 	}
 }
