@@ -89,18 +89,26 @@ func mapTexts(v any, f func(text string) string) any {
 	return v
 }
 
-// mayHaveFractions reports whether a body may have a time with a fraction of a second: a colon, two
-// digits and a point or a comma.
+// mayHaveFractions reports whether a body may have a time with a fraction of a second.
 func mayHaveFractions(body []byte) bool {
-	for i := 0; ; {
-		at := bytes.IndexByte(body[i:], ':')
-		if i += at + 1; at < 0 || i+3 >= len(body) {
+	for {
+		at := bytes.IndexByte(body, 'T')
+		if at < 0 {
 			return false
 		}
-		if (body[i+2] == '.' || body[i+2] == ',') && isDigit(body[i]) && isDigit(body[i+1]) && isDigit(body[i+3]) {
+		if body = body[at+1:]; beginsWithFraction(body) {
 			return true
 		}
 	}
+}
+
+// beginsWithFraction reports whether a text begins as the time of a day with a fraction of a second
+// does: 9:00:00.5 or 09:00:00,5.
+func beginsWithFraction(text []byte) bool {
+	if len(text) > 1 && isDigit(text[0]) && isDigit(text[1]) {
+		text = text[1:]
+	}
+	return len(text) > 8 && isDigit(text[0]) && text[1] == ':' && text[4] == ':' && (text[7] == '.' || text[7] == ',') && isDigit(text[8])
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
