@@ -198,15 +198,17 @@ func (v View) SharesMembers(other View, except ...string) bool {
 		return true
 	}
 	a, b := v.SharedMembers(), other.SharedMembers()
-	if lenBeside(a, except) != lenBeside(b, except) {
-		return false
-	}
+	shared := 0
 	for name, member := range a {
-		if was, ok := b[name]; !(ok && Identical(member, was)) && !slices.Contains(except, name) {
+		if slices.Contains(except, name) {
+			continue
+		}
+		if was, ok := b[name]; !ok || !Identical(member, was) {
 			return false
 		}
+		shared++
 	}
-	return true
+	return shared == lenBeside(b, except)
 }
 
 // lenBeside returns the number of members of an object, without those of some names.

@@ -138,9 +138,10 @@ type Strategy struct {
 	// request or a file.
 	Default func(obj map[string]any)
 
-	// DefaultMetadata is Default for an object that differs only in metadata from one that
-	// has its defaults, which spares such a write the others. If it is nil, Default is called.
-	DefaultMetadata func(obj map[string]any)
+	// DefaultMetadata is Default for an object that differs only in metadata and status from one
+	// that has its defaults, except for those of the status, which DefaultStatus sets, nil if there
+	// are none. So such a write is spared the others. If DefaultMetadata is nil, Default is called.
+	DefaultMetadata, DefaultStatus func(obj map[string]any)
 
 	// DefaultTime sets, after Default, the defaults that are the time of the request, in an
 	// object that was decoded from a request. now is in RFC 3339.
@@ -286,16 +287,20 @@ func SharesTemplate(a map[string]any, b object.View) bool {
 }
 
 // SetDefaults sets the defaults of obj. If old is an object with its defaults, it does so by
-// DefaultMetadata if only the metadata of obj differs from it, or by that of BesideTemplate if obj
-// has its pod template. old may be nothing.
+// DefaultMetadata and DefaultStatus if only the metadata and the status of obj differ from it, or by
+// that of BesideTemplate if obj has its pod template. old may be nothing.
 func (s *Strategy) SetDefaults(obj map[string]any, old object.View) {
+	now := object.ViewOf(obj)
 	switch {
 	case s.Default == nil:
-	case !old.IsNil() && s.DefaultMetadata != nil && object.ViewOf(obj).SharesMembers(old, "metadata"):
+	case !old.IsNil() && s.DefaultMetadata != nil && now.SharesMembers(old, "metadata", "status"):
 		if object.Checked {
 			defer mustHaveDefaults(obj, s.Default)
 		}
 		s.DefaultMetadata(obj)
+		if s.DefaultStatus != nil && !now.At("status").Same(old.At("status")) {
+			s.DefaultStatus(obj)
+		}
 	case !old.IsNil() && s.BesideTemplate.Default != nil && SharesTemplate(obj, old):
 		if object.Checked {
 			defer mustHaveDefaults(obj, s.Default)

@@ -16,6 +16,11 @@ func defaultNode(obj map[string]any) {
 	} else if first != "" {
 		object.Put(spec, "podCIDR", first)
 	}
+	defaultNodeStatus(obj)
+}
+
+// defaultNodeStatus makes the whole capacity allocatable if a node does not say what is.
+func defaultNodeStatus(obj map[string]any) {
 	status := object.EnsureMap(obj, "status")
 	if status["allocatable"] == nil && status["capacity"] != nil {
 		status["allocatable"] = object.Copy(status["capacity"])

@@ -27,6 +27,7 @@ var nodeStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		AllowUnconditionalUpdate: true,
 		Default:                  defaultNode,
+		DefaultStatus:            defaultNodeStatus,
 		DefaultMetadata:          kind.NoDefaults,
 		ReadBack:                 defaultEmptyAllocatable,
 		Prepare:                  prepareNode,

@@ -34,9 +34,7 @@ func defaultPodWith(pod map[string]any, defaultResources func(spec map[string]an
 	if grace, _ := object.Int(spec, "terminationGracePeriodSeconds"); grace < 0 {
 		spec["terminationGracePeriodSeconds"] = int64(1)
 	}
-	if status := object.Map(pod, "status"); status != nil {
-		defaultPodStatus(status)
-	}
+	defaultPodStatus(pod)
 }
 
 func DefaultTemplate(template map[string]any) {
@@ -149,7 +147,11 @@ func defaultFieldRef(source map[string]any) {
 	}
 }
 
-func defaultPodStatus(status map[string]any) {
+func defaultPodStatus(pod map[string]any) {
+	status := object.Map(pod, "status")
+	if status == nil {
+		return
+	}
 	if ip := object.String(status, "podIP"); ip != "" && firstIP(status) != ip {
 		status["podIPs"] = []any{map[string]any{"ip": ip}}
 	} else if ip = firstIP(status); ip != "" {

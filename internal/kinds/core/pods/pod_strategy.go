@@ -252,6 +252,7 @@ var podStrategy = kind.Strategy{
 		MetadataValidation:       resource.MetadataUpdateAndCreate,
 		Default:                  defaultPod,
 		DefaultMetadata:          removeInitContainerAnnotations,
+		DefaultStatus:            defaultPodStatus,
 		ReadBack:                 completePodResources,
 		Validate:                 validatePod,
 		ValidateMetadata:         validatePodMetadata,
