@@ -139,8 +139,8 @@ type Strategy struct {
 	Default func(obj map[string]any)
 
 	// DefaultMetadata is Default for an object that differs only in metadata and status from one
-	// that has its defaults, except for those of the status, which DefaultStatus sets, nil if there
-	// are none. So such a write is spared the others. If DefaultMetadata is nil, Default is called.
+	// that has its defaults. It leaves the status to DefaultStatus, which is nil if that has no
+	// defaults. If DefaultMetadata is nil, Default is called.
 	DefaultMetadata, DefaultStatus func(obj map[string]any)
 
 	// DefaultTime sets, after Default, the defaults that are the time of the request, in an

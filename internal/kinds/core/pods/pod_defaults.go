@@ -147,6 +147,7 @@ func defaultFieldRef(source map[string]any) {
 	}
 }
 
+// defaultPodStatus makes podIP and podIPs agree, and rounds the resources of a status, if there is one.
 func defaultPodStatus(pod map[string]any) {
 	status := object.Map(pod, "status")
 	if status == nil {
