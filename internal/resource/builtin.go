@@ -104,7 +104,7 @@ var oldEviction = Kind{GroupVersion: GroupVersion{Group: "policy", Version: "v1b
 // other returns the codec of another kind, nil if the scheme does not have that.
 // kube-apiserver decodes an object as the kind that it gives before it compares the kinds.
 func (c *builtinCodec) other(got Kind) Codec {
-	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); !ok || !registered(c.minor, c.kind.Group, got) {
+	if _, ok := wire.ForKindIn(c.minor, got.Group, got.Version, got.Kind); !ok || !c.registered(got) {
 		return nil
 	}
 	return BuiltinCodecIn(c.minor, got)
@@ -113,13 +113,22 @@ func (c *builtinCodec) other(got Kind) Codec {
 // converts reports whether kube-apiserver decodes an object of another kind into the Go type
 // in which it keeps those of the codec's, whether or not it serves the version of that kind.
 func (c *builtinCodec) converts(got Kind) bool {
-	return !c.versioned && sharesInternalType(got, c.kind) && registered(c.minor, c.kind.Group, got)
+	return !c.versioned && sharesInternalType(got, c.kind) && c.registered(got)
+}
+
+// registered reports whether a kind is in the scheme in which kube-apiserver decodes the body. That of
+// the Scales of custom resources has the kinds of their version, and older versions of Scale.
+func (c *builtinCodec) registered(got Kind) bool {
+	if c.versioned && got.GroupVersion != c.kind.GroupVersion && !sharesInternalType(got, c.kind) && !slices.Contains(unversionedKinds, got.Kind) {
+		return false
+	}
+	return registered(c.minor, c.kind.Group, got)
 }
 
 // conversionError is the error of converting an object of another kind to the
 // codec's. It is an unknownConversion for a kind that the scheme has.
 func (c *builtinCodec) conversionError(got Kind) error {
-	if !registered(c.minor, c.kind.Group, got) {
+	if !c.registered(got) {
 		return NotRegistered(c.minor, got)
 	}
 	to := InternalPackage(c.kind.Group) + "." + c.kind.Kind

@@ -61,6 +61,8 @@ func TestScaleWrites(t *testing.T) {
 			400, `Scale in version \"v1\" cannot be handled as a Scale: strict decoding error: unknown field \"x\"`, ""},
 		{"patched without a version, custom resource", "PATCH", foo + "a/scale", merge, `{"apiVersion":null,"spec":{"replicas":7}}`, 200, `"replicas":7`, ""},
 		{"patched without a version, Deployment", "PATCH", dep, merge, `{"apiVersion":null,"spec":{"replicas":7}}`, 400, `was undeterminable: name must be provided`, `299 - "unknown field \"metadata\""`},
+		{"patched to another kind, custom resource", "PATCH", foo + "a/scale", merge, `{"apiVersion":"v1","kind":"Pod"}`, 422, `no kind \"Pod\" is registered for version \"v1\" in scheme`, ""},
+		{"patched to another kind of the version, custom resource", "PATCH", foo + "a/scale", merge, `{"kind":"HorizontalPodAutoscaler"}`, 422, `converting (v1.HorizontalPodAutoscaler) to (v1.Scale): unknown conversion`, ""},
 		{"patched to another version, custom resource", "PATCH", foo + "a/scale", merge, `{"apiVersion":"extensions/v1beta1"}`, 422, `converting (v1beta1.Scale) to (v1.Scale): unknown conversion`, ""},
 		{"negative", "PATCH", dep, merge, `{"metadata":{"uid":"zz"},"spec":{"replicas":-1}}`, 422, `spec.replicas: Invalid value: -1`, ""},
 	} {
