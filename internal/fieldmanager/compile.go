@@ -30,10 +30,6 @@ const (
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
-// managedFieldsName is the component schema of the elements of managedFields, which no field set
-// has.
-const managedFieldsName = "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry"
-
 // compiled is a schema in structured-merge-diff's form.
 type compiled struct {
 	typed.ParseableType
@@ -155,9 +151,6 @@ func (c *compiler) object(at typeKey) *smd.Map {
 		p := s.Properties[text]
 		c.names[text] = &name{text, "f:" + text}
 		f := smd.StructField{Name: text, Type: c.typeRef(p, at.preserve)}
-		if s.Name == managedFieldsName && p.Name == timeName {
-			f.Type = inlined(smd.Untyped) // how it was spelled does not matter
-		}
 		if p.HasDefault && f.Type.NamedType == nil {
 			// structured-merge-diff reads the defaults of map-list keys only.
 			f.Default = p.Default

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/patch"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/wire"
@@ -26,7 +27,8 @@ func (w *write) addRewritten(t *Type, before, after map[string]any, d *diff) {
 	if t.isCustom() || !root.respelled && !w.foundEmpty {
 		return
 	}
-	r := rewriting{write: w, empties: w.foundEmpty}
+	managed, _ := managedFields(after)
+	r := rewriting{write: w, empties: w.foundEmpty, managed: managed}
 	found := r.in(root, before, after)
 	if len(found) > 0 {
 		d.changed = d.changed.normalize().union(found.normalize())
@@ -36,7 +38,8 @@ func (w *write) addRewritten(t *Type, before, after map[string]any, d *diff) {
 // A rewriting finds the lists that a write has written again.
 type rewriting struct {
 	*write
-	empties bool // some lists or maps are empty
+	empties bool  // some lists or maps are empty
+	managed []any // the managedFields of the object, which no manager owns
 	texts   map[sentText]string
 }
 
@@ -52,7 +55,7 @@ func (r *rewriting) in(s *resolvedType, before, after any) (found fieldTree) {
 		list, isList := after.([]any)
 		old, wasList := before.([]any)
 		if isList && wasList && s.list != nil && s.list.atomic {
-			if len(list) > 0 && r.rewritten(s.list.element, old, list) {
+			if len(list) > 0 && !object.Same(list, r.managed) && r.rewritten(s.list.element, old, list) {
 				found.add(step, true, nil)
 			}
 			return
