@@ -34,6 +34,7 @@ func TestProtoErrors(t *testing.T) {
 		"cut length":              {"Pod", "\x0a\x85", "unexpected EOF"},
 		"length beyond the end":   {"Pod", "\x0a\x05\x0a\x01x", "unexpected EOF"},
 		"great length":            {"Pod", "\x0a\xff\xff\xff\xff\x07", "unexpected EOF"},
+		"sum of lengths":          {"Endpoints", "2\xff\xff\xff\xff\xff\xff\xff\xff\xff0", "proto: negative length found during unmarshaling"},
 		"negative length":         {"Pod", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "proto: negative length found during unmarshaling"},
 		"endless varint":          {"Pod", strings.Repeat("\xff", 20), "proto: integer overflow"},
 		"field 0":                 {"Pod", "\x00", "proto: Pod: illegal tag 0 (wire type 0)"},

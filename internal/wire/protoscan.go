@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"io"
+	"math"
 	"unicode/utf8"
 )
 
@@ -35,13 +36,17 @@ func varint(data string) (v uint64, rest string, err error) {
 	return 0, "", errProtoOverflow
 }
 
+// minPosition is the least number of bytes before what a length near the largest integer declares: a key
+// and the length. kube-apiserver takes the length for negative if the sum of the two overflows.
+const minPosition = 10
+
 // chunk reads a length and the bytes it declares.
 func chunk(data string) (inner, rest string, err error) {
 	n, data, err := varint(data)
 	switch {
 	case err != nil:
 		return "", "", err
-	case int(n) < 0:
+	case n > math.MaxInt64-minPosition:
 		return "", "", errProtoLength
 	case int(n) > len(data):
 		return "", "", io.ErrUnexpectedEOF
