@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"github.com/kubefake/kubefake/fakeapi/apiserver"
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/cluster"
 )
@@ -33,6 +34,10 @@ func (c *config) applyAPI(a *apiserver.Config) {
 	if a.ServiceClusterIPRanges != nil {
 		c.server.ServiceRanges = a.ServiceClusterIPRanges
 	}
+	c.server.NodePorts = cmp.Or(allocator.PortRange(a.ServiceNodePortRange), c.server.NodePorts)
+	c.server.AdvertiseAddress = cmp.Or(a.AdvertiseAddress, c.server.AdvertiseAddress)
+	plugins.NotReadySeconds = cmp.Or(a.DefaultNotReadyTolerationSeconds, plugins.NotReadySeconds)
+	plugins.UnreachableSeconds = cmp.Or(a.DefaultUnreachableTolerationSeconds, plugins.UnreachableSeconds)
 	if a.Flags != nil {
 		c.server.Flags = maps.Clone(a.Flags)
 	}
@@ -60,6 +65,7 @@ func (c *config) applyAccess(a *apiserver.Config) {
 		}
 	}
 	c.server.Hosts = append(c.server.Hosts, a.AllowedHosts...)
+	c.allowedOrigins = append(c.allowedOrigins, a.CORSAllowedOrigins...)
 	if a.StrictTransportSecurity != nil {
 		c.transportSecurity = a.StrictTransportSecurity
 	}
@@ -69,6 +75,7 @@ func (c *config) applyAccess(a *apiserver.Config) {
 func (c *config) applyLimits(a *apiserver.Config) {
 	c.server.MaxReads = cmp.Or(a.MaxRequestsInflight, c.server.MaxReads)
 	c.server.MaxWrites = cmp.Or(a.MaxMutatingRequestsInflight, c.server.MaxWrites)
+	c.server.RequestTimeout = cmp.Or(a.RequestTimeout, c.server.RequestTimeout)
 	c.server.MinWatchTimeout = cmp.Or(a.MinRequestTimeout, c.server.MinWatchTimeout)
 	c.server.EventTTL = cmp.Or(a.EventTTL, c.server.EventTTL)
 	c.server.Compaction = cmp.Or(cluster.Compaction{Every: a.CompactionInterval, Keep: a.CompactionKeep}, c.server.Compaction)

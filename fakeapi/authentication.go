@@ -28,8 +28,15 @@ func (c *config) setAuthentication() error {
 	if a.NoAnonymous {
 		auth.Unauthenticated = authn.Refused
 	}
-	keys := serviceaccount.Config{Issuers: a.ServiceAccountIssuers, Audiences: a.APIAudiences}
-	var err error
+	auth.BootstrapTokens = a.BootstrapTokens
+	keys := serviceaccount.Config{
+		Issuers: a.ServiceAccountIssuers, Audiences: a.APIAudiences,
+		MaxExpiration: a.ServiceAccountMaxTokenExpiration, NoExtension: a.NoServiceAccountTokenExtension, KeySetURL: a.ServiceAccountJWKSURI,
+	}
+	err := keys.Check()
+	if err != nil {
+		return optionError(err)
+	}
 	if len(a.ServiceAccountSigningKey) > 0 {
 		if keys.SigningKey, err = serviceaccount.ParsePrivateKey(a.ServiceAccountSigningKey); err != nil {
 			return optionError(fmt.Errorf("the signing key of service accounts: %w", err))

@@ -21,6 +21,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
@@ -65,6 +66,7 @@ type config struct {
 	rbac             bool                        // of WithRBAC
 
 	transportSecurity []string // of apiserver.Config.StrictTransportSecurity
+	allowedOrigins    []string // of apiserver.Config.CORSAllowedOrigins
 
 	namespaces []string // of WithNamespaces; nil without it
 
@@ -322,6 +324,9 @@ func (c *config) complete(shared *clock.Clock) error {
 	}
 	if err := c.setAuthorization(); err != nil {
 		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthorizationConfig, err))
+	}
+	if c.server.Origins, err = crossorigin.ParseOrigins(c.allowedOrigins); err != nil {
+		return fmt.Errorf("fakeapi: %w", optionError(err))
 	}
 	if err := c.setTransportSecurity(); err != nil {
 		return fmt.Errorf("fakeapi: %w", err)

@@ -40,7 +40,7 @@ type stateKeeper struct {
 
 // ServeHTTP implements [http.Handler].
 func (k *stateKeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := crossorigin.Check(r, nil); err != nil {
+	if err := crossorigin.Check(r, nil, nil); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/controllers"
 )
@@ -107,6 +108,32 @@ func (c *serveCommand) setServiceRanges(value string) error {
 	}
 	c.serviceRanges = prefixes
 	return allocator.CheckRanges(prefixes)
+}
+
+// setNodePorts parses the range of node ports: FIRST-LAST, FIRST+NUMBER, or one port.
+func (c *serveCommand) setNodePorts(value string) error {
+	first, rest, separator := strings.TrimSpace(value), "", ""
+	if i := strings.IndexAny(first, "-+"); i >= 0 {
+		first, separator, rest = first[:i], first[i:i+1], first[i+1:]
+	}
+	low, err := strconv.Atoi(first)
+	high := low
+	if err == nil && separator != "" {
+		high, err = strconv.Atoi(rest)
+	}
+	if separator == "+" {
+		high += low
+	}
+	switch {
+	case err != nil:
+		return errors.New("it must be a range of ports, such as 30000-32767")
+	case low > 65535 || high > 65535:
+		return fmt.Errorf("the port range cannot be greater than 65535: %s", value)
+	case high < low:
+		return fmt.Errorf("end port cannot be less than start port: %s", value)
+	}
+	c.nodePorts = apiserver.PortRange{First: low, Last: high}
+	return nil
 }
 
 // setTime returns a function that sets a time to the value of a flag.

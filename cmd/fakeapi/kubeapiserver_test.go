@@ -95,6 +95,13 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"shortest time of watches", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --min-request-timeout=-1", 1, "", `err="--min-request-timeout can not be negative value"`},
 		{"header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=max-age,preload", 1, "", `err="--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload.`},
 		{"empty header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=preload,", 1, "", `err="empty value in strict-transport-security-directives"`},
+		{"node ports", "--service-node-port-range=80-x", 1, "", `Error: invalid argument "80-x" for "--service-node-port-range" flag: it must be a range of ports, such as 30000-32767`},
+		{"reversed node ports", "--service-node-port-range=80-70", 1, "", `end port cannot be less than start port: 80-70`},
+		{"node ports that are no ports", "--service-node-port-range=60000+6000", 1, "", `the port range cannot be greater than 65535: 60000+6000`},
+		{"time of tokens", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --service-account-max-token-expiration=1m", 1, "", `err="the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"`},
+		{"keys of tokens", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --service-account-jwks-uri=http://a", 1, "", `err="service-account-jwks-uri requires https scheme, parsed as: http://a"`},
+		{"origins", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --cors-allowed-origins=example", 1, "", `err="--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: List of allowed origins`},
+		{"address of another family", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --advertise-address=2001:db8::1", 1, "", `err="service IP family \"10.0.0.0/24\" must match public address family \"2001:db8::1\""`},
 		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -245,6 +252,29 @@ func TestKubeAPIServer(t *testing.T) {
 	assert.Equal(t, "NamespaceList", list["kind"])
 	_, openID := c.get(t, "/.well-known/openid-configuration", "envtest", "system:masters")
 	assert.Equal(t, "https://127.0.0.1/", openID["issuer"])
+}
+
+// The flags of kube-apiserver that change its answers change those of the drop-in, and the log names
+// the others.
+func TestKubeAPIServerSettings(t *testing.T) {
+	c := startControlPlane(t, "--service-node-port-range=80-90", "--default-not-ready-toleration-seconds=7", "--default-unreachable-toleration-seconds=0",
+		"--advertise-address=203.0.113.9", "--service-account-jwks-uri=https://keys.example/jwks", "--tracing-config-file=none.yaml", "--v=2")
+	create := func(path, body string) map[string]any {
+		code, answer := c.send(t, "POST", path, body, "envtest", "system:masters")
+		require.Equal(t, http.StatusCreated, code, answer)
+		return answer
+	}
+	create("/api/v1/namespaces/default/services", `{"metadata":{"name":"a"},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":80}]}}`)
+	pod := create("/api/v1/namespaces/default/pods", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
+	assert.Equal(t, []any{
+		map[string]any{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 7.0},
+		map[string]any{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0.0},
+	}, pod["spec"].(map[string]any)["tolerations"])
+	_, endpoints := c.get(t, "/api/v1/namespaces/default/endpoints/kubernetes", "envtest", "system:masters")
+	assert.Equal(t, []any{map[string]any{"ip": "203.0.113.9"}}, endpoints["subsets"].([]any)[0].(map[string]any)["addresses"])
+	_, openID := c.get(t, "/.well-known/openid-configuration", "envtest", "system:masters")
+	assert.Equal(t, "https://keys.example/jwks", openID["jwks_uri"])
+	assert.Contains(t, c.stop(), " kube-apiserver: flags without effect: --tracing-config-file, --v\n")
 }
 
 // A signal ends watches and refuses connections, and requests in flight are answered.

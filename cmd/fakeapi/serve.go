@@ -33,6 +33,7 @@ type serveCommand struct {
 	replicas         int
 	clusters         []string
 	allowedHosts     []string
+	allowedOrigins   []string
 	tls              bool
 	certDir          string
 	kubeconfig       string
@@ -46,6 +47,7 @@ type serveCommand struct {
 	runtimeConfig    release.RuntimeConfig
 	featureGates     []string
 	serviceRanges    []netip.Prefix
+	nodePorts        apiserver.PortRange
 	objects          []string
 	createNamespaces bool
 	reenact          string
@@ -264,6 +266,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.IntVar(&c.replicas, "replicas", 1, "run `NUMBER` API servers of one cluster, each with a URL, a kubeconfig, watch caches, lags and faults of its own; the other flags for lags and faults are for the first one")
 			fs.StringSliceVar(&c.clusters, "clusters", nil, "run the clusters `NAME`,..., which share the clock and the seed: the first one at --listen, the others at the next ports, with one kubeconfig, which has a context for each; the other flags are for all of them")
 			fs.Func("allowed-hosts", allowedHostsUsage, hosts(&c.allowedHosts))
+			fs.StringSliceVar(&c.allowedOrigins, "cors-allowed-origins", nil, "let web pages use the server whose origins match the regular expressions `REGEXP`,..., such as ^https://example\\.com$")
 			fs.BoolVar(&c.tls, "tls", false, "serve HTTPS with a generated certificate")
 			fs.StringVar(&c.certDir, "cert-dir", "", "use apiserver.crt and apiserver.key in `DIR`; they are created if they do not exist")
 			fs.StringVar(&c.kubeconfig, "kubeconfig", "", "write a kubeconfig for the server to `FILE`, not to a file in the user's cache directory")
@@ -286,6 +289,7 @@ func (c *serveCommand) flags() []flagGroup {
 			fs.StringVar(&c.profile, "profile", "", "serve the API of the cluster in `FILE`, which fakeapi record --profile writes; its webhooks are called only if --enable-admission-plugins names their plugins")
 			fs.Func("feature-gates", "set feature gates of the release, as in `GATE=true`,...; AllAlpha and AllBeta set all of a stage", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)
+			fs.Func("service-node-port-range", "assign node ports from `FIRST-LAST` (default 30000-32767)", c.setNodePorts)
 			fs.StringSliceVar(&c.enablePlugins, "enable-admission-plugins", nil, "enable the admission plugins `NAME`,... in addition to the default ones")
 			fs.StringSliceVar(&c.disablePlugins, "disable-admission-plugins", nil, "disable the admission plugins `NAME`,..., which are enabled by default")
 			fs.Func("controllers", "run the controllers in `LIST`, as kube-controller-manager does: * is all of them, with a scheduler and a kubelet; foo turns foo on, -foo turns it off (default none)", selectControllers(&c.controllers))

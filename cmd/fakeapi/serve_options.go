@@ -41,6 +41,8 @@ func (c *serveCommand) options() ([]fakeapi.Option, error) {
 			EnableAdmissionPlugins:  c.enablePlugins,
 			DisableAdmissionPlugins: c.disablePlugins,
 			ServiceClusterIPRanges:  c.serviceRanges,
+			ServiceNodePortRange:    c.nodePorts,
+			CORSAllowedOrigins:      c.allowedOrigins,
 			EventTTL:                c.eventTTL,
 			CompactionInterval:      c.compactEvery,
 			CompactionKeep:          c.compactKeep,

@@ -26,6 +26,7 @@ var imports = map[string]string{
 	"apierrors":               "k8s.io/apimachinery/pkg/api/errors",
 	"apiserver":               "github.com/kubefake/kubefake/fakeapi/apiserver",
 	"appsv1":                  "k8s.io/api/apps/v1",
+	"authenticationv1":        "k8s.io/api/authentication/v1",
 	"clusters":                "github.com/kubefake/kubefake/fakeapi/clusters",
 	"context":                 "context",
 	"corev1":                  "k8s.io/api/core/v1",

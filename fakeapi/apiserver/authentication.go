@@ -28,6 +28,25 @@ type Authentication struct {
 	// ServiceAccountSigningKey.
 	ServiceAccountKeys [][]byte
 
+	// ServiceAccountMaxTokenExpiration is how long new tokens of service accounts are valid at most:
+	// an hour or more; 0 is no limit. A TokenRequest for a longer time gets a warning.
+	ServiceAccountMaxTokenExpiration time.Duration
+
+	// NoServiceAccountTokenExtension keeps the tokens that kubelets request for Pods as short as
+	// requested, as --service-account-extend-token-expiration=false does. They are valid for a
+	// year otherwise.
+	NoServiceAccountTokenExtension bool
+
+	// ServiceAccountJWKSURI is where the OpenID configuration says that the keys of tokens are. The
+	// default is /openid/v1/jwks of the server.
+	ServiceAccountJWKSURI string
+
+	// BootstrapTokens authenticates the tokens of Secrets of the type bootstrap.kubernetes.io/token
+	// in kube-system: ID.SECRET is the user system:bootstrap:ID in the group system:bootstrappers.
+	//
+	// See https://kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens/.
+	BootstrapTokens bool
+
 	// RequestHeader authenticates a proxy, such as an aggregator, by a client
 	// certificate. The proxy names the user in headers. Nil means that headers have
 	// no effect.

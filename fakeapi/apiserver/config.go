@@ -14,6 +14,9 @@ import (
 	"time"
 )
 
+// A PortRange is a range of ports, from First to Last.
+type PortRange struct{ First, Last int }
+
 // A Config has settings of kube-apiserver. The zero value of a field leaves the setting as it
 // is. A wrong value is an ErrInvalidOption of fakeapi.New.
 //
@@ -89,10 +92,35 @@ type Config struct {
 	// are always allowed. "*" allows every name. The in-memory transport is never refused.
 	AllowedHosts []string
 
+	// CORSAllowedOrigins are regular expressions for the origins of web pages that may use the
+	// server, such as ^https://example\.com$. They must pin the beginning of the host, by ^ or //,
+	// and its end, by $ or a colon. A page of another origin is refused, unless its requests have
+	// a bearer token; then it may not read the answers.
+	CORSAllowedOrigins []string
+
 	// ServiceClusterIPRanges are the ranges of cluster IPs, at most one for each IP family.
 	// The first range has at least eight addresses; its family is the default of Services.
 	// The default is 10.0.0.0/24.
 	ServiceClusterIPRanges []netip.Prefix
+
+	// ServiceNodePortRange is the range of the node ports of Services. The default is 30000 to
+	// 32767. The server leaves the first ports to clients that ask for one, as long as there are
+	// others.
+	ServiceNodePortRange PortRange
+
+	// AdvertiseAddress is the endpoint of the Service "kubernetes", of the IP family of the first
+	// ServiceClusterIPRanges. The default, in place of a loopback address too, is one of those for
+	// documentation: nothing listens there.
+	AdvertiseAddress netip.Addr
+
+	// DefaultNotReadyTolerationSeconds and DefaultUnreachableTolerationSeconds are how long new Pods
+	// tolerate that their Node is not ready or unreachable, in the tolerations that the admission
+	// plugin DefaultTolerationSeconds adds. Nil is 300.
+	DefaultNotReadyTolerationSeconds, DefaultUnreachableTolerationSeconds *int64
+
+	// RequestTimeout is the longest time of a request that is no watch or the like. The parameter
+	// timeout of a request shortens it. The default is a minute.
+	RequestTimeout time.Duration
 
 	// MaxRequestsInflight limits the reads that are served at a time and are no watches, and
 	// MaxMutatingRequestsInflight the writes. Further ones fail with 429 and Retry-After, as

@@ -1,6 +1,7 @@
 package allocator
 
 import (
+	"cmp"
 	"iter"
 	"net/netip"
 	"sync"
@@ -16,6 +17,9 @@ type Config struct {
 	// Ranges are the configured ranges of cluster IPs, at most one of an IP
 	// family, the default family first. Without any it is 10.0.0.0/24.
 	Ranges []netip.Prefix
+
+	// NodePorts is the range of node ports; the zero value is 30000 to 32767.
+	NodePorts PortRange
 
 	// Services, Endpoints, IPAddresses and ServiceCIDRs are the types of these
 	// resources. All but Services may be nil: not served, or for Endpoints, not deleted with their
@@ -61,9 +65,8 @@ func New(c Config) *Allocator { return sharing(c, &reservations{}) }
 func (a *Allocator) With(c Config) *Allocator { return sharing(c, a.reservations) }
 
 func sharing(c Config, r *reservations) *Allocator {
-	if len(c.Ranges) == 0 {
-		c.Ranges = defaultRanges
-	}
+	c.Ranges = Ranges(c.Ranges)
+	c.NodePorts = cmp.Or(c.NodePorts, defaultNodePorts)
 	return &Allocator{c, r}
 }
 

@@ -174,6 +174,48 @@ func TestPort(t *testing.T) {
 	}
 }
 
+func TestPortRange(t *testing.T) {
+	tests := []struct {
+		name    string
+		ports   PortRange
+		dynamic int // the first of the ports that are allocated first
+		err     string
+	}{
+		{"default", defaultNodePorts, 30086, ""},
+		{"one port", PortRange{80, 80}, 80, ""},
+		{"small", PortRange{80, 95}, 80, ""},
+		{"larger", PortRange{80, 96}, 96, ""},
+		{"of 1024 ports", PortRange{1, 1024}, 33, ""},
+		{"all", PortRange{1, 65535}, 129, ""},
+		{"reversed", PortRange{2, 1}, 0, "2-1 is not a range of node ports"},
+		{"beyond the last port", PortRange{1, 65536}, 0, "1-65536 is not a range of node ports"},
+		{"zero", PortRange{0, 10}, 0, "0-10 is not a range of node ports"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.err != "" {
+				assert.EqualError(t, tt.ports.Check(), tt.err)
+				return
+			}
+			require.NoError(t, tt.ports.Check())
+			assert.Equal(t, tt.dynamic, tt.ports.dynamic())
+		})
+	}
+	a := newAllocator(t, mapStore{})
+	a.NodePorts = PortRange{80, 97}
+	pool, got := a.Pool(&Reservation{}, "ns", "s", false, nil), []int64(nil)
+	for range 18 {
+		port, err := pool.Port(0)
+		require.NoError(t, err)
+		got = append(got, port)
+	}
+	assert.ElementsMatch(t, []int64{96, 97}, got[:2], "before those that clients choose")
+	_, err := pool.Port(0)
+	assert.ErrorIs(t, err, resource.ErrFull)
+	_, err = pool.Port(98)
+	assert.EqualError(t, err, "provided port is not in the valid range. The range of valid ports is 80-97")
+}
+
 func TestSideEffects(t *testing.T) {
 	a := newAllocator(t, mapStore{})
 	store := storage.NewStore(clock.New(), storage.Limits{})

@@ -19,6 +19,15 @@ import (
 // defaultRanges are the ranges of cluster IPs of a server without configured ones.
 var defaultRanges = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}
 
+// Ranges returns the configured ranges of cluster IPs, or 10.0.0.0/24 if there are none. The slice must
+// not be changed.
+func Ranges(configured []netip.Prefix) []netip.Prefix {
+	if len(configured) == 0 {
+		return defaultRanges
+	}
+	return configured
+}
+
 // minHostBits is the minimal number of host bits in the first range. It has room
 // for eight addresses, one of them that of the Service kubernetes.
 const minHostBits = 3

@@ -10,20 +10,41 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 )
 
-// The range of node ports. Ports below dynamicPorts are allocated last, so that
-// clients can choose among them.
+// A PortRange is a range of ports, from First to Last.
+type PortRange struct{ First, Last int }
+
+var defaultNodePorts = PortRange{30000, 32767}
+
+// Check returns an error for a range that is empty or has what is no port.
+func (r PortRange) Check() error {
+	if r != (PortRange{}) && (r.First < 1 || r.Last > 65535 || r.First > r.Last) {
+		return fmt.Errorf("%d-%d is not a range of node ports", r.First, r.Last)
+	}
+	return nil
+}
+
+// dynamic returns the first of the ports that are allocated first. Those below are left for
+// clients that choose one.
 //
 // See https://kubernetes.io/docs/concepts/services-networking/service/#avoid-nodeport-collisions.
-const (
-	minNodePort  = 30000
-	maxNodePort  = 32767
-	dynamicPorts = minNodePort + 86
-)
+func (r PortRange) dynamic() int {
+	const least, most, share = 16, 128, 32
+	size := r.Last - r.First + 1
+	if size <= least {
+		return r.First
+	}
+	return r.First + min(max(least, size/share), most)
+}
 
-var (
-	errPortAllocated = errors.New("provided port is already allocated")
-	errPortRange     = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", minNodePort, maxNodePort)
-)
+// check returns the error of kube-apiserver for a port outside of the range.
+func (r PortRange) check(port int64) error {
+	if port < int64(r.First) || port > int64(r.Last) {
+		return fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", r.First, r.Last)
+	}
+	return nil
+}
+
+var errPortAllocated = errors.New("provided port is already allocated")
 
 // Port implements [resource.Pool].
 func (p *pool) Port(port int64) (int64, error) {
@@ -37,19 +58,23 @@ func (p *pool) Port(port int64) (int64, error) {
 		return !used[port] && p.reserve(p.reservation, fmt.Sprint("port ", port))
 	}
 	if port != 0 {
-		switch {
-		case port < minNodePort || port > maxNodePort:
-			return 0, errPortRange
-		case !reserve(port):
+		if err := p.NodePorts.check(port); err != nil {
+			return 0, err
+		}
+		if !reserve(port) {
 			return 0, errPortAllocated
 		}
 		return port, nil
 	}
-	for _, span := range [][2]int64{{dynamicPorts, maxNodePort}, {minNodePort, dynamicPorts - 1}} {
-		n := span[1] - span[0] + 1
+	ports, dynamic := p.NodePorts, p.NodePorts.dynamic()
+	for _, span := range []PortRange{{dynamic, ports.Last}, {ports.First, dynamic - 1}} {
+		n := int64(span.Last - span.First + 1)
+		if n == 0 {
+			continue
+		}
 		start := int64(p.Random(uint64(n)))
 		for i := range n {
-			if port := span[0] + (start+i)%n; reserve(port) {
+			if port := int64(span.First) + (start+i)%n; reserve(port) {
 				return port, nil
 			}
 		}
@@ -57,11 +82,14 @@ func (p *pool) Port(port int64) (int64, error) {
 	return 0, resource.ErrFull
 }
 
+// firstDryRunPort is the first of the ports that dry runs show in place of a free one, whatever the range is.
+const firstDryRunPort = 32769
+
 // dryRunPort returns the port that a dry run shows: the requested one, even if it
-// is outside of the range, or a number above the range.
+// is outside of the range, or one that no Service has.
 func (p *pool) dryRunPort(port int64, used map[int64]bool) (int64, error) {
 	if port == 0 {
-		port = maxNodePort + 2
+		port = firstDryRunPort
 		if len(p.dryRunPorts) > 0 {
 			port = slices.Max(p.dryRunPorts) + 1
 		}

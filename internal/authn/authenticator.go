@@ -43,9 +43,9 @@ type Authenticator struct {
 	// ServiceAccounts authenticates the tokens of service accounts.
 	ServiceAccounts TokenAuthenticator
 
-	// Remote authenticate further tokens, each that the ones before do not
-	// authenticate. They may call other servers.
-	Remote []TokenAuthenticator
+	// Further authenticate the tokens that neither Config nor ServiceAccounts do, each those
+	// that the ones before do not authenticate. They may call other servers.
+	Further []TokenAuthenticator
 
 	// Audiences are those of this server.
 	Audiences []string
@@ -166,14 +166,14 @@ func (a *Authenticator) AuthenticateToken(ctx context.Context, token string, aud
 	}
 	user, common, err := a.ServiceAccounts.AuthenticateToken(ctx, token, audiences)
 	var errs tokenErrors
-	for _, remote := range a.Remote {
+	for _, further := range a.Further {
 		if user != nil && err == nil {
 			break
 		}
 		if err != nil {
 			errs = append(errs, err)
 		}
-		user, common, err = remote.AuthenticateToken(ctx, token, audiences)
+		user, common, err = further.AuthenticateToken(ctx, token, audiences)
 	}
 	switch {
 	case err == nil && user != nil:

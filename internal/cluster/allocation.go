@@ -16,6 +16,7 @@ func (c *Cluster) newAllocator(a *serving.API) *allocator.Allocator {
 	types := a.Builtin
 	config := allocator.Config{
 		Ranges:       c.config.ServiceRanges,
+		NodePorts:    c.config.NodePorts,
 		Services:     types.Lookup("", "v1", "services"),
 		IPAddresses:  types.Lookup("networking.k8s.io", "v1", "ipaddresses"),
 		ServiceCIDRs: types.Lookup("networking.k8s.io", "v1", "servicecidrs"),

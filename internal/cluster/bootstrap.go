@@ -1,12 +1,13 @@
 package cluster
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 
-	"github.com/kubefake/kubefake/internal/once"
-
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/clock"
+	"github.com/kubefake/kubefake/internal/once"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/serving"
@@ -121,9 +122,20 @@ func (c *Cluster) seedValues() *release.BootstrapValues {
 		port = defaultPort
 	}
 	return &release.BootstrapValues{
-		Now:    c.now(),
-		UID:    c.IDs().UID,
-		Ranges: c.api().Allocator.Ranges,
-		Port:   port,
+		Now:     c.now(),
+		UID:     c.IDs().UID,
+		Ranges:  c.api().Allocator.Ranges,
+		Address: c.config.AdvertiseAddress,
+		Port:    port,
 	}
+}
+
+// checkAddress returns the error of kube-apiserver for an address of another family than that of the
+// cluster IPs.
+func (c *Config) checkAddress() error {
+	primary, address := allocator.Ranges(c.ServiceRanges)[0], c.AdvertiseAddress
+	if address.IsValid() && address.Is4() != primary.Addr().Is4() {
+		return fmt.Errorf("service IP family %q must match public address family %q", primary, address)
+	}
+	return nil
 }

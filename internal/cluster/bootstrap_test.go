@@ -140,3 +140,15 @@ func TestKubernetesService(t *testing.T) {
 	}
 	assert.Equal(t, storage.JoinFields([]string{"10.8.0.1", "ClusterIP"}), all["/services/default/kubernetes"].Fields)
 }
+
+func TestAdvertiseAddress(t *testing.T) {
+	for address, want := range map[string]string{"203.0.113.9": "203.0.113.9", "127.0.0.1": "192.0.2.1"} {
+		all := every(t, fresh(t, Config{AdvertiseAddress: netip.MustParseAddr(address)}))
+		assert.Contains(t, string(all["/endpoints/default/kubernetes"].JSON()), `"addresses":[{"ip":"`+want+`"}]`)
+		assert.Contains(t, string(all["/endpointslices.discovery.k8s.io/default/kubernetes"].JSON()), `"addresses":["`+want+`"]`)
+	}
+	newest, err := release.Open("")
+	require.NoError(t, err)
+	_, err = New(Config{Context: t.Context(), Release: newest, Clock: clock.New(), AdvertiseAddress: netip.MustParseAddr("2001:db8::9")})
+	assert.EqualError(t, err, `service IP family "10.0.0.0/24" must match public address family "2001:db8::9"`)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/bootstraptoken"
 	"github.com/kubefake/kubefake/internal/authn/oidc"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authn/tokenwebhook"
@@ -22,6 +23,7 @@ import (
 	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/registry"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/behavior"
@@ -66,15 +68,23 @@ type Config struct {
 	// the default family first. Without any it is 10.0.0.0/24.
 	ServiceRanges []netip.Prefix
 
+	// NodePorts is the range of node ports; the zero value is 30000 to 32767.
+	NodePorts allocator.PortRange
+
+	// AdvertiseAddress is the endpoint of the Service default/kubernetes, of the family of the first
+	// of ServiceRanges. Without it, and in place of a loopback address, it is one where nothing
+	// listens.
+	//
+	// Differs from kube-apiserver: endpoint of the Service kubernetes: it is
+	// 192.0.2.1 or 2001:db8::1, where nothing listens, unless --advertise-address is
+	// not a loopback address, which an endpoint must not have. Request: GET
+	// /api/v1/namespaces/default/endpoints/kubernetes.
+	AdvertiseAddress netip.Addr
+
 	// State is the state to continue; nil is that of a fresh cluster.
 	State *storage.State
 
 	// Port is the port of the Service default/kubernetes; 0 is 6443.
-	//
-	// Differs from kube-apiserver: endpoint of the Service kubernetes: it is
-	// 192.0.2.1 or 2001:db8::1, where nothing listens, because an endpoint must
-	// not have a loopback address. Request: GET
-	// /api/v1/namespaces/default/endpoints/kubernetes.
 	Port int
 
 	// KeepHistory is how long old versions are kept; 0 is five minutes, like
@@ -117,6 +127,9 @@ type Auth struct {
 	// ServiceAccounts are the keys of service account tokens. Nil means those of
 	// the zero serviceaccount.Config.
 	ServiceAccounts *serviceaccount.Keys
+
+	// BootstrapTokens says whether the tokens of Secrets in kube-system authenticate.
+	BootstrapTokens bool
 
 	// Issuers issue further tokens; nil for none.
 	Issuers *oidc.Source
@@ -174,6 +187,12 @@ func New(config Config) (*Cluster, error) {
 		return nil, err
 	}
 	if err := allocator.CheckRanges(config.ServiceRanges); err != nil {
+		return nil, err
+	}
+	if err := config.NodePorts.Check(); err != nil {
+		return nil, err
+	}
+	if err := config.checkAddress(); err != nil {
 		return nil, err
 	}
 	if config.Compaction.Every < 0 || config.Compaction.Keep < 0 {
@@ -251,11 +270,14 @@ func (c *Cluster) newRegistry(source *ids.Source, store *storage.Store, types *r
 	now := config.Clock.Now // one closure for all
 	tokens := &serviceaccount.Tokens{Keys: auth.ServiceAccounts, Types: types, Store: store, Now: now, NewUID: source.UID}
 	authenticator := &authn.Authenticator{Config: auth.Config, Now: now, ServiceAccounts: tokens, Audiences: auth.ServiceAccounts.Audiences()}
+	if auth.BootstrapTokens {
+		authenticator.Further = append(authenticator.Further, newBootstrapTokens(types, store, now, authenticator.Audiences))
+	}
 	if auth.Issuers != nil {
-		authenticator.Remote = append(authenticator.Remote, oidc.New(config.Context, config.Clock, auth.Issuers, authenticator.Audiences))
+		authenticator.Further = append(authenticator.Further, oidc.New(config.Context, config.Clock, auth.Issuers, authenticator.Audiences))
 	}
 	if auth.TokenWebhook != nil {
-		authenticator.Remote = append(authenticator.Remote, tokenwebhook.New(auth.TokenWebhook, config.Webhooks, authenticator.Audiences))
+		authenticator.Further = append(authenticator.Further, tokenwebhook.New(auth.TokenWebhook, config.Webhooks, authenticator.Audiences))
 	}
 	policy := &authz.StorePolicy{Types: types, Store: store}
 	authorizer := authz.Authorizer{Policy: policy}
@@ -270,6 +292,18 @@ func (c *Cluster) newRegistry(source *ids.Source, store *storage.Store, types *r
 		Authenticator: authenticator, Authorizer: authorizer, Tokens: tokens,
 		EventTTL: config.EventTTL, Pace: config.Pace, Follower: follower{c},
 	})
+}
+
+// newBootstrapTokens returns the authenticator of the bootstrap tokens in a store.
+func newBootstrapTokens(types *resource.Types, store *storage.Store, now func() time.Time, audiences []string) *bootstraptoken.Authenticator {
+	secrets := types.Lookup("", "v1", "secrets")
+	secret := func(name string) object.View {
+		if o := store.Newest(secrets.Key(bootstraptoken.Namespace, name)); o != nil {
+			return object.ViewOf(o.Decode(secrets))
+		}
+		return object.View{}
+	}
+	return &bootstraptoken.Authenticator{Secret: secret, Now: now, Audiences: audiences}
 }
 
 // Forked has what a fork has of its own. The fields are those of Config.

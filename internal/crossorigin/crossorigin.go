@@ -32,8 +32,8 @@ var clusterNames = map[string]bool{
 }
 
 // Check returns an error, which says what to do, for a request that the page of
-// another site may have sent. names are the host names that clients may use
-// besides the following.
+// another site may have sent, unless it is one of origins. names are the host names
+// that clients may use besides the following.
 //
 // If the server listens on a loopback address, and the request came through a
 // connection to one, Host must be an IP address, localhost or a name below it, a
@@ -46,15 +46,15 @@ var clusterNames = map[string]bool{
 //
 // Differs from kube-apiserver: requests of web pages of other sites: kube-apiserver
 // answers them like all others, and relies on credentials that a page does not
-// have. Here they fail with 403, and on a loopback address requests to unknown host
-// names too. Request: GET /api with Origin: https://example.com.
-func Check(r *http.Request, names []string) error {
+// have. Here they fail with 403, except for the origins of --cors-allowed-origins, and on
+// a loopback address requests to unknown host names too. Request: GET /api with Origin: https://example.com.
+func Check(r *http.Request, names []string, origins Origins) error {
 	if host, ok := allowsHost(r, names); !ok {
 		return fmt.Errorf("the server listens on a loopback address, and %q is not one of its names, so that the request may come from a web page that rebinds DNS: "+
 			"use the IP address or localhost, or allow the name with --allowed-hosts (in Go, AllowedHosts of apiserver.Config)", host)
 	}
-	if from := foreignOrigin(r); from != "" {
-		return errors.New("the request comes from " + from + ", and a web page may only use a server of its own origin: use a client other than a browser, or open the URL itself")
+	if from := foreignOrigin(r); from != "" && !origins.Allow(r) {
+		return errors.New("the request comes from " + from + ", and a web page may only use a server of its own origin: use a client other than a browser, open the URL itself, or let fakeapi serve allow the origin with --cors-allowed-origins (in Go, CORSAllowedOrigins of apiserver.Config)")
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func IsLoopback(addr string) bool {
 // Status and 403, and passes on the others.
 func Handler(next http.Handler, names ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := Check(r, names); err != nil {
+		if err := Check(r, names, nil); err != nil {
 			Refuse(w, Forbidden(err))
 			return
 		}

@@ -68,7 +68,7 @@ func TestCheckHost(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := request(http.MethodGet, row.local, row.addr, certificate)
 			r.Host = row.host
-			err := crossorigin.Check(r, row.names)
+			err := crossorigin.Check(r, row.names, nil)
 			if row.refused {
 				assert.ErrorContains(t, err, "--allowed-hosts")
 			} else {
@@ -109,7 +109,7 @@ func TestCheckOrigin(t *testing.T) {
 			for k, v := range row.header {
 				r.Header.Set(k, v)
 			}
-			err := crossorigin.Check(r, []string{crossorigin.AnyHost})
+			err := crossorigin.Check(r, []string{crossorigin.AnyHost}, nil)
 			if row.refused != "" {
 				assert.ErrorContains(t, err, row.refused)
 			} else {

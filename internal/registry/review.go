@@ -68,10 +68,13 @@ func (op *operation) createToken() (Result, error) {
 		return Result{}, err
 	}
 	admit := func() error { return op.validate(c, c.object, object.View{}) }
-	credential, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit)
+	issued, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit)
 	if err != nil {
 		return Result{}, err
 	}
-	op.annotate("authentication.kubernetes.io/issued-credential-id", credential)
+	if issued.Warning != "" {
+		op.warn(issued.Warning)
+	}
+	op.annotate("authentication.kubernetes.io/issued-credential-id", issued.Credential)
 	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil
 }

@@ -124,6 +124,9 @@ type BootstrapValues struct {
 	UID    func() string  // returns a new UID
 	Ranges []netip.Prefix // of cluster IPs, the default one first
 	Port   int            // of the API server
+
+	// Address is that of the API server, if it is valid and not a loopback address.
+	Address netip.Addr
 }
 
 // Expand returns a copy of the object in which values replace the variables, except in its
@@ -193,6 +196,9 @@ func (v *BootstrapValues) value(name string) string {
 		}
 		return "IPv4"
 	case "endpoint":
+		if v.Address.IsValid() && !v.Address.IsLoopback() {
+			return v.Address.String()
+		}
 		if v.networkAddress().Is6() {
 			return "2001:db8::1"
 		}

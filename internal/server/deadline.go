@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -47,7 +48,7 @@ func (r *request) setDeadline() error {
 	if r.isLongRunning() {
 		return nil
 	}
-	limit := requestTimeout
+	limit := cmp.Or(r.server.config.RequestTimeout, requestTimeout)
 	if r.http.URL.RawQuery != "" {
 		if text := r.query().Get("timeout"); text != "" {
 			asked, err := time.ParseDuration(text)

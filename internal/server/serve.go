@@ -68,7 +68,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		r.failMalformed()
 		return
 	}
-	if err := crossorigin.Check(hr, s.config.Hosts); err != nil {
+	if err := crossorigin.Check(hr, s.config.Hosts, s.config.Origins); err != nil {
 		r.fail(crossorigin.Forbidden(err))
 		return
 	}
@@ -94,6 +94,10 @@ func (r *request) respond() {
 
 func (r *request) serve() (err error) {
 	if err = r.setDeadline(); err == nil {
+		if r.admitPage() {
+			r.w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
 		r.user, err = r.authenticate()
 	}
 	if err != nil {
@@ -131,6 +135,16 @@ func (r *request) serve() (err error) {
 		return err
 	}
 	return r.serveResource()
+}
+
+// admitPage lets a web page of an allowed origin read the answer. It reports whether the answer has
+// nothing else: the request asks what the page may do.
+func (r *request) admitPage() (preflight bool) {
+	if !r.server.config.Origins.Allow(r.http) {
+		return false
+	}
+	crossorigin.SetHeaders(r.w.Header(), r.http)
+	return r.http.Method == http.MethodOptions
 }
 
 // authenticate returns the user of the request's credentials.

@@ -13,12 +13,14 @@ import (
 	"github.com/kubefake/kubefake/internal/activity"
 	"github.com/kubefake/kubefake/internal/admission/plugin"
 	"github.com/kubefake/kubefake/internal/aggregator"
+	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/audit"
 	"github.com/kubefake/kubefake/internal/authn/impersonation"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/control"
 	"github.com/kubefake/kubefake/internal/controllers"
+	"github.com/kubefake/kubefake/internal/crossorigin"
 	"github.com/kubefake/kubefake/internal/fault"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/journal"
@@ -48,15 +50,17 @@ type Config struct {
 	// random.
 	Seed uint64
 
-	// ServiceRanges, Port, KeepHistory, HistoryBytes, Compaction, EventTTL and
-	// Pace are those of cluster.Config.
-	ServiceRanges []netip.Prefix
-	Port          int
-	KeepHistory   time.Duration
-	HistoryBytes  int64
-	Compaction    cluster.Compaction
-	EventTTL      time.Duration
-	Pace          time.Duration
+	// ServiceRanges, NodePorts, AdvertiseAddress, Port, KeepHistory, HistoryBytes, Compaction,
+	// EventTTL and Pace are those of cluster.Config.
+	ServiceRanges    []netip.Prefix
+	NodePorts        allocator.PortRange
+	AdvertiseAddress netip.Addr
+	Port             int
+	KeepHistory      time.Duration
+	HistoryBytes     int64
+	Compaction       cluster.Compaction
+	EventTTL         time.Duration
+	Pace             time.Duration
 
 	// Auth configures authentication and authorization.
 	Auth cluster.Auth
@@ -81,6 +85,9 @@ type Config struct {
 	// ProxyCertificate is the client certificate for aggregated API servers; nil for none.
 	// Forks share it.
 	ProxyCertificate *aggregator.Certificate
+
+	// RequestTimeout is the longest time of a request that is not long-running; 0 is a minute.
+	RequestTimeout time.Duration
 
 	// MinWatchTimeout is the shortest time that a watch without timeoutSeconds lasts. The
 	// longest is twice that. Nil means 30 minutes. A watch ends at once if it is 0.
@@ -108,6 +115,9 @@ type Config struct {
 	// Hosts are further names by which clients may call a server that listens on a
 	// loopback address; see crossorigin.Check.
 	Hosts []string
+
+	// Origins are those of web pages that may use the server.
+	Origins crossorigin.Origins
 
 	// Faults are injected from the start.
 	Faults []faults.Fault
@@ -169,6 +179,9 @@ func New(c Config) (*Server, error) {
 	if c.MaxReads < 0 || c.MaxWrites < 0 {
 		return nil, errors.New("the limit of requests in flight is negative")
 	}
+	if c.RequestTimeout < 0 {
+		return nil, errors.New("--request-timeout can not be negative value")
+	}
 	if c.minWatchTimeout() < 0 {
 		return nil, errors.New("--min-request-timeout can not be negative value")
 	}
@@ -192,23 +205,25 @@ func New(c Config) (*Server, error) {
 	c.Clock = c.Group.Clock()
 	s := newServer(context.Background(), c)
 	g, err := cluster.New(cluster.Config{
-		Context:       s.ctx,
-		Release:       c.Release,
-		Clock:         c.Clock,
-		Seed:          c.Seed,
-		Journal:       c.Group.NewJournal(),
-		Webhooks:      s.hooks,
-		Auth:          c.Auth,
-		Plugins:       c.Plugins,
-		State:         c.State,
-		ServiceRanges: c.ServiceRanges,
-		Port:          c.Port,
-		KeepHistory:   c.KeepHistory,
-		HistoryBytes:  c.HistoryBytes,
-		Compaction:    c.Compaction,
-		EventTTL:      c.EventTTL,
-		Pace:          c.Pace,
-		Changed:       s.changed,
+		Context:          s.ctx,
+		Release:          c.Release,
+		Clock:            c.Clock,
+		Seed:             c.Seed,
+		Journal:          c.Group.NewJournal(),
+		Webhooks:         s.hooks,
+		Auth:             c.Auth,
+		Plugins:          c.Plugins,
+		State:            c.State,
+		ServiceRanges:    c.ServiceRanges,
+		NodePorts:        c.NodePorts,
+		AdvertiseAddress: c.AdvertiseAddress,
+		Port:             c.Port,
+		KeepHistory:      c.KeepHistory,
+		HistoryBytes:     c.HistoryBytes,
+		Compaction:       c.Compaction,
+		EventTTL:         c.EventTTL,
+		Pace:             c.Pace,
+		Changed:          s.changed,
 	})
 	if err != nil {
 		s.cancel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/manifest"
+	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/admission/plugin/eventratelimit"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
@@ -21,16 +22,17 @@ import (
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
-// A configuration is what an AdmissionConfiguration says of the plugins that have one. The
-// zero value is the default.
+// A configuration is what an AdmissionConfiguration and a Selection say of the plugins that have
+// one. The zero value is the default.
 //
 // See https://kubernetes.io/docs/reference/config-api/apiserver-config.v1/#apiserver-config-k8s-io-v1-AdmissionConfiguration.
 type configuration struct {
-	quota       resourcequota.Plugin
-	podSecurity podsecurity.Plugin
-	podSelector podnodeselector.Plugin
-	tolerations podtolerationrestriction.Plugin
-	eventLimits *eventratelimit.Plugin // nil if the plugin is not enabled
+	quota              resourcequota.Plugin
+	podSecurity        podsecurity.Plugin
+	podSelector        podnodeselector.Plugin
+	tolerations        podtolerationrestriction.Plugin
+	defaultTolerations defaulttolerationseconds.Plugin
+	eventLimits        *eventratelimit.Plugin // nil if the plugin is not enabled
 	// credentials are those for the webhooks of a plugin, by its name.
 	credentials map[string]*kubeconfig.Users
 	// manifests are the folders of the plugins of webhooks and policies, and what they had
@@ -248,6 +250,8 @@ func (c *configuration) configured(p admission.Plugin) admission.Plugin {
 		return c.podSelector
 	case c.tolerations.Name():
 		return c.tolerations
+	case c.defaultTolerations.Name():
+		return c.defaultTolerations
 	case c.eventLimits.Name():
 		if c.eventLimits != nil {
 			return c.eventLimits

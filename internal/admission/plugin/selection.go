@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubefake/kubefake/internal/once"
-
+	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/once"
 	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -92,20 +92,24 @@ type Selection struct {
 
 	// ConfigFile is the name of a file with an AdmissionConfiguration; "" for none.
 	ConfigFile string
+
+	// NotReadySeconds and UnreachableSeconds are how long Pods tolerate by default that their Node is
+	// not ready or unreachable; nil is five minutes.
+	NotReadySeconds, UnreachableSeconds *int64
 }
 
 // Chain returns the chain of a release with the selected plugins. It fails with the errors
 // of Check, and for a wrong configuration. types are those of the release.
 func (s Selection) Chain(r validation.Release, types *resource.Types) (*Chain, error) {
 	minor := r.Minor()
-	if len(s.Enable)+len(s.Disable) == 0 && s.ConfigFile == "" {
+	if len(s.Enable)+len(s.Disable) == 0 && s.ConfigFile == "" && s.NotReadySeconds == nil && s.UnreachableSeconds == nil {
 		return defaultChain(minor), nil
 	}
 	if errs := s.Check(minor); len(errs) > 0 {
 		return nil, errors.New(status.Aggregate(errs))
 	}
 	enabled := s.enabled(minor)
-	config := configuration{release: r, types: types}
+	config := configuration{release: r, types: types, defaultTolerations: s.defaultTolerations()}
 	if s.ConfigFile == "" {
 		if err := config.setAll(nil, enabled); err != nil {
 			return nil, err
@@ -116,6 +120,16 @@ func (s Selection) Chain(r validation.Release, types *resource.Types) (*Chain, e
 		return nil, inputfile.Wrap(s.ConfigFile, err)
 	}
 	return newChain(enabled, config), nil
+}
+
+func (s Selection) defaultTolerations() defaulttolerationseconds.Plugin {
+	seconds := func(n *int64) int64 {
+		if n == nil {
+			return defaulttolerationseconds.DefaultSeconds
+		}
+		return *n
+	}
+	return defaulttolerationseconds.New(seconds(s.NotReadySeconds), seconds(s.UnreachableSeconds))
 }
 
 // Check returns the errors of kube-apiserver for names that a minor release does not

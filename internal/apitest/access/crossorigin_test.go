@@ -72,6 +72,46 @@ func TestCrossOriginRequests(t *testing.T) {
 	}
 }
 
+// A page of an allowed origin may use the server, and read its answers, also those to requests that fail.
+func TestAllowedOrigins(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithRBAC(), fakeapi.WithAPIServer(apiserver.Config{
+		CORSAllowedOrigins: []string{`^https://ui\.example$`}, Authentication: &apiserver.Authentication{},
+	}))
+	token := srv.Credentials(fakeapi.User{Name: "alice"}).BearerToken
+	for _, row := range []struct {
+		name, method, path, origin, token string
+		code                              int
+		allowed                           bool
+	}{
+		{"question", "OPTIONS", apitest.ConfigMapsPath, "https://ui.example", "", 204, true},
+		{"question that is not valid", "OPTIONS", apitest.ConfigMapsPath + "?timeout=x", "https://ui.example", "", 400, false},
+		{"question of another origin", "OPTIONS", apitest.ConfigMapsPath, "https://evil.example", "", 403, false},
+		{"read", "GET", "/version", "https://ui.example", token, 200, true},
+		{"without permission", "GET", apitest.ConfigMapsPath, "https://ui.example", token, 403, true},
+		{"with an unknown token", "GET", "/version", "https://ui.example", "x", 401, true},
+		{"no such page", "GET", "/api/v1/none", "https://ui.example", "", 403, true},
+		{"of another origin with a token", "GET", "/version", "https://evil.example", token, 200, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			req, err := http.NewRequest(row.method, srv.URL+row.path, nil)
+			require.NoError(t, err)
+			req.Header.Set("Origin", row.origin)
+			if row.token != "" {
+				req.Header.Set("Authorization", "Bearer "+row.token)
+			}
+			resp, err := srv.Client().Do(req)
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, row.code, resp.StatusCode)
+			want := ""
+			if row.allowed {
+				want = row.origin
+			}
+			assert.Equal(t, want, resp.Header.Get("Access-Control-Allow-Origin"))
+		})
+	}
+}
+
 // A client with an address of its own for a name is no web page, but sends the same
 // requests, so that the name must be allowed.
 func TestAllowedHosts(t *testing.T) {

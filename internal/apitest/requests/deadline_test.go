@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/fakeapi/faults"
 	"github.com/kubefake/kubefake/internal/apitest"
 )
@@ -71,6 +72,19 @@ func TestRequestTimeout(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestConfiguredTimeout checks that a request cannot ask for more time than the server gives.
+func TestConfiguredTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(slowHooks()), fakeapi.WithAPIServer(apiserver.Config{RequestTimeout: 7 * time.Second}))
+		apitest.Inject(t, srv, faults.SlowWebhook("*", time.Hour))
+		start := time.Now()
+		code, answer := apitest.Do(t, srv, "POST", apitest.ConfigMapsPath+"?timeout=20s", `{"metadata":{"name":"a"}}`)
+		assert.Equal(t, 7*time.Second, time.Since(start))
+		assert.Equal(t, 504, code)
+		assert.Equal(t, allotted, answer["message"])
+	})
 }
 
 // TestTimeoutBody checks that the answer to a request that timed out is that of

@@ -147,7 +147,7 @@ func (k *Keys) verify(token string) (*claims, error) {
 	if c := k.verified.of(token); c != nil {
 		return c, nil
 	}
-	c, signed, signature := parse(token, k.issuers)
+	c, signed, signature := parse(token, k.config.Issuers)
 	if c == nil {
 		return nil, nil
 	}

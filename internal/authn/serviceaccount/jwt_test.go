@@ -135,6 +135,10 @@ func TestOpenIDDocuments(t *testing.T) {
 		"issuer":"https://kubernetes.default.svc.cluster.local","jwks_uri":"https://localhost:6443/openid/v1/jwks",
 		"response_types_supported":["id_token"],"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["RS256"]}`, string(doc))
 
+	doc, err = NewKeys(Config{KeySetURL: "https://keys.example/jwks"}).OpenIDConfiguration("localhost:6443")
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `"jwks_uri":"https://keys.example/jwks"`)
+
 	doc, err = NewKeys(Config{}).KeySet()
 	require.NoError(t, err)
 	var set struct{ Keys []map[string]string }

@@ -5,7 +5,10 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"net/url"
 	"sync"
+	"time"
 )
 
 // defaultIssuer is the issuer of the tokens of a server without a configured one.
@@ -29,12 +32,36 @@ type Config struct {
 	// PublicKeys verify tokens: *rsa.PublicKey or *ecdsa.PublicKey. None means the
 	// public half of the signing key.
 	PublicKeys []crypto.PublicKey
+
+	// MaxExpiration is how long new tokens are valid at most; 0 is no limit.
+	MaxExpiration time.Duration
+
+	// NoExtension keeps the tokens that kubelets request for Pods as short as requested: they
+	// are valid for a year otherwise.
+	NoExtension bool
+
+	// KeySetURL is where clients find the keys of the tokens. The default is KeySetPath of the
+	// server.
+	KeySetURL string
+}
+
+// Check returns the error of kube-apiserver for values that it does not accept.
+func (c *Config) Check() error {
+	if most := c.MaxExpiration; most != 0 && (most < time.Hour || most > maxExpiration*time.Second) {
+		return errors.New("the service-account-max-token-expiration must be between 1 hour and 2^32 seconds")
+	}
+	switch u, err := url.Parse(c.KeySetURL); {
+	case err != nil:
+		return fmt.Errorf("service-account-jwks-uri must be a valid URL: %w", err)
+	case c.KeySetURL != "" && u.Scheme != "https":
+		return fmt.Errorf("service-account-jwks-uri requires https scheme, parsed as: %v", u)
+	}
+	return nil
 }
 
 // Keys sign and verify the tokens of a server. They are safe for concurrent use.
 type Keys struct {
-	issuers   []string // the first one issues
-	audiences []string
+	config    Config // with Issuers and Audiences
 	signer    func() *signer
 	verifiers func() []*verifier
 	verified  *verifiedTokens // by verifiers
@@ -46,13 +73,13 @@ type Keys struct {
 
 // NewKeys returns the keys of a configuration.
 func NewKeys(c Config) *Keys {
-	k := &Keys{issuers: c.Issuers, audiences: c.Audiences, signer: processKey, verified: &verifiedTokens{}}
-	if len(k.issuers) == 0 {
-		k.issuers = []string{defaultIssuer}
+	if len(c.Issuers) == 0 {
+		c.Issuers = []string{defaultIssuer}
 	}
-	if len(k.audiences) == 0 {
-		k.audiences = k.issuers
+	if len(c.Audiences) == 0 {
+		c.Audiences = c.Issuers
 	}
+	k := &Keys{config: c, signer: processKey, verified: &verifiedTokens{}}
 	if c.SigningKey != nil {
 		k.signer = sync.OnceValue(func() *signer { return newSigner(c.SigningKey) })
 	}
@@ -71,7 +98,7 @@ func NewKeys(c Config) *Keys {
 }
 
 // Audiences returns the audiences of the API server. The slice must not be changed.
-func (k *Keys) Audiences() []string { return k.audiences }
+func (k *Keys) Audiences() []string { return k.config.Audiences }
 
 // GeneratedKey returns the key that signs tokens in PKCS #8; nil if it is configured, or
 // not generated yet.

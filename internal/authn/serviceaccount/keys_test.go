@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -99,4 +100,28 @@ func TestParseKeysErrors(t *testing.T) {
 	keys, err := ParsePublicKeys(both)
 	require.NoError(t, err)
 	assert.Equal(t, []crypto.PublicKey{processKey().key, processKey().key}, keys)
+}
+
+func TestConfigCheck(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		config Config
+		err    string
+	}{
+		{"default", Config{}, ""},
+		{"short tokens", Config{MaxExpiration: time.Hour}, ""},
+		{"tokens that are too short", Config{MaxExpiration: time.Hour - 1}, "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"},
+		{"tokens that are too long", Config{MaxExpiration: 1<<32*time.Second + 1}, "the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"},
+		{"keys elsewhere", Config{KeySetURL: "https://keys.example/jwks"}, ""},
+		{"keys without TLS", Config{KeySetURL: "http://keys.example/jwks"}, "service-account-jwks-uri requires https scheme, parsed as: http://keys.example/jwks"},
+		{"keys at no URL", Config{KeySetURL: ":"}, `service-account-jwks-uri must be a valid URL: parse ":": missing protocol scheme`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := tt.config.Check(); tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package serviceaccount
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/rsa"
 	"encoding/base64"
@@ -12,8 +13,8 @@ import (
 // KeySetPath is the path of the document that KeySet returns.
 const KeySetPath = "/openid/v1/jwks"
 
-// OpenIDConfiguration returns the OpenID provider configuration of the server at
-// host. Clients find the keys of the tokens by it.
+// OpenIDConfiguration returns the OpenID provider configuration of the server, which clients
+// reach at host. They find the keys of the tokens by it.
 //
 // See https://kubernetes.io/docs/tasks/configure-pod-container/configure-service-account/#service-account-issuer-discovery.
 func (k *Keys) OpenIDConfiguration(host string) ([]byte, error) {
@@ -28,7 +29,7 @@ func (k *Keys) OpenIDConfiguration(host string) ([]byte, error) {
 		Responses  []string `json:"response_types_supported"`
 		Subjects   []string `json:"subject_types_supported"`
 		Algorithms []string `json:"id_token_signing_alg_values_supported"`
-	}{k.issuers[0], "https://" + host + KeySetPath, []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)})
+	}{k.config.Issuers[0], cmp.Or(k.config.KeySetURL, "https://"+host+KeySetPath), []string{"id_token"}, []string{"public"}, slices.Compact(algorithms)})
 }
 
 // A webKey is a JSON Web Key. See RFC 7518, section 6.

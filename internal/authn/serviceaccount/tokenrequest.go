@@ -43,17 +43,22 @@ func SetDefaults(obj map[string]any) {
 	}
 }
 
+// An Issued says of a token what its request does not.
+type Issued struct {
+	Credential string // by which the users of the token are known
+	Warning    string // for the client; "" for none
+}
+
 // Request issues a token of the service account for a TokenRequest, by the rules of a release. It sets the
-// defaults, the metadata and the status of obj, and returns the ID by which the users of the token are
-// known. It calls admit with the status empty, before it looks at the object to bind. Errors are of type
-// *status.Status, or of admit.
+// defaults, the metadata and the status of obj. It calls admit with the status empty, before it looks at
+// the object to bind. Errors are of type *status.Status, or of admit.
 //
 // See https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-request-v1/.
-func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name string, admit func() error) (credential string, err error) {
+func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name string, admit func() error) (Issued, error) {
 	meta := object.Meta(obj)
 	account, err := t.account(meta, namespace, name)
 	if err != nil {
-		return "", err
+		return Issued{}, err
 	}
 	SetDefaults(obj)
 	spec := object.Map(obj, "spec")
@@ -62,40 +67,47 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 	}
 	expiration, _ := object.Int(spec, "expirationSeconds")
 	if errs := validateRequest(r, spec, expiration); len(errs) > 0 {
-		return "", status.Invalid(requestKind, "", errs)
+		return Issued{}, status.Invalid(requestKind, "", errs)
 	}
 	now := t.Now()
 	meta["creationTimestamp"] = clock.Timestamp(now)
 	obj["status"] = map[string]any{"token": "", "expirationTimestamp": nil}
 	if err := admit(); err != nil {
-		return "", err
+		return Issued{}, err
 	}
 	c := &claims{
 		Audience: object.Strings(spec, "audiences"),
-		IssuedAt: now.Unix(), NotBefore: now.Unix(), Expires: now.Unix() + expiration,
-		Issuer:     t.Keys.issuers[0],
+		IssuedAt: now.Unix(), NotBefore: now.Unix(),
+		Issuer:     t.Keys.config.Issuers[0],
 		ID:         t.NewUID(),
 		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
 		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
 	}
 	if ref := object.Map(spec, "boundObjectRef"); ref != nil {
 		if err := t.bind(r, &c.Kubernetes, ref); err != nil {
-			return "", err
+			return Issued{}, err
 		}
 	}
-	if c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, t.Keys.Audiences()) {
+	issued := Issued{Credential: authn.CredentialID(c.ID)}
+	if most := int64(t.Keys.config.MaxExpiration / time.Second); most > 0 && expiration > most {
+		issued.Warning = fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds", expiration, most)
+		expiration = most
+		spec["expirationSeconds"] = expiration
+	}
+	c.Expires = now.Unix() + expiration
+	if !t.Keys.config.NoExtension && c.Kubernetes.Pod != nil && expiration == projectedExpiration && slices.Equal(c.Audience, t.Keys.Audiences()) {
 		c.Kubernetes.WarnAfter = c.Expires
 		c.Expires = now.Unix() + extendedExpiration
 	}
 	token, err := sign(t.Keys.signer(), c)
 	if err != nil {
-		return "", status.Internal("failed to generate token: " + err.Error())
+		return Issued{}, status.Internal("failed to generate token: " + err.Error())
 	}
 	obj["status"] = map[string]any{
 		"token":               token,
 		"expirationTimestamp": clock.Timestamp(now.Add(time.Duration(expiration) * time.Second)),
 	}
-	return authn.CredentialID(c.ID), nil
+	return issued, nil
 }
 
 // account returns the service account, and sets its name, namespace and uid in

@@ -116,20 +116,28 @@ func TestRequestAndAuthenticate(t *testing.T) {
 func TestRequestExpiration(t *testing.T) {
 	for _, tt := range []struct {
 		name, spec string
+		config     Config
 		shown      string
 		valid      time.Duration
+		warning    string
 	}{
-		{"default", "", "1970-01-01T01:16:40Z", time.Hour},
-		{"ten minutes", `"expirationSeconds":600`, "1970-01-01T00:26:40Z", 10 * time.Minute},
-		{"projected into a pod", `"expirationSeconds":3607,` + bound("Pod", "p", ""), "1970-01-01T01:16:47Z", 365 * 24 * time.Hour},
-		{"projected, for another audience", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), "1970-01-01T01:16:47Z", 3607 * time.Second},
+		{"default", "", Config{}, "1970-01-01T01:16:40Z", time.Hour, ""},
+		{"ten minutes", `"expirationSeconds":600`, Config{}, "1970-01-01T00:26:40Z", 10 * time.Minute, ""},
+		{"projected into a pod", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 365 * 24 * time.Hour, ""},
+		{"projected, for another audience", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 3607 * time.Second, ""},
+		{"projected, without an extension", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{NoExtension: true}, "1970-01-01T01:16:47Z", 3607 * time.Second, ""},
+		{"the longest", `"expirationSeconds":7200`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, ""},
+		{"too long", `"expirationSeconds":7201`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, "requested expiration of 7201 seconds shortened to 7200 seconds"},
+		{"projected, too long", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{MaxExpiration: time.Hour}, "1970-01-01T01:16:40Z", time.Hour, "requested expiration of 3607 seconds shortened to 3600 seconds"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
 			tokens, _ := newTokens(t, &now)
+			tokens.Keys = NewKeys(tt.config)
 			obj := decode(t, request(tt.spec))
-			_, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
+			issued, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
 			require.NoError(t, err)
+			assert.Equal(t, tt.warning, issued.Warning)
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")

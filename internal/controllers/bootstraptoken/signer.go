@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubefake/kubefake/internal/authn/bootstraptoken"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/selector"
 )
@@ -56,9 +57,9 @@ func (c *signer) sync(k controller.Key) error {
 			data[key] = value.Shared()
 		}
 	}
-	for _, secret := range c.secrets.List(namespace, selector.Labels{}) {
+	for _, secret := range c.secrets.List(bootstraptoken.Namespace, selector.Labels{}) {
 		if id := c.signingID(secret); id != "" {
-			data[signaturePrefix+id] = sign(content, id, field(secret, "token-secret"))
+			data[signaturePrefix+id] = sign(content, id, bootstraptoken.Field(secret.View(), "token-secret"))
 		}
 	}
 	if old.EqualTo(data) {
@@ -75,10 +76,11 @@ func (c *signer) signingID(secret *controller.Object) string {
 	if !isToken(secret) {
 		return ""
 	}
-	id, ok := strings.CutPrefix(secret.Name, "bootstrap-token-")
-	_, expired := expiration(secret, c.env.Now())
-	if !ok || len(id) != 6 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || field(secret, "token-id") != id ||
-		field(secret, "token-secret") == "" || expired || field(secret, "usage-bootstrap-signing") != "true" {
+	id, ok := strings.CutPrefix(secret.Name, bootstraptoken.SecretPrefix)
+	_, expired := bootstraptoken.Expiration(secret.View(), c.env.Now())
+	field := func(name string) string { return bootstraptoken.Field(secret.View(), name) }
+	if !ok || len(id) != 6 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || field("token-id") != id ||
+		field("token-secret") == "" || expired || field("usage-bootstrap-signing") != "true" {
 		return ""
 	}
 	return id

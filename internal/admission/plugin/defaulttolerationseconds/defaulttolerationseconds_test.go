@@ -17,4 +17,8 @@ func TestPods(t *testing.T) {
 		{Name: "update", Resource: "pods", Object: pod(""), Old: pod(""), Path: "spec.tolerations", Want: `[` + added + `]`},
 		{Name: "status", Resource: "pods", Subresource: "status", Object: `{}`, Old: pod(""), Path: "spec.tolerations"},
 	})
+	admissiontest.Run(t, defaulttolerationseconds.New(0, 10), []admissiontest.Request{
+		{Name: "other times", Resource: "pods", Object: pod(""), Path: "spec.tolerations",
+			Want: `[{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":0},{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":10}]`},
+	})
 }
