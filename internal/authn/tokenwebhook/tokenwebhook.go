@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
-	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/ttlcache"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
@@ -68,7 +67,7 @@ func New(c *Config, client *webhook.Client, audiences []string) *Authenticator {
 	return &Authenticator{
 		config:   c,
 		reviewer: &webhook.Reviewer{Client: client, Cluster: c.Cluster, Timeout: timeout},
-		answers:  ttlcache.New[answer](client.Clock.Now, maxAnswers), audiences: audiences,
+		answers:  ttlcache.New[answer](maxAnswers), audiences: audiences,
 	}
 }
 
@@ -87,26 +86,35 @@ type review struct {
 	} `json:"status"`
 }
 
+// A reviewSpec is the spec of a TokenReview.
+type reviewSpec struct {
+	Token     string   `json:"token,omitempty"`
+	Audiences []string `json:"audiences,omitempty"`
+}
+
 // AuthenticateToken implements [authn.TokenAuthenticator].
 func (a *Authenticator) AuthenticateToken(ctx context.Context, token string, audiences []string) (*authn.User, []string, error) {
 	hash := sha256.Sum256([]byte(token + "\x00" + strings.Join(audiences, "\x00")))
 	key := string(hash[:])
-	if known, ok := a.answers.Get(key); ok {
+	if known, ok := a.answers.Get(key, a.now()); ok {
 		return known.user, known.audiences, nil
 	}
 	user, common, err := a.call(ctx, token, audiences)
 	if err != nil {
 		return nil, nil, err
 	}
-	a.answers.Add(key, answer{user, common}, a.config.CacheTTL)
+	a.answers.Add(key, answer{user, common}, a.now(), a.config.CacheTTL)
 	return user, common, nil
 }
 
+func (a *Authenticator) now() time.Time { return a.reviewer.Client.Clock.Now() }
+
 func (a *Authenticator) call(ctx context.Context, token string, audiences []string) (*authn.User, []string, error) {
 	var r review
-	spec := map[string]any{"token": token, "audiences": object.FromStrings(audiences)}
-	err := a.reviewer.Review(ctx, "TokenReview", "authentication.k8s.io/"+a.config.Version,
-		map[string]any{"spec": spec, "status": map[string]any{"user": map[string]any{}}}, &r)
+	err := a.reviewer.Review(ctx, webhook.Review{
+		Kind: "TokenReview", APIVersion: "authentication.k8s.io/" + a.config.Version,
+		Spec: reviewSpec{token, audiences}, Status: map[string]any{"user": map[string]any{}},
+	}, &r)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -85,7 +85,7 @@ func (c *Chain) Modes(s Server) []authz.Mode {
 			out = append(out, &webhookMode{
 				webhookConfig: m.webhook,
 				reviewer:      &webhook.Reviewer{Client: s.Webhooks, Cluster: m.webhook.cluster, Timeout: m.webhook.Timeout.Duration},
-				answers:       ttlcache.New[answer](s.Webhooks.Clock.Now, maxAnswers),
+				answers:       ttlcache.New[answer](maxAnswers),
 			})
 		}
 		if last := len(out) - 1; s.NamesAuthorizers {
@@ -139,11 +139,13 @@ func (w *webhookMode) Authorize(ctx context.Context, u *authn.User, at *authz.At
 	if err != nil {
 		return w.failed(err)
 	}
-	got, ok := w.answers.Get(string(key))
+	got, ok := w.answers.Get(string(key), w.reviewer.Client.Clock.Now())
 	if !ok {
 		var review struct{ Status answer }
-		err := w.reviewer.Review(ctx, "SubjectAccessReview", "authorization.k8s.io/"+w.SubjectAccessReviewVersion,
-			map[string]any{"spec": spec, "status": map[string]any{"allowed": false}}, &review)
+		err := w.reviewer.Review(ctx, webhook.Review{
+			Kind: "SubjectAccessReview", APIVersion: "authorization.k8s.io/" + w.SubjectAccessReviewVersion,
+			Spec: spec, Status: map[string]any{"allowed": false},
+		}, &review)
 		if err != nil {
 			return w.failed(err)
 		}
@@ -170,7 +172,7 @@ func (w *webhookMode) cache(key string, at *authz.Attributes, got answer) {
 		ttl, cached = w.AuthorizedTTL, w.CacheAuthorizedRequests
 	}
 	if length < maxCached && *cached {
-		w.answers.Add(key, got, ttl.Duration)
+		w.answers.Add(key, got, w.reviewer.Client.Clock.Now(), ttl.Duration)
 	}
 }
 
