@@ -37,8 +37,7 @@ type Config struct {
 	// EnableAdmissionPlugins are in addition to those that are enabled by default, and
 	// DisableAdmissionPlugins are those of them that are disabled: MutatingAdmissionWebhook
 	// and the like turn off webhooks and policies. A name that kube-apiserver does not have,
-	// and one in both, is wrong. A few plugins have no effect here;
-	// docs/access.md lists them.
+	// and one in both, is wrong.
 	//
 	// See https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
@@ -46,7 +45,7 @@ type Config struct {
 	// AdmissionControlConfigFile is the name of a file with an AdmissionConfiguration: the
 	// limitedResources of ResourceQuota, the defaults and exemptions of PodSecurity, the
 	// selectors of PodNodeSelector, the tolerations of PodTolerationRestriction, the limits of
-	// EventRateLimit, the kubeConfigFile of MutatingAdmissionWebhook and
+	// EventRateLimit, the imagePolicy of ImagePolicyWebhook, the kubeConfigFile of MutatingAdmissionWebhook and
 	// ValidatingAdmissionWebhook, and, with the feature gate
 	// ManifestBasedAdmissionControlConfig, the staticManifestsDir of the plugins of webhooks
 	// and policies, whose files are read again when they change.

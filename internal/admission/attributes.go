@@ -2,6 +2,7 @@ package admission
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // An Operation is what a request does to an object.
@@ -91,6 +93,10 @@ type Access interface {
 	// Wait waits for d on the server's clock. It returns false at once if that is moved by hand, and when
 	// the request ends before.
 	Wait(d time.Duration) bool
+	// Webhooks returns the client by which the server calls webhooks.
+	Webhooks() *webhook.Client
+	// Context ends when the request does.
+	Context() context.Context
 }
 
 // Annotate adds an annotation for the audit log.

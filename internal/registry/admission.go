@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/usage"
+	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -246,6 +247,12 @@ func (r reader) GenerateName(prefix string) string { return r.op.ids.Name(prefix
 
 // Wait implements [admission.Access].
 func (r reader) Wait(d time.Duration) bool { return r.op.wait(d) }
+
+// Webhooks implements [admission.Access].
+func (r reader) Webhooks() *webhook.Client { return r.op.webhooks }
+
+// Context implements [admission.Access].
+func (r reader) Context() context.Context { return r.op.ctx }
 
 // Release implements [admission.Access].
 func (r reader) Release() *release.Release { return r.op.api().Release }

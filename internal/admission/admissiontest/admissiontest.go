@@ -3,6 +3,7 @@ package admissiontest
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/webhook"
 	"github.com/kubefake/kubefake/internal/wire"
 )
 
@@ -147,6 +149,10 @@ func (x access) Release() *release.Release { return x.release }
 func (x access) GenerateName(prefix string) string { return prefix + "xxxxx" }
 
 func (x access) Wait(time.Duration) bool { return false }
+
+func (x access) Webhooks() *webhook.Client { return nil }
+
+func (x access) Context() context.Context { return context.Background() }
 
 func (x access) Authorize(at authz.Attributes) authz.Decision {
 	resource := at.Resource

@@ -10,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/manifest"
 	"github.com/kubefake/kubefake/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/kubefake/kubefake/internal/admission/plugin/eventratelimit"
+	"github.com/kubefake/kubefake/internal/admission/plugin/imagepolicywebhook"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podnodeselector"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podsecurity"
 	"github.com/kubefake/kubefake/internal/admission/plugin/podtolerationrestriction"
@@ -32,7 +33,8 @@ type configuration struct {
 	podSelector        podnodeselector.Plugin
 	tolerations        podtolerationrestriction.Plugin
 	defaultTolerations defaulttolerationseconds.Plugin
-	eventLimits        *eventratelimit.Plugin // nil if the plugin is not enabled
+	eventLimits        *eventratelimit.Plugin     // nil if the plugin is not enabled
+	images             *imagepolicywebhook.Plugin // nil if the plugin is not enabled
 	// credentials are those for the webhooks of a plugin, by its name.
 	credentials map[string]*kubeconfig.Users
 	// manifests are the folders of the plugins of webhooks and policies, and what they had
@@ -127,7 +129,7 @@ func (c *configuration) setAll(given map[string][]byte, enabled func(name string
 }
 
 // needsConfiguration are the plugins that fail without a configuration.
-var needsConfiguration = map[string]bool{"EventRateLimit": true}
+var needsConfiguration = map[string]bool{"EventRateLimit": true, "ImagePolicyWebhook": true}
 
 // set sets the configuration of a plugin, nil for none.
 func (c *configuration) set(name string, body []byte) (err error) {
@@ -143,6 +145,8 @@ func (c *configuration) set(name string, body []byte) (err error) {
 		c.tolerations, err = podtolerationrestriction.Configure(body, c.release)
 	case "EventRateLimit":
 		c.eventLimits, err = eventratelimit.Configure(body)
+	case "ImagePolicyWebhook":
+		c.images, err = imagepolicywebhook.Configure(body)
 	case "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook":
 		initErr, err = c.setWebhooks(name, body)
 	case "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy":
@@ -255,6 +259,10 @@ func (c *configuration) configured(p admission.Plugin) admission.Plugin {
 	case c.eventLimits.Name():
 		if c.eventLimits != nil {
 			return c.eventLimits
+		}
+	case c.images.Name():
+		if c.images != nil {
+			return c.images
 		}
 	}
 	return p

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission/plugin/denyserviceexternalips"
 	"github.com/kubefake/kubefake/internal/admission/plugin/eventratelimit"
 	"github.com/kubefake/kubefake/internal/admission/plugin/extendedresourcetoleration"
+	"github.com/kubefake/kubefake/internal/admission/plugin/imagepolicywebhook"
 	"github.com/kubefake/kubefake/internal/admission/plugin/jobvalidation"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitpodhardantiaffinitytopology"
 	"github.com/kubefake/kubefake/internal/admission/plugin/limitranger"
@@ -56,6 +57,7 @@ func All() []admission.Plugin {
 		noderestriction.Plugin{},
 		taintnodesbycondition.Plugin{},
 		alwayspullimages.Plugin{},
+		&imagepolicywebhook.Plugin{},
 		podsecurity.Plugin{},
 		podnodeselector.Plugin{},
 		priority.Plugin{},
@@ -87,7 +89,7 @@ func All() []admission.Plugin {
 }
 
 // A Chain runs the enabled plugins in order. It is immutable, except for what EventRateLimit
-// counts.
+// counts and ImagePolicyWebhook caches.
 //
 // NamespaceLifecycle and ResourceQuota have methods of their own, because they
 // need more than an object: the first runs before the others and before a
@@ -134,11 +136,16 @@ func newChain(enabled func(name string) bool, config configuration) *Chain {
 
 // Fork returns the chain of a fork of the server.
 func (c *Chain) Fork() *Chain {
-	if c.config.eventLimits == nil {
+	config := c.config
+	if config.eventLimits == nil && config.images == nil {
 		return c
 	}
-	config := c.config
-	config.eventLimits = config.eventLimits.Fork()
+	if config.eventLimits != nil {
+		config.eventLimits = config.eventLimits.Fork()
+	}
+	if config.images != nil {
+		config.images = config.images.Fork()
+	}
 	return newChain(c.enabled, config)
 }
 

@@ -33,10 +33,7 @@ func (p known) in(minor int) bool {
 
 // allPlugins are the plugins of kube-apiserver in the order in which it runs them. This server
 // has those of All, the webhooks and policies, and AlwaysAdmit and
-// NamespaceAutoProvision. ImagePolicyWebhook is known by its name only.
-//
-// Differs from kube-apiserver: admission plugins without effect: ImagePolicyWebhook can be enabled and
-// disabled, and does nothing. Request: POST of a pod with --enable-admission-plugins=ImagePolicyWebhook.
+// NamespaceAutoProvision.
 //
 // Differs from kube-apiserver: the plugin ServiceAccount: it is enabled only on request, as envtest
 // disables it; in the drop-in kube-apiserver it is enabled by default. Request: POST of a pod without
