@@ -15,30 +15,42 @@ import (
 // reviewVersions are the versions of AdmissionReview and ConversionReview.
 var reviewVersions = []string{"v1", "v1beta1"}
 
-// DecodeReview decodes a webhook's answer to a review of the kind want into out, as a client of
-// the release does. The answer is JSON or YAML: a text that begins as an object of JSON is JSON.
-// One without kind and apiVersion is read as want.
-func DecodeReview(minor int, want Kind, answer []byte, out any) error {
+// IdentifyReview returns a webhook's answer to a review of the kind want as JSON, and its kind, which is
+// want if it has none. The answer is JSON or YAML: a text that begins as an object of JSON is JSON.
+func IdentifyReview(want Kind, answer []byte) ([]byte, Kind, error) {
 	if !json.Valid(answer) && !bytes.HasPrefix(bytes.TrimLeftFunc(answer, unicode.IsSpace), []byte("{")) {
 		converted, err := yaml.YAMLToJSON(answer)
 		if err != nil {
-			return err
+			return nil, Kind{}, err
 		}
 		answer = converted
 	}
 	apiVersion, kind, err := wire.Identify(answer)
 	if err != nil {
-		return err
+		return nil, Kind{}, err
 	}
 	gv, err := ParseGroupVersion(apiVersion)
 	if err != nil {
-		return err
+		return nil, Kind{}, err
 	}
-	got := Kind{GroupVersion: gv, Kind: kind}.Or(want)
+	return answer, Kind{GroupVersion: gv, Kind: kind}.Or(want), nil
+}
+
+// UnlikeReview returns the error for an answer of the kind got to a review of the kind want.
+func UnlikeReview(got, want Kind) error {
+	return fmt.Errorf("converting (%s) to (%s): unknown conversion", goType(got), goType(want))
+}
+
+// DecodeReview decodes a webhook's answer to a review of admission or conversion, of the kind want, into
+// out, as a client of the release does.
+func DecodeReview(minor int, want Kind, answer []byte, out any) error {
+	answer, got, err := IdentifyReview(want, answer)
 	switch {
+	case err != nil:
+		return err
 	case got == want:
 	case slices.Contains(unversionedKinds, got.Kind) || got.Group == want.Group && slices.Contains(reviewVersions, got.Version) && hasKind(minor, want.Group, got.Kind):
-		return fmt.Errorf("converting (%s) to (%s): unknown conversion", goType(got), goType(want))
+		return UnlikeReview(got, want)
 	default:
 		return NotRegistered(minor, got)
 	}

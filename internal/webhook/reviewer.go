@@ -1,21 +1,18 @@
 package webhook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // A Reviewer sends the reviews of authentication, authorization or images to a webhook.
@@ -36,13 +33,22 @@ const (
 	growth            = 1.5
 )
 
-// A Review is what a Reviewer sends. Its answer has the same kind and version, or none.
+// A Review is what a Reviewer sends. Its answer has the same kind, or none.
 type Review struct {
-	Kind       string   `json:"kind"`
-	APIVersion string   `json:"apiVersion"`
-	Metadata   struct{} `json:"metadata"`
-	Spec       any      `json:"spec"`
-	Status     any      `json:"status"`
+	Kind         resource.Kind
+	Spec, Status any
+}
+
+// encode returns the review as kube-apiserver sends it.
+func (r *Review) encode() ([]byte, error) {
+	body, err := json.Marshal(struct {
+		Kind       string   `json:"kind"`
+		APIVersion string   `json:"apiVersion"`
+		Metadata   struct{} `json:"metadata"`
+		Spec       any      `json:"spec"`
+		Status     any      `json:"status"`
+	}{Kind: r.Kind.Kind, APIVersion: r.Kind.GroupVersion.String(), Spec: r.Spec, Status: r.Status})
+	return append(body, '\n'), err
 }
 
 // Review sends a review and decodes the answer, in JSON or YAML, into the struct that out points
@@ -50,14 +56,13 @@ type Review struct {
 // error, or closes the connection. The waits between are on the clock, and there are none with a
 // manual clock.
 func (r *Reviewer) Review(ctx context.Context, review Review, out any) error {
-	body, err := json.Marshal(review)
+	body, err := review.encode()
 	if err != nil {
 		return err
 	}
-	body = append(body, '\n') // as kube-apiserver encodes objects
 	delay := cmp.Or(r.FirstDelay, defaultFirstDelay)
 	for attempt := 1; ; attempt++ {
-		err := r.call(ctx, &review, body, out)
+		err := r.call(ctx, review.Kind, body, out)
 		if err == nil || attempt == attempts || !isTransient(err) || !r.Client.wait(ctx, delay) {
 			return err
 		}
@@ -65,7 +70,7 @@ func (r *Reviewer) Review(ctx context.Context, review Review, out any) error {
 	}
 }
 
-func (r *Reviewer) call(ctx context.Context, review *Review, body []byte, out any) error {
+func (r *Reviewer) call(ctx context.Context, kind resource.Kind, body []byte, out any) error {
 	ctx, cancel := r.Client.withTimeout(ctx, r.Timeout)
 	defer cancel()
 	t, err := r.Client.target(ctx, targetKey{cluster: r.Cluster}, r.target)
@@ -76,29 +81,14 @@ func (r *Reviewer) call(ctx context.Context, review *Review, body []byte, out an
 	if err != nil {
 		return err
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(answer), []byte("{")) {
-		if answer, err = yaml.YAMLToJSON(answer); err != nil {
-			return err
-		}
-	}
-	// The errors of kube-apiserver name this type.
-	var meta struct {
-		APIVersion string `json:"apiVersion,omitempty"`
-		Kind       string `json:"kind,omitempty"`
-	}
-	if err := json.Unmarshal(answer, &meta); err != nil {
-		return fmt.Errorf("couldn't get version/kind; json parse error: %w", err)
-	}
-	got, want := goType(cmp.Or(meta.APIVersion, review.APIVersion), cmp.Or(meta.Kind, review.Kind)), goType(review.APIVersion, review.Kind)
-	if got != want {
-		return fmt.Errorf("converting (%s) to (%s): unknown conversion", got, want)
+	answer, got, err := resource.IdentifyReview(kind, answer)
+	switch {
+	case err != nil:
+		return err
+	case got != kind:
+		return resource.UnlikeReview(got, kind)
 	}
 	return json.Unmarshal(answer, out)
-}
-
-// goType returns the name of the Go type of a kind of Kubernetes.
-func goType(apiVersion, kind string) string {
-	return apiVersion[strings.LastIndexByte(apiVersion, '/')+1:] + "." + kind
 }
 
 func (r *Reviewer) target() (*target, error) {

@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // An answer to a review may leave out what it is.
 func TestReview(t *testing.T) {
 	const noObject = `into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`
+	kind := resource.Kind{GroupVersion: resource.GroupVersion{Group: "authentication.k8s.io", Version: "v1"}, Kind: "TokenReview"}
 	for _, tt := range []struct{ name, answer, err string }{
 		{"complete", `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":{"ok":true}}`, ""},
 		{"without kind and version", `{"status":{"ok":true}}`, ""},
@@ -41,7 +43,7 @@ func TestReview(t *testing.T) {
 			defer client.Close()
 			r := &webhook.Reviewer{Client: client, Cluster: kubeconfig.At(hook.URL), Timeout: time.Minute}
 			var got struct{ Status struct{ OK bool } }
-			err := r.Review(context.Background(), webhook.Review{Kind: "TokenReview", APIVersion: "authentication.k8s.io/v1", Spec: map[string]any{"token": "a"}, Status: map[string]any{}}, &got)
+			err := r.Review(context.Background(), webhook.Review{Kind: kind, Spec: map[string]any{"token": "a"}, Status: map[string]any{}}, &got)
 			assert.Equal(t, `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{},"spec":{"token":"a"},"status":{}}`+"\n", asked)
 			if tt.err != "" {
 				assert.EqualError(t, err, tt.err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/ttlcache"
 	"github.com/kubefake/kubefake/internal/webhook"
 )
@@ -112,7 +113,7 @@ func (a *Authenticator) now() time.Time { return a.reviewer.Client.Clock.Now() }
 func (a *Authenticator) call(ctx context.Context, token string, audiences []string) (*authn.User, []string, error) {
 	var r review
 	err := a.reviewer.Review(ctx, webhook.Review{
-		Kind: "TokenReview", APIVersion: "authentication.k8s.io/" + a.config.Version,
+		Kind: resource.Kind{GroupVersion: resource.GroupVersion{Group: "authentication.k8s.io", Version: a.config.Version}, Kind: "TokenReview"},
 		Spec: reviewSpec{token, audiences}, Status: map[string]any{"user": map[string]any{}},
 	}, &r)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/kubefake/kubefake/internal/cel"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/ttlcache"
 	"github.com/kubefake/kubefake/internal/webhook"
@@ -143,7 +144,7 @@ func (w *webhookMode) Authorize(ctx context.Context, u *authn.User, at *authz.At
 	if !ok {
 		var review struct{ Status answer }
 		err := w.reviewer.Review(ctx, webhook.Review{
-			Kind: "SubjectAccessReview", APIVersion: "authorization.k8s.io/" + w.SubjectAccessReviewVersion,
+			Kind: resource.Kind{GroupVersion: resource.GroupVersion{Group: "authorization.k8s.io", Version: w.SubjectAccessReviewVersion}, Kind: "SubjectAccessReview"},
 			Spec: spec, Status: map[string]any{"allowed": false},
 		}, &review)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/kubeconfig"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/ttlcache"
 	"github.com/kubefake/kubefake/internal/webhook"
@@ -33,6 +34,8 @@ const (
 	// annotations is the beginning of the keys of annotations for the audit log.
 	annotations = "imagepolicywebhook.image-policy.k8s.io/"
 )
+
+var reviewKind = resource.Kind{GroupVersion: resource.GroupVersion{Group: "imagepolicy.k8s.io", Version: "v1alpha1"}, Kind: "ImageReview"}
 
 // A Plugin implements [admission.Validator]. It caches the answers for one server.
 type Plugin struct {
@@ -202,7 +205,7 @@ func (p *Plugin) review(a *admission.Attributes, asked *spec) (answer, error) {
 	var review struct{ Status answer }
 	reviewer := &webhook.Reviewer{Client: a.Access.Webhooks(), Cluster: p.cluster, Timeout: timeout, FirstDelay: p.settings.retryBackoff}
 	err = reviewer.Review(a.Access.Context(), webhook.Review{
-		Kind: "ImageReview", APIVersion: "imagepolicy.k8s.io/v1alpha1", Spec: asked, Status: map[string]any{"allowed": false},
+		Kind: reviewKind, Spec: asked, Status: map[string]any{"allowed": false},
 	}, &review)
 	if err != nil {
 		return answer{}, err
