@@ -103,16 +103,16 @@ func (o Offer) Stream(r Response) (Response, error) {
 
 // NegotiateError returns the response for a Status that reports an error.
 // Errors have no views. If the client accepts none of the media types, the
-// response is JSON.
-func (o Offer) NegotiateError(r *http.Request) Response {
+// response is JSON, and accepted is false.
+func (o Offer) NegotiateError(r *http.Request) (response Response, accepted bool) {
 	response, ok := o.choose(header.Get(r.Header, "Accept"), func(_ Format, c choice) bool {
 		return c.view == groupVersionKind{} && c.serverVersion == ""
 	})
 	if !ok {
-		return Response{Pretty: true}
+		return Response{Pretty: true}, false
 	}
 	response.Pretty = response.Format == JSON && (response.Pretty || WantsPretty(r))
-	return response
+	return response, true
 }
 
 // Body returns the format of a body by its Content-Type. JSON is the default.

@@ -279,7 +279,7 @@ type handler struct{ next http.Handler }
 func (h handler) Serve(w http.ResponseWriter, r *http.Request) { h.next.ServeHTTP(w, r) }
 
 func (h handler) Fail(w http.ResponseWriter, r *http.Request, st *status.Status) {
-	out := codec.Offer{}.NegotiateError(r)
+	out, _ := codec.Offer{}.NegotiateError(r)
 	t, _ := wire.ForKind("meta.k8s.io", "v1", "Status")
 	w.Header().Set("Content-Type", out.ContentType())
 	w.WriteHeader(int(st.Code))

@@ -212,14 +212,14 @@ func (r *request) auditStart() {
 
 // auditFailure notes the Status of a request that has failed and whose answer is not captured.
 func (r *request) auditFailure() {
-	if r.w.failure != nil && r.event.AtLeast(audit.RequestResponse) {
+	if r.w.failure != nil && !r.w.unaccepted && r.event.AtLeast(audit.RequestResponse) {
 		r.event.ResponseObject = bytes.TrimSpace(r.w.failure.JSON())
 	}
 }
 
 // auditedStatus returns the status of the answer.
 func (r *request) auditedStatus() *audit.ResponseStatus {
-	if f := r.w.failure; f != nil {
+	if f := r.w.failure; f != nil && !r.w.unaccepted {
 		return &audit.ResponseStatus{Status: f.Status, Message: f.Message, Reason: f.Reason, Details: f.Details, Code: int(f.Code)}
 	}
 	if r.w.code == 0 {
@@ -243,7 +243,7 @@ func (r *request) endAudit(ended time.Time) {
 	e.ResponseStatus = r.auditedStatus()
 	if r.w.captured == nil {
 		r.auditFailure()
-	} else if text := r.answeredJSON(); text != nil {
+	} else if text := r.answeredJSON(); text != nil && !r.w.unaccepted {
 		e.ResponseObject = r.auditedJSON(text)
 	}
 	if st := r.w.answered; st != nil && r.w.code/100 == 2 { // otherwise a fault has replaced it

@@ -143,7 +143,8 @@ func (r *request) fail(err error) {
 	if st.Details != nil && st.Details.RetryAfterSeconds > 0 {
 		h.Set("Retry-After", strconv.Itoa(st.Details.RetryAfterSeconds))
 	}
-	out := r.offer().NegotiateError(r.http)
+	out, accepted := r.offer().NegotiateError(r.http)
+	r.w.unaccepted = !accepted
 	doc := st.JSON()
 	if out.Format != codec.JSON || out.Pretty {
 		doc = encode(out, doc, metaType("Status"))

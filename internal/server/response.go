@@ -20,6 +20,8 @@ type response struct {
 	failure *status.Status
 	panic   string
 
+	unaccepted bool // the client accepts no form of failure
+
 	answered *status.Status // that is no failure
 	captured *bytes.Buffer  // what was written, up to a little more than maxAudited; nil if that is not needed
 	started  func()         // called before the header is written; nil for none

@@ -48,6 +48,7 @@ rules:
 			`"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}`}},
 		{"patch", "admin", "PATCH", configMaps + "/a", `{"data":{"k":"w"}}`, []string{`"verb":"patch"`, ref, `"requestObject":{"data":{"k":"w"}}`}},
 		{"not found", "admin", "GET", configMaps + "/none", "", []string{`"responseStatus":{"metadata":{},"status":"Failure","message":"configmaps \"none\" not found","reason":"NotFound","details":{"name":"none","kind":"configmaps"},"code":404}`}},
+		{"answer that the client does not accept", "admin", "GET", configMaps + "/none?accept=image/png", "", []string{`"responseStatus":{"metadata":{},"code":406},"requestReceivedTimestamp"`}},
 		{"forbidden", "alice", "GET", configMaps, "", []string{`"verb":"list"`, `"authorization.k8s.io/decision":"forbid"`, `"code":403},"responseObject":{`}},
 		{"unauthorized", "wrong", "GET", configMaps, "", []string{`"stage":"ResponseStarted"`, `"user":{}`, `"responseStatus":{"metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`}},
 		{"level Request", "admin", "POST", "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`, []string{`"level":"Request"`, `"requestObject":{"kind":"Secret"`, `"type":"Opaque"`}},
