@@ -14,7 +14,7 @@ import (
 func AuthorizedForSigner(access Access, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {
-		at := authz.Attributes{Verb: verb, IsResource: true, Group: "certificates.k8s.io", Resource: "signers", Name: name}
+		at := authz.Attributes{Verb: verb, IsResource: true, Group: "certificates.k8s.io", Version: authz.AnyVersion, Resource: "signers", Name: name}
 		if access.Authorize(at).Allowed {
 			return true
 		}

@@ -1,6 +1,7 @@
 package authz
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -95,7 +96,7 @@ func reviewedAttributes(spec map[string]any) (at *Attributes, problem string) {
 		IsResource: true,
 		Verb:       object.String(in, "verb"), Namespace: object.String(in, "namespace"), Name: object.String(in, "name"),
 		FieldSelector: selectorOf(object.Map(in, "fieldSelector")), LabelSelector: selectorOf(object.Map(in, "labelSelector")),
-		Group: object.String(in, "group"), Version: object.String(in, "version"), Resource: object.String(in, "resource"), Subresource: object.String(in, "subresource"),
+		Group: object.String(in, "group"), Version: cmp.Or(object.String(in, "version"), AnyVersion), Resource: object.String(in, "resource"), Subresource: object.String(in, "subresource"),
 	}, strings.Join(problems, "; ")
 }
 

@@ -27,6 +27,9 @@ type Attributes struct {
 	FieldSelector, LabelSelector Selector
 }
 
+// AnyVersion is the version of an action on a resource in whichever version.
+const AnyVersion = "*"
+
 // A Selector is a selector in attributes: text, or requirements.
 type Selector struct {
 	Raw          string

@@ -88,13 +88,13 @@ func (c escalationCheck) may(at *Attributes) bool {
 
 // instead returns what permits the write of any role.
 func (w RoleWrite) instead() *Attributes {
-	return &Attributes{IsResource: true, Verb: "escalate", Group: w.Type.Group, Resource: w.Type.Name, Namespace: w.Namespace, Name: w.Name}
+	return &Attributes{IsResource: true, Verb: "escalate", Group: w.Type.Group, Version: AnyVersion, Resource: w.Type.Name, Namespace: w.Namespace, Name: w.Name}
 }
 
 // bindInstead returns what permits the write of a binding to a role, whatever it permits; nil for
 // a reference to something else.
 func (w RoleWrite) bindInstead(ref RoleRef) *Attributes {
-	at := &Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Namespace: w.Namespace, Name: ref.Name}
+	at := &Attributes{IsResource: true, Verb: "bind", Group: ref.APIGroup, Version: AnyVersion, Namespace: w.Namespace, Name: ref.Name}
 	switch ref.Kind {
 	case "ClusterRole":
 		at.Resource = "clusterroles"

@@ -300,9 +300,13 @@ func (a celAuthorizer) Authorize(access library.AuthorizerAttributes) (allowed b
 	if account := access.ServiceAccount; account.Name != "" {
 		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
 	}
+	version := ""
+	if access.Path == "" {
+		version = authz.AnyVersion
+	}
 	d := a.op.authorizer.Authorize(a.op.ctx, user, &authz.Attributes{
 		Verb: access.Verb, IsResource: access.Path == "", Path: access.Path,
-		Group: access.Group, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
+		Group: access.Group, Version: version, Resource: access.Resource, Subresource: access.Subresource, Namespace: access.Namespace, Name: access.Name,
 		FieldSelector: authz.Selector{Raw: access.FieldSelector}, LabelSelector: authz.Selector{Raw: access.LabelSelector},
 	})
 	return d.Allowed, d.Reason, d.Err

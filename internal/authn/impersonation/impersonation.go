@@ -132,7 +132,7 @@ func (m *Modes) Authorize(ctx context.Context, a authz.Authorizer, requested, by
 		if !modes[i].applies(requested, by) || m.LegacyOnly && !modes[i].legacy() {
 			continue
 		}
-		user, err := check{ctx, a, modes[i], requested, by}.user(at)
+		user, err := check{ctx, a, modes[i], m.LegacyOnly, requested, by}.user(at)
 		if err == nil {
 			m.remember(by.Name, i)
 			return user, modes[i].constraint(), nil
@@ -149,7 +149,7 @@ func (m *Modes) Authorize(ctx context.Context, a authz.Authorizer, requested, by
 func Needs(requested *authn.User) []authz.Attributes {
 	var needs authz.Needs
 	a := authz.Authorizer{Modes: []authz.Mode{&needs}}
-	_, _ = check{context.Background(), a, modes[len(modes)-1], requested, &authn.User{}}.user(authz.Attributes{}) // everything is allowed
+	_, _ = check{context.Background(), a, modes[len(modes)-1], false, requested, &authn.User{}}.user(authz.Attributes{}) // everything is allowed
 	return needs
 }
 
@@ -229,6 +229,7 @@ type check struct {
 	ctx           context.Context
 	authorizer    authz.Authorizer
 	mode          impersonationMode
+	legacyOnly    bool // there are no other modes
 	requested, by *authn.User
 }
 
@@ -269,14 +270,17 @@ func (c check) resultingGroups() []string {
 }
 
 // attributes returns the attributes of impersonating a resource. Users, groups
-// and service accounts are in the core group in the legacy mode.
+// and service accounts are in the core group in the legacy mode, and have no
+// version where that is the only mode.
 func (c check) attributes(resource, name string) authz.Attributes {
-	at := authz.Attributes{IsResource: true, Verb: "impersonate", Resource: resource, Name: name}
+	at := authz.Attributes{IsResource: true, Verb: "impersonate", Version: "v1", Resource: resource, Name: name}
 	if !c.mode.legacy() {
 		at.Verb += ":" + c.mode.name
 	}
 	if !c.mode.legacy() || resource == "uids" || resource == "userextras" {
 		at.Group = "authentication.k8s.io"
+	} else if c.legacyOnly {
+		at.Version = ""
 	}
 	return at
 }

@@ -205,56 +205,64 @@ func (w *webhookMode) matches(ctx context.Context, u *authn.User, at *authz.Attr
 	return true, nil
 }
 
+// A reviewSpec is the spec of a SubjectAccessReview. Its fields have the order of kube-apiserver.
+type reviewSpec struct {
+	ResourceAttributes    *resourceAttributes `json:"resourceAttributes,omitempty"`
+	NonResourceAttributes *pathAttributes     `json:"nonResourceAttributes,omitempty"`
+	User                  string              `json:"user,omitempty"`
+	Groups                []string            `json:"groups,omitempty"` // of v1
+	Group                 []string            `json:"group,omitempty"`  // of v1beta1
+	Extra                 map[string][]string `json:"extra,omitempty"`
+	UID                   string              `json:"uid,omitempty"`
+}
+
+type resourceAttributes struct {
+	Namespace     string        `json:"namespace,omitempty"`
+	Verb          string        `json:"verb,omitempty"`
+	Group         string        `json:"group,omitempty"`
+	Version       string        `json:"version,omitempty"`
+	Resource      string        `json:"resource,omitempty"`
+	Subresource   string        `json:"subresource,omitempty"`
+	Name          string        `json:"name,omitempty"`
+	FieldSelector *requirements `json:"fieldSelector,omitempty"`
+	LabelSelector *requirements `json:"labelSelector,omitempty"`
+}
+
+type requirements struct {
+	Requirements []authz.Requirement `json:"requirements"`
+}
+
+type pathAttributes struct {
+	Path string `json:"path,omitempty"`
+	Verb string `json:"verb,omitempty"`
+}
+
 // spec returns the spec of the review.
-func (w *webhookMode) spec(u *authn.User, at *authz.Attributes) map[string]any {
-	groups := "groups"
+func (w *webhookMode) spec(u *authn.User, at *authz.Attributes) *reviewSpec {
+	spec := &reviewSpec{User: u.Name, Extra: u.Extra, UID: u.UID}
 	if w.SubjectAccessReviewVersion == "v1beta1" {
-		groups = "group"
-	}
-	spec := map[string]any{}
-	set(spec, "user", u.Name)
-	set(spec, "uid", u.UID)
-	if len(u.Groups) > 0 {
-		spec[groups] = u.Groups
-	}
-	if len(u.Extra) > 0 {
-		spec["extra"] = u.Extra
+		spec.Group = u.Groups
+	} else {
+		spec.Groups = u.Groups
 	}
 	if !at.IsResource {
-		path := map[string]any{}
-		set(path, "path", at.Path)
-		set(path, "verb", at.Verb)
-		spec["nonResourceAttributes"] = path
+		spec.NonResourceAttributes = &pathAttributes{at.Path, at.Verb}
 		return spec
 	}
-	in := map[string]any{}
-	for name, value := range resourceFields(at) {
-		set(in, name, value)
+	in := &resourceAttributes{
+		Namespace: at.Namespace, Verb: at.Verb, Group: at.Group, Version: at.Version,
+		Resource: at.Resource, Subresource: at.Subresource, Name: at.Name,
 	}
 	if w.Selectors {
 		if fields := at.FieldSelector.Fields(); len(fields) > 0 {
-			in["fieldSelector"] = map[string]any{"requirements": fields}
+			in.FieldSelector = &requirements{fields}
 		}
 		if labels := at.LabelSelector.Labels(); len(labels) > 0 {
-			in["labelSelector"] = map[string]any{"requirements": labels}
+			in.LabelSelector = &requirements{labels}
 		}
 	}
-	spec["resourceAttributes"] = in
+	spec.ResourceAttributes = in
 	return spec
-}
-
-// set sets a field unless the value is "".
-func set(m map[string]any, name, value string) {
-	if value != "" {
-		m[name] = value
-	}
-}
-
-func resourceFields(at *authz.Attributes) map[string]string {
-	return map[string]string{
-		"namespace": at.Namespace, "verb": at.Verb, "group": at.Group, "version": at.Version,
-		"resource": at.Resource, "subresource": at.Subresource, "name": at.Name,
-	}
 }
 
 // celSpec returns the variable request of match conditions, which has all fields of text.
@@ -268,9 +276,9 @@ func (w *webhookMode) celSpec(u *authn.User, at *authz.Attributes) map[string]an
 		out["nonResourceAttributes"] = map[string]any{"path": at.Path, "verb": at.Verb}
 		return out
 	}
-	in := map[string]any{}
-	for name, value := range resourceFields(at) {
-		in[name] = value
+	in := map[string]any{
+		"namespace": at.Namespace, "verb": at.Verb, "group": at.Group, "version": at.Version,
+		"resource": at.Resource, "subresource": at.Subresource, "name": at.Name,
 	}
 	if w.Selectors {
 		if fields := at.FieldSelector.Fields(); len(fields) > 0 {

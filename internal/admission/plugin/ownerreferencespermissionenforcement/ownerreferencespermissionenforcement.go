@@ -39,7 +39,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Operation != admission.Create {
 		at := authz.Attributes{
 			Verb: "delete", IsResource: true,
-			Group: a.Type.Group, Resource: a.Type.Name, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
+			Group: a.Type.Group, Version: a.Type.Version, Resource: a.Type.Name, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
 		}
 		if d := a.Access.Authorize(at); !d.Allowed {
 			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, <nil>", d.Reason)
@@ -49,7 +49,7 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if len(blocking) == 0 {
 		return nil
 	}
-	anything := authz.Attributes{Verb: "update", IsResource: true, Group: "*", Resource: "*", Subresource: "finalizers", Name: "*"}
+	anything := authz.Attributes{Verb: "update", IsResource: true, Group: "*", Version: authz.AnyVersion, Resource: "*", Subresource: "finalizers", Name: "*"}
 	if a.Access.Authorize(anything).Allowed {
 		return nil
 	}
@@ -90,7 +90,7 @@ func checkBlocking(a *admission.Attributes, owner object.View) error {
 	}
 	at := authz.Attributes{
 		Verb: "update", IsResource: true,
-		Group: gv.Group, Resource: m.resource, Subresource: "finalizers", Name: owner.String("name"),
+		Group: gv.Group, Version: gv.Version, Resource: m.resource, Subresource: "finalizers", Name: owner.String("name"),
 	}
 	if m.namespaced {
 		at.Namespace = a.Namespace
