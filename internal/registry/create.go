@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/plugin/namespacelifecycle"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
@@ -246,7 +247,7 @@ func (op *operation) validateNew(c *candidate) validation.List {
 	default:
 		errs = op.inWordsOfRelease(metadata.New(t.Namespaced, validation.PathSegmentName))
 	}
-	return errs
+	return op.validateReferences(obj, object.View{}, errs)
 }
 
 // inWordsOfRelease returns the errors that the server's release has, in its words.
@@ -263,14 +264,39 @@ func (op *operation) validateIn(obj map[string]any, old object.View) validation.
 	if op.Type.ValidateInNamespace == nil {
 		return nil
 	}
+	return op.Type.ValidateInNamespace(op.write(obj, old))
+}
+
+// validateReferences returns errs, the errors of an object, or if there are none, what its author may not
+// read of what it refers to.
+func (op *operation) validateReferences(obj map[string]any, old object.View, errs validation.List) validation.List {
+	if op.Type.ValidateReferences == nil || len(errs) > 0 {
+		return errs
+	}
+	return op.Type.ValidateReferences(op.write(obj, old))
+}
+
+// write describes the operation to the strategy of its type.
+func (op *operation) write(obj map[string]any, old object.View) *resource.Write {
 	w := &resource.Write{Object: obj, Old: old, Reader: reader{op}, Verb: op.verb, Author: op.author()}
 	w.Authorize = func(verb, subresource, namespace, name string) error {
 		at := op.attributes()
 		at.Verb, at.Subresource, at.Namespace, at.Name = verb, subresource, namespace, name
 		return op.authorize(at)
 	}
+	w.MayRead = func(verb string, kind resource.Kind, namespace, name string) (allowed, served bool, err error) {
+		at := authz.Attributes{Verb: verb, IsResource: true, Group: "*", Version: authz.AnyVersion, Resource: "*", Namespace: namespace, Name: name}
+		if kind != (resource.Kind{}) {
+			at.Group, at.Version = kind.Group, kind.Version
+			if t := op.Surface.ForKind(kind); t != nil {
+				at.Resource, served = t.Name, true
+			}
+		}
+		d := reader{op}.Authorize(at)
+		return d.Allowed, served, d.Err
+	}
 	w.MaySign = func(signer string) bool { return admission.AuthorizedForSigner(reader{op}, "sign", signer) }
-	return op.Type.ValidateInNamespace(w)
+	return w
 }
 
 // validateFinalizerNames checks that finalizers are standard or qualified, where

@@ -358,6 +358,9 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 	op.prepareFields(c, old, newest)
 	keepSystemFields(meta, oldMeta)
 	errs, tolerated := op.inWordsOfRelease(op.validateUpdate(obj, current)).Split()
+	if op.target == targetObject {
+		errs = op.validateReferences(obj, old, errs)
+	}
 	if err := op.ended(); err != nil {
 		return err
 	}

@@ -208,6 +208,10 @@ type Strategy struct {
 	// time. It is called before Validate, for the object and its status.
 	ValidateInNamespace func(w *Write) validation.List
 
+	// ValidateReferences checks what the author of an object without other errors may read of what it refers
+	// to.
+	ValidateReferences func(w *Write) validation.List
+
 	// Validate validates the object except its metadata.
 	Validate func(obj map[string]any, old object.View) validation.List
 
@@ -376,7 +380,8 @@ func (v MetadataValidation) Times(object bool) (update, create int) {
 	return 1, 1
 }
 
-// A Write describes the write of an object to [Strategy.ValidateInNamespace].
+// A Write describes the write of an object to [Strategy.ValidateInNamespace] and
+// [Strategy.ValidateReferences].
 type Write struct {
 	Object map[string]any
 	Old    object.View // nothing on a creation
@@ -388,6 +393,10 @@ type Write struct {
 	// Authorize returns an error if the author may not use the verb on the
 	// subresource, which need not be served.
 	Authorize func(verb, subresource, namespace, name string) error
+	// MayRead reports whether the author may do a verb, get or list, with objects of a kind, and whether the
+	// kind is served: otherwise the author needs the permission for all resources of its version. The zero
+	// Kind stands for all kinds. The error is why the answer is not known.
+	MayRead func(verb string, kind Kind, namespace, name string) (allowed, served bool, err error)
 	// MaySign reports whether the author may sign certificates as the signer.
 	MaySign func(signer string) bool
 }

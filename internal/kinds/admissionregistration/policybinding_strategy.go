@@ -10,6 +10,10 @@ var mutatingAdmissionPolicyBindingStrategy = kind.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultPolicyBinding,
 		Validate:                   validateMutatingPolicyBinding,
+		ValidateReferences: authorizeParamRef(bindingKind{
+			policy: "MutatingAdmissionPolicy", failed: "%v",
+			refused: `user %[2]v does not have "%[1]v" permission on the object referenced by paramRef`, // as kube-apiserver says it
+		}),
 	},
 	GenerationFields: []string{"spec"},
 	Cells:            policyBindingCells,
@@ -20,6 +24,10 @@ var validatingAdmissionPolicyBindingStrategy = kind.Strategy{
 		AllowUnqualifiedFinalizers: true,
 		Default:                    defaultPolicyBinding,
 		Validate:                   validateValidatingPolicyBinding,
+		ValidateReferences: authorizeParamRef(bindingKind{
+			policy: "ValidatingAdmissionPolicy", failed: "failed to authorize request: %v",
+			refused: `user %v does not have "%v" permission on the object referenced by paramRef`,
+		}),
 	},
 	GenerationFields: []string{"spec"},
 	Cells:            policyBindingCells,

@@ -50,15 +50,8 @@ func (c Conversion) Strategy(t, stored *resource.Type) *resource.Strategy {
 		sub.WarningsOnWrite = t.SubresourceStrategies[name].WarningsOnWrite
 		s.SubresourceStrategies[name] = sub
 	}
-	if stored.ValidateInNamespace != nil {
-		s.ValidateInNamespace = func(w *resource.Write) validation.List {
-			return c.convertedValidate(stored, func(obj map[string]any, old object.View) validation.List {
-				next := *w
-				next.Object, next.Old = obj, old
-				return stored.ValidateInNamespace(&next)
-			})(w.Object, w.Old)
-		}
-	}
+	s.ValidateInNamespace = c.convertedWrite(stored, stored.ValidateInNamespace)
+	s.ValidateReferences = c.convertedWrite(stored, stored.ValidateReferences)
 	if c.Validate != nil {
 		s.Validate = c.convertedValidate(stored, c.Validate)
 	}
@@ -97,6 +90,20 @@ func (c Conversion) convertedValidate(stored *resource.Type, validate func(obj m
 			return validation.List{validation.Internal(nil, err)}
 		}
 		return validate(next, was)
+	}
+}
+
+// convertedWrite is convertedValidate for a check of writes.
+func (c Conversion) convertedWrite(stored *resource.Type, check func(w *resource.Write) validation.List) func(w *resource.Write) validation.List {
+	if check == nil {
+		return nil
+	}
+	return func(w *resource.Write) validation.List {
+		return c.convertedValidate(stored, func(obj map[string]any, old object.View) validation.List {
+			next := *w
+			next.Object, next.Old = obj, old
+			return check(&next)
+		})(w.Object, w.Old)
 	}
 }
 
