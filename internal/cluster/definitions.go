@@ -214,9 +214,12 @@ func (c *Cluster) deleteInstances(d *serving.Definition) (left bool, err error) 
 		stored = append(stored, item.Value)
 	}
 	if _, err := storage.In(c.Context(), t, stored); err != nil {
-		if unreadable := storage.Unreadable(t, view, d.Prefix, mvcc.PrefixEnd(d.Prefix)); unreadable != nil && c.Surface().Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
-			unreadable.Cached = true
-			err = unreadable
+		var failed *storage.ConversionError
+		if errors.As(err, &failed) && c.Surface().Release().Enabled("AllowUnsafeMalformedObjectDeletion") {
+			if all := storage.FindUnreadable(c.Context(), t, view, d.Prefix, mvcc.PrefixEnd(d.Prefix), failed); all != nil {
+				all.Cached = true
+				err = all
+			}
 		}
 		return true, fmt.Errorf("could not list instances: %w", err)
 	}

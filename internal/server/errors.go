@@ -37,7 +37,7 @@ func (r *request) conversionFailed(err *storage.ConversionError) *status.Status 
 func (r *request) readFailed(err *storage.UnreadableError) *status.Status {
 	switch {
 	case !r.surface.Release().Enabled("AllowUnsafeMalformedObjectDeletion"):
-		return status.Unclassified(err.Err.Error())
+		return status.Unclassified(err.Objects[0].Err.Error())
 	case err.Cached:
 		return status.TooManyRequests(err.Error(), 1)
 	}

@@ -77,7 +77,7 @@ func (o *Object) In(ctx context.Context, t *resource.Type) (*Object, error) {
 	}
 	all, err := In(ctx, t, []*Object{o})
 	if err != nil {
-		return nil, o.conversionError(err)
+		return nil, err
 	}
 	return all[0], nil
 }
@@ -118,13 +118,16 @@ func In(ctx context.Context, t *resource.Type, objects []*Object) ([]*Object, er
 		}
 		obj, err := o.read(t)
 		if err != nil {
-			return nil, err
+			return nil, o.conversionError(err)
 		}
 		raw, index = append(raw, obj), append(index, i)
 	}
 	if len(raw) > 0 {
 		converted, err := convert(ctx, t, raw)
-		if err != nil {
+		switch {
+		case err != nil && len(raw) == 1:
+			return nil, objects[index[0]].conversionError(err)
+		case err != nil:
 			return nil, err
 		}
 		for i, obj := range converted {
@@ -217,27 +220,32 @@ func (o *Object) unknownVersion(t *resource.Type) error {
 // maxUnreadable is the number of objects in an [UnreadableError], as in kube-apiserver.
 const maxUnreadable = 100
 
-// Unreadable returns an error for the objects between two keys of a view that are custom resources in a
-// version that t's definition does not have, nil if there are none.
-func Unreadable(t *resource.Type, view View, from, to string) *UnreadableError {
-	var out *UnreadableError
+// FindUnreadable returns an error for the objects between two keys of a view that are not converted to t's
+// version, nil if there are none or ctx ends. known is an error of their conversion: the object that it
+// names, if any, is not converted again.
+func FindUnreadable(ctx context.Context, t *resource.Type, view View, from, to string, known *ConversionError) *UnreadableError {
+	out := &UnreadableError{Type: t}
 	for item := range view.Range(from, to) {
-		err := item.Value.unknownVersion(t)
-		switch {
-		case err == nil:
-			continue
-		case out == nil:
-			out = &UnreadableError{Type: t, Err: err}
-		case len(out.Objects) == maxUnreadable:
-			return out
+		if len(out.Objects) == maxUnreadable {
+			break
 		}
-		out.Objects = append(out.Objects, item.Value)
+		failed := known
+		if item.Value != known.Stored {
+			_, err := item.Value.In(ctx, t)
+			if !errors.As(err, &failed) {
+				continue
+			}
+		}
+		out.Objects = append(out.Objects, Unreadable{item.Value, failed.Err})
+	}
+	if len(out.Objects) == 0 || ctx.Err() != nil {
+		return nil
 	}
 	return out
 }
 
 // read decodes the object with t's current definition of the version in which it is
-// stored. That of a built-in version that t's release does not serve is the release's that
+// stored, without its resourceVersion, which conversion webhooks do not see. That of a built-in version that t's release does not serve is the release's that
 // stored it.
 func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	if err := o.unknownVersion(t); err != nil {
@@ -247,7 +255,7 @@ func (o *Object) read(t *resource.Type) (map[string]any, error) {
 	if from == nil {
 		from = o.typ
 	}
-	obj, err := from.Codec.DecodeStored(o.storedForm(), int64(o.Revision), nil, nil)
+	obj, err := from.Codec.DecodeStored(o.storedForm(), 0, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -62,19 +62,24 @@ func (e *ConversionError) Error() string { return e.Err.Error() }
 
 func (e *ConversionError) Unwrap() error { return e.Err }
 
-// An UnreadableError reports the stored custom resources of a list that are in a version that their
-// definition does not have.
+// An UnreadableError reports the stored custom resources of a list that a webhook does not convert, or that
+// are in a version that their definition does not have.
 //
-// Differs from kube-apiserver: lists beside custom resources that cannot be read: while one is stored in a
-// version that the definition does not have, kube-apiserver answers 429 to every list and watch of the
-// resource without a limit. Here only those fail that the object belongs to. Request: GET of a list in
-// another namespace than that of the object.
+// Differs from kube-apiserver: lists beside custom resources that cannot be read: while there is one that a
+// webhook does not convert, or in a version that the definition does not have, kube-apiserver answers 429 to
+// every list and watch of the resource without a limit. Here only those fail that the object belongs to.
+// Request: GET of a list in another namespace than that of the object.
 type UnreadableError struct {
 	Type    *resource.Type
-	Objects []*Object // the first ones by key; never empty
+	Objects []Unreadable // the first ones by key; never empty
 	// Cached is whether the watch cache serves the list. It does not start with such objects.
 	Cached bool
-	Err    error // of the first object
+}
+
+// An Unreadable is a stored object that is not converted, and the reason.
+type Unreadable struct {
+	*Object
+	Err error
 }
 
 func (e *UnreadableError) Error() string {
@@ -84,7 +89,7 @@ func (e *UnreadableError) Error() string {
 	return e.Message()
 }
 
-func (e *UnreadableError) Unwrap() error { return e.Err }
+func (e *UnreadableError) Unwrap() error { return e.Objects[0].Err }
 
 // Message names the first object.
 func (e *UnreadableError) Message() string {
@@ -100,7 +105,7 @@ func (e *UnreadableError) Message() string {
 func (e *UnreadableError) Cause(i int) (key, text string) {
 	o := e.Objects[i]
 	key = e.Type.EtcdKey(o.Namespace, o.Name, false)
-	return key, CorruptText(key, o, o.unknownVersion(e.Type))
+	return key, CorruptText(key, o.Object, o.Err)
 }
 
 // Truncated reports whether there may be more objects.

@@ -109,9 +109,9 @@ func (s *Store) List(ctx context.Context, t *resource.Type, q Query) (*Page, err
 	if cached {
 		from, to = t.Prefix, mvcc.PrefixEnd(t.Prefix)
 	}
-	if unreadable := Unreadable(t, view, from, to); unreadable != nil {
-		unreadable.Cached = cached
-		return nil, unreadable
+	if all := FindUnreadable(ctx, t, view, from, to, failed); all != nil {
+		all.Cached = cached
+		return nil, all
 	}
 	return nil, err
 }

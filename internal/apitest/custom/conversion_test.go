@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/apitest"
 )
 
@@ -47,6 +48,63 @@ func TestConversionWebhookFails(t *testing.T) {
 	} {
 		code, obj := apitest.Do(t, srv, tt.method, tt.path, "")
 		assert.Equal(t, tt.code, code, "%s %s: %v", tt.method, tt.path, obj["message"])
+	}
+}
+
+// A list of objects of which a webhook does not convert all names those that cannot be read. Recorded from
+// kube-apiserver v1.37.2.
+func TestListsOfUnconverted(t *testing.T) {
+	for _, gate := range []bool{true, false} {
+		srv := fakeapi.Start(t, fakeapi.WithInMemory(), apitest.Hooked(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"AllowUnsafeMalformedObjectDeletion": gate}}))
+		_, err := srv.InstallWebhooks(fakeapi.WebhookOptions{Convert: []string{"toys.example.com"}, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			assert.NotContains(t, string(body), "resourceVersion", "a webhook does not see it")
+			if strings.Contains(string(body), `"name":"bad-`) {
+				var review struct{ Request struct{ UID string } }
+				assert.NoError(t, json.Unmarshal(body, &review))
+				fmt.Fprintf(w, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":%q,"result":{"status":"Failure","message":"it is bad"}}}`, review.Request.UID)
+				return
+			}
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			apitest.Admit(w, r)
+		})})
+		require.NoError(t, err)
+		const v1, v2 = "/apis/example.com/v1/namespaces/default/toys", "/apis/example.com/v2/namespaces/default/toys"
+		for _, name := range []string{"bad-a", "good", "bad-b"} {
+			require.Equal(t, 201, apitest.Code(t, srv, "POST", v1, `{"apiVersion":"example.com/v1","kind":"Toy","metadata":{"name":"`+name+`"}}`))
+		}
+		const (
+			failed = "failed to read one or more toys.example.com from the storage: StorageError: corrupt object, Code: 7, Key: /registry/example.com/toys/default/bad-a, ResourceVersion: 0, AdditionalErrorMsg: object not decodable revision="
+			cached = "storage is (re)initializing: failed to list <unspecified>: " + failed
+		)
+		for _, tt := range []struct {
+			method, query string
+			code, causes  int
+			message       string
+		}{
+			{"GET", "", 429, 0, cached},
+			{"GET", "?resourceVersion=0", 429, 0, cached},
+			{"GET", "?watch=true", 429, 0, cached},
+			{"GET", "?limit=5", 500, 2, failed},
+			{"DELETE", "", 500, 2, failed},
+		} {
+			if !gate && tt.query == "?watch=true" {
+				continue // the error is an event
+			}
+			code, answer := apitest.Do(t, srv, tt.method, v2+tt.query, "")
+			if !gate {
+				assert.Equal(t, 500, code)
+				assert.Equal(t, "conversion webhook for example.com/v1, Kind=Toy failed: it is bad", answer["message"])
+				continue
+			}
+			assert.Equal(t, tt.code, code, tt)
+			assert.Contains(t, answer["message"], tt.message)
+			assert.Contains(t, answer["message"], ": conversion webhook for example.com/v1, Kind=Toy failed: it is bad (and 1 more)")
+			causes, _ := answer["details"].(map[string]any)["causes"].([]any)
+			assert.Len(t, causes, tt.causes)
+		}
+		assert.Equal(t, 200, apitest.Code(t, srv, "GET", v1, ""), "their own version is read")
+		assert.Equal(t, 200, apitest.Code(t, srv, "GET", v2+"/good", ""))
 	}
 }
 

@@ -43,7 +43,7 @@ func TestCustomResourceDeletionFails(t *testing.T) {
 	require.Equal(t, 200, c, "the definition stays")
 	conditions := fmt.Sprint(obj["status"].(map[string]any)["conditions"])
 	assert.Contains(t, conditions, "reason:InstanceDeletionFailed status:True type:Terminating")
-	assert.Contains(t, conditions, "message:could not list instances: conversion webhook for example.com/v1, Kind=Toy failed: ")
+	assert.Contains(t, conditions, "message:could not list instances: storage is (re)initializing: failed to list <unspecified>: failed to read one or more toys.example.com from the storage: StorageError: corrupt object, ")
 	assert.Equal(t, 200, apitest.Code(t, srv, "GET", toys+"/a", ""), "so does its object")
 
 	fork := srv.Fork(t)
