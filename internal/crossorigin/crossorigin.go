@@ -53,7 +53,7 @@ func Check(r *http.Request, names []string, origins Origins) error {
 		return fmt.Errorf("the server listens on a loopback address, and %q is not one of its names, so that the request may come from a web page that rebinds DNS: "+
 			"use the IP address or localhost, or allow the name with --allowed-hosts (in Go, AllowedHosts of apiserver.Config)", host)
 	}
-	if from := foreignOrigin(r); from != "" && !origins.Allow(r) {
+	if from := foreignOrigin(r); from != "" && !origins.Allows(r) {
 		return errors.New("the request comes from " + from + ", and a web page may only use a server of its own origin: use a client other than a browser, open the URL itself, or let fakeapi serve allow the origin with --cors-allowed-origins (in Go, CORSAllowedOrigins of apiserver.Config)")
 	}
 	return nil

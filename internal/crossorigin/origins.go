@@ -54,8 +54,8 @@ func containsOneOf(s string, parts ...string) bool {
 	return false
 }
 
-// Allow reports whether a request comes from a page of one of the origins.
-func (o Origins) Allow(r *http.Request) bool {
+// Allows reports whether a request comes from a page of one of the origins.
+func (o Origins) Allows(r *http.Request) bool {
 	if len(o) == 0 {
 		return false
 	}
@@ -68,7 +68,7 @@ func (o Origins) Allow(r *http.Request) bool {
 	return false
 }
 
-// SetHeaders says in the headers of an answer that the page that sent a request, which Allow allows, may
+// SetHeaders says in the headers of an answer that the page that sent a request, of an allowed origin, may
 // read it.
 //
 // See https://fetch.spec.whatwg.org/#http-cors-protocol.

@@ -140,7 +140,7 @@ func (r *request) serve() (err error) {
 // admitPage lets a web page of an allowed origin read the answer. It reports whether the answer has
 // nothing else: the request asks what the page may do.
 func (r *request) admitPage() (preflight bool) {
-	if !r.server.config.Origins.Allow(r.http) {
+	if !r.server.config.Origins.Allows(r.http) {
 		return false
 	}
 	crossorigin.SetHeaders(r.w.Header(), r.http)
