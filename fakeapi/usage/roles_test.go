@@ -162,6 +162,11 @@ ClusterRole: update widgets/finalizers.shop.example.com`},
 			POST /apis/rbac.authorization.k8s.io/v1/namespaces/stage/rolebindings {metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: []}`,
 			`Role stage: get secrets x
 Role stage: create rolebindings roles.rbac.authorization.k8s.io`},
+		{"a policy with parameters, and its binding", `
+			POST /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies {metadata: {name: p}, spec: {paramKind: {apiVersion: v1, kind: ConfigMap}, validations: [{expression: 'true'}], matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}}}
+			POST /apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings {metadata: {name: b}, spec: {policyName: p, validationActions: [Deny], paramRef: {name: limits, namespace: stage, parameterNotFoundAction: Deny}}}`,
+			`ClusterRole: get configmaps
+ClusterRole: create validatingadmissionpolicies validatingadmissionpolicybindings.admissionregistration.k8s.io`},
 		{"a token and an eviction", `POST /api/v1/namespaces/stage/serviceaccounts {metadata: {name: bot}}
 			POST /api/v1/namespaces/stage/serviceaccounts/bot/token {}`,
 			`Role stage: create serviceaccounts

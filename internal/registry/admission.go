@@ -233,10 +233,24 @@ var _ admission.Access = reader{}
 // Authorize implements [admission.Access].
 func (r reader) Authorize(at authz.Attributes) authz.Decision {
 	d := r.op.authorizer.Authorize(r.op.ctx, r.op.User, &at)
-	if r.op.Needs != nil && d.Allowed && at.Group != "*" {
-		r.op.Needs.Need(at, usage.Admission, nil)
+	if d.Allowed {
+		r.need(at)
 	}
 	return d
+}
+
+// need notes what the request needed for admission, unless that is a permission for everything.
+func (r reader) need(at authz.Attributes) {
+	if r.op.Needs == nil || at.Group == "*" {
+		return
+	}
+	if at.Name == "*" {
+		at.Name = ""
+	}
+	if at.Namespace == "*" {
+		at.Namespace = ""
+	}
+	r.op.Needs.Need(at, usage.Admission, nil)
 }
 
 // Now implements [admission.Access].

@@ -395,7 +395,8 @@ type Write struct {
 	Authorize func(verb, subresource, namespace, name string) error
 	// MayRead reports whether the author may do a verb, get or list, with objects of a kind, and whether the
 	// kind is served: otherwise the author needs the permission for all resources of its version. The zero
-	// Kind stands for all kinds. The error is why the answer is not known.
+	// Kind stands for all kinds, and * for all names and namespaces. A member of system:masters may read
+	// everything. The error is why the answer is not known.
 	MayRead func(verb string, kind Kind, namespace, name string) (allowed, served bool, err error)
 	// MaySign reports whether the author may sign certificates as the signer.
 	MaySign func(signer string) bool

@@ -3,7 +3,6 @@ package admissionregistration
 import (
 	"fmt"
 
-	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -13,7 +12,7 @@ import (
 // parameters: the policy shows what they have.
 func authorizeParamKind(w *resource.Write) validation.List {
 	kind := object.ViewOf(w.Object).At("spec", "paramKind")
-	if kind.IsNil() || w.Author.InGroup(authn.MastersGroup) || kind.Equal(w.Old.At("spec", "paramKind")) {
+	if kind.IsNil() || kind.Equal(w.Old.At("spec", "paramKind")) {
 		return nil
 	}
 	path := validation.NewPath("spec", "paramKind")
@@ -49,7 +48,7 @@ func authorizeParamRef(b bindingKind) func(w *resource.Write) validation.List {
 	return func(w *resource.Write) validation.List {
 		spec := object.ViewOf(w.Object).At("spec")
 		ref := spec.At("paramRef")
-		if ref.IsNil() || w.Author.InGroup(authn.MastersGroup) {
+		if ref.IsNil() {
 			return nil
 		}
 		refused := func(text string) validation.List {
