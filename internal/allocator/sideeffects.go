@@ -26,6 +26,10 @@ type created struct {
 // write of a Service creates and deletes the IPAddresses of its cluster IPs, and
 // its deletion deletes its Endpoints, if a has their type. old is nil for a creation, next for a
 // deletion.
+//
+// Differs from kube-apiserver: IPAddresses of Services: kube-apiserver creates and deletes them by
+// requests of its own, which webhooks and policies see. Here they are written with the Service. Request:
+// POST of a Service with a webhook for ipaddresses.
 func (a *Allocator) SideEffects(t *resource.Type, old, next *storage.Object) (e SideEffects) {
 	if t.Allocate == nil || a.IPAddresses == nil {
 		return e

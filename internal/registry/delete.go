@@ -309,6 +309,10 @@ func (op *operation) markTerminating(old *storage.Object, present *storage.Decod
 // removeAfterMark removes an object that was marked as being deleted and waits for nothing.
 // Admission counts the removal as another deletion. Clients see the marked object for the
 // pace of the server, as the two writes of kube-apiserver are some milliseconds apart.
+//
+// Differs from kube-apiserver: webhooks for the deletion of a Pod: if the Pod is removed at once,
+// kube-apiserver mostly calls them once more in between, for the Pod of its watch cache, which has not seen
+// the mark yet. Request: DELETE of a Pod without a node, with a webhook for it.
 func (op *operation) removeAfterMark(marked *storage.Object, o *DeleteOptions) (*storage.Object, error) {
 	if o.dryRun() {
 		return marked, nil
