@@ -86,6 +86,6 @@ func BenchmarkCompile(b *testing.B) {
 	k := builtin(b, "", "v1", "Pod")
 	b.ReportAllocs()
 	for b.Loop() {
-		compile(k.Type.kind.Schema, k.Type.kind.PartialKeys)
+		compile(&k.Type.kind)
 	}
 }

@@ -45,27 +45,32 @@ type compiled struct {
 // Structs, maps and lists become named types that refer to each other by name:
 // schemas may be recursive, and structured-merge-diff compares types by walking
 // them.
-func compile(s *schema.Schema, partialKeys bool) *compiled {
-	if s == nil {
-		return newCompiled(typed.DeducedParseableType, nil, partialKeys)
+func compile(k *Kind) *compiled {
+	if k.Schema == nil {
+		return newCompiled(typed.DeducedParseableType, nil, resolver{partialKeys: k.PartialKeys})
 	}
 	c := compiler{out: &smd.Schema{}, types: map[typeKey]*string{}, names: names{}}
-	root := c.typeRef(s, false)
+	root := c.typeRef(k.Schema, false)
 	c.define(atomicName, untyped(&atomicName, smd.Atomic))
 	c.define(deducedName, untyped(&deducedName, smd.Separable))
 	c.define(quantityType, smd.Atom{Scalar: &untypedScalar})
 	c.define(timeType, smd.Atom{Scalar: &untypedScalar})
-	out := newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, partialKeys)
+	r := resolver{partialKeys: k.PartialKeys}
+	if k.Zero != nil {
+		r.written = c.required()
+	}
+	out := newCompiled(typed.ParseableType{Schema: c.out, TypeRef: root}, c.names, r)
 	out.untypedData = c.untypedData
 	return out
 }
 
-func newCompiled(p typed.ParseableType, n names, partialKeys bool) *compiled {
+// newCompiled returns a compiled type. r has only what is known beside the schema.
+func newCompiled(p typed.ParseableType, n names, r resolver) *compiled {
 	null, err := p.FromUnstructured(nil)
 	if err != nil {
 		panic("fieldmanager: " + err.Error()) // unreachable: all types allow a null
 	}
-	r := resolver{p.Schema, map[string]*resolvedType{}, partialKeys}
+	r.schema, r.named = p.Schema, map[string]*resolvedType{}
 	root := r.resolve(p.TypeRef)
 	r.markKeyed()
 	r.markRespelled()
@@ -85,6 +90,17 @@ type compiler struct {
 type typeKey struct {
 	schema   *schema.Schema
 	preserve bool
+}
+
+// required returns the required fields of the types, by the names of these.
+func (c *compiler) required() map[string][]string {
+	out := map[string][]string{}
+	for at, name := range c.types {
+		if fields := at.schema.Required; len(fields) > 0 {
+			out[*name] = fields
+		}
+	}
+	return out
 }
 
 func (c *compiler) define(name string, a smd.Atom) {

@@ -76,9 +76,10 @@ type listType struct {
 
 // A keyField is a key of a map list and its default, nil if it has none.
 type keyField struct {
-	name   string
-	prefix string // of the key in a step
-	absent any
+	name    string
+	prefix  string // of the key in a step
+	absent  any
+	written bool // whether an element always has it
 }
 
 func (k keyField) String() string { return k.name }
@@ -135,6 +136,9 @@ type resolver struct {
 	named  map[string]*resolvedType // includes types that are still being resolved: types may be recursive
 
 	partialKeys bool // see Kind
+	// written are the fields that objects always have, by the names of their types: the required
+	// fields of built-in kinds, whose objects were decoded into their Go types.
+	written map[string][]string
 }
 
 // resolve returns the type that ref refers to.
@@ -194,7 +198,7 @@ func (l *listType) needsKeys() bool {
 	}
 	required := 0
 	for _, k := range l.keys {
-		if k.absent == nil {
+		if k.absent == nil && !k.written {
 			required++
 		}
 	}
@@ -216,6 +220,9 @@ func (r resolver) list(l *smd.List) *listType {
 	element, _ := r.schema.Resolve(l.ElementType)
 	for _, name := range l.Keys {
 		key := keyField{name: name, prefix: string(append(appendString(nil, name), ':'))}
+		if element := l.ElementType.NamedType; element != nil {
+			key.written = slices.Contains(r.written[*element], name)
+		}
 		if element.Map != nil {
 			f, _ := element.Map.FindField(name)
 			key.absent = f.Default

@@ -85,7 +85,7 @@ func NewVersioned(k Kind, convert ConvertFunc) *Type {
 	}
 	t.zero = WithoutManagedFields(k.Zero)
 	t.zero["apiVersion"], t.zero["kind"] = t.apiVersion, k.Kind
-	t.compiled = sync.OnceValue(func() *compiled { return compile(k.Schema, k.PartialKeys) })
+	t.compiled = sync.OnceValue(func() *compiled { return compile(&t.kind) })
 	return t
 }
 

@@ -137,12 +137,13 @@ func (t *Type) managedFieldsAfter(live, obj map[string]any, before owners, o Opt
 }
 
 // matchSchema reports whether live and obj, which has no managedFields, match the schema.
-// Objects of built-in kinds do: they were decoded into their type.
+// Objects of built-in kinds were decoded into their type, but list elements may lack their keys.
 func (t *Type) matchSchema(live, obj map[string]any) bool {
-	if !t.isCustom() {
-		return true
-	}
 	root := t.compiled().types
+	if !t.isCustom() {
+		var w walker
+		return w.validateKeys(root, live) == nil && w.validateKeys(root, obj) == nil
+	}
 	return root.matches(WithoutManagedFields(live)) && root.matches(obj)
 }
 

@@ -4,11 +4,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // TestUpdateAsUpdater compares updates of random objects by several managers with those of
@@ -59,4 +62,32 @@ func TestUpdateAsUpdater(t *testing.T) {
 		}
 	}
 	assert.Greater(t, compared, 500)
+}
+
+// TestUpdateWithoutKeys changes an object of which a list element has no key, so that the fields of
+// the change cannot be recorded.
+func TestUpdateWithoutKeys(t *testing.T) {
+	s := &state{kind: builtin(t, "", "v1", "ServiceAccount"), now: start}
+	before := []string{"one Update 0 {f:secrets:{.:{},k:{'name':'a'}:{}}}"}
+	for _, step := range []struct {
+		merge string
+		want  []string
+	}{
+		{`secrets: [{name: a}]`, before},
+		{`secrets: [{namespace: b}]`, before},
+		{`metadata: {labels: {l: m}}`, before},
+		{`secrets: [{name: c}]`, before},
+		{`metadata: {labels: {l: k}}`, []string{"one Update 4 {f:metadata:{f:labels:{f:l:{}}},f:secrets:{.:{},k:{'name':'a'}:{}}}"}},
+	} {
+		o := s.options("one", "")
+		o.KeepOnError = true
+		live := s.live
+		if live == nil {
+			live = s.object(t, "{}")
+		}
+		obj := mergePatch(live, parse(t, step.merge)).(map[string]any) // shares the list with live, as patches do
+		s.store(t, s.kind.Update(object.ViewOf(s.live), obj, o))
+		s.check(t, step.want)
+		s.now = s.now.Add(time.Second)
+	}
 }
