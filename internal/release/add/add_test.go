@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/modules"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,25 +14,28 @@ import (
 
 func TestVersions(t *testing.T) {
 	for _, row := range []struct {
-		version string
-		valid   bool
-		minor   string
-		number  int
-		staging string
+		version    string
+		valid      bool
+		minor      string
+		number     int
+		staging    string
+		extensions string
 	}{
-		{"v1.38.0", true, "v1.38", 38, "v0.38.0"},
-		{"v1.38.0-rc.0", true, "v1.38", 38, "v0.38.0-rc.0"},
-		{"v1.38.0-beta.1", true, "v1.38", 38, "v0.38.0-beta.1"},
-		{"1.38.0", false, "", 0, ""},
-		{"v1.38", false, "", 0, ""},
-		{"v1.38.0-all", false, "", 0, ""},
+		{"v1.37.2", true, "v1.37", 37, "v0.37.2", "k8s.io/apiextensions-apiserver"},
+		{"v1.38.0", true, "v1.38", 38, "v0.38.0", "k8s.io/apiextensions-api"},
+		{"v1.38.0-rc.0", true, "v1.38", 38, "v0.38.0-rc.0", "k8s.io/apiextensions-api"},
+		{"v1.38.0-beta.1", true, "v1.38", 38, "v0.38.0-beta.1", "k8s.io/apiextensions-api"},
+		{"1.38.0", false, "", 0, "", ""},
+		{"v1.38", false, "", 0, "", ""},
+		{"v1.38.0-all", false, "", 0, "", ""},
 	} {
 		t.Run(row.version, func(t *testing.T) {
 			require.Equal(t, row.valid, versionPattern.MatchString(row.version))
 			if row.valid {
 				assert.Equal(t, row.minor, minorOf(row.version))
-				assert.Equal(t, row.number, controlplane.Minor(row.version))
+				assert.Equal(t, row.number, modules.Minor(row.version))
 				assert.Equal(t, row.staging, modules.Staging(row.version))
+				assert.Equal(t, row.extensions, modules.Extensions(row.version))
 			}
 		})
 	}

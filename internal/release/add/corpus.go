@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // Files of the corpus. Its commands run in conformanceDir.
@@ -85,7 +87,7 @@ func (a *adder) play(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", ".", "-run", run)
 	cmd.Dir = conformanceDir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Env = modules.Environment()
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || len(out) == 0) {
 		return err

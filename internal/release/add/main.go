@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/release/controlplane"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 func main() {
@@ -151,7 +152,7 @@ func (a *adder) executables(ctx context.Context) (controlplane.Executables, erro
 func command(ctx context.Context, dir, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	cmd.Env = modules.Environment()
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s in %s: %w", strings.Join(cmd.Args, " "), dir, err)
 	}

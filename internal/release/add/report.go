@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/release/controlplane"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // report writes the page of the release.
@@ -64,7 +64,7 @@ func (a *adder) reportSurface(_ context.Context, b *bytes.Buffer, previous strin
 		maps.DeleteFunc(changed, func(key, change string) bool { return defaults[key] == change })
 		writeChanges(b, changed)
 	}
-	fields, err := newFields("internal/release/data/fields.txt", controlplane.Minor(a.version))
+	fields, err := newFields("internal/release/data/fields.txt", modules.Minor(a.version))
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/release/controlplane"
 	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
@@ -28,9 +27,6 @@ const (
 	schemeFile    = "internal/release/gen/scheme/groupversions.go"
 )
 
-// stagingModules are the modules whose Go types the data describes.
-var stagingModules = []string{"k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator"}
-
 // addTypes makes a release that is not older than the newest one the newest, or records the Go
 // types of an older one.
 func (a *adder) addTypes(ctx context.Context) error {
@@ -38,7 +34,7 @@ func (a *adder) addTypes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if controlplane.Minor(a.version) < controlplane.Minor(newest) {
+	if modules.Minor(a.version) < modules.Minor(newest) {
 		return a.recordOlderTypes(ctx)
 	}
 	if err := removeOtherPatches(a.version); err != nil {
@@ -75,7 +71,7 @@ func setConstant(line *regexp.Regexp, name, value string) error {
 // name another file than go.mod.
 func requireModules(ctx context.Context, version string, flags ...string) error {
 	edit, tidy := []string{"mod", "edit"}, append([]string{"mod", "tidy"}, flags...)
-	for _, module := range stagingModules {
+	for _, module := range append(modules.Types(version), modules.ExtensionsServer) {
 		edit = append(edit, "-require="+module+"@"+modules.Staging(version))
 	}
 	for _, f := range flags {
@@ -97,7 +93,7 @@ func (a *adder) recordOlderTypes(ctx context.Context) error {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(file string) bool {
-		return controlplane.Minor(filepath.Base(filepath.Dir(file))) <= controlplane.Minor(a.version)
+		return modules.Minor(filepath.Base(filepath.Dir(file))) <= modules.Minor(a.version)
 	}) {
 		return nil
 	}
@@ -158,11 +154,14 @@ func writeOverlay(dir, file string, content []byte) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o644)
 }
 
-// typePackages are the folders of modules with packages of Go types: GROUP/VERSION.
-var typePackages = map[string]string{
-	"k8s.io/api":                     ".",
-	"k8s.io/apiextensions-apiserver": "pkg/apis",
-	"k8s.io/kube-aggregator":         "pkg/apis",
+// typePackages returns the folders of a release's modules with packages of Go types:
+// GROUP/VERSION.
+func typePackages(version string) map[string]string {
+	return map[string]string{
+		"k8s.io/api":                ".",
+		modules.Extensions(version): "pkg/apis",
+		"k8s.io/kube-aggregator":    "pkg/apis",
+	}
 }
 
 // unknownPackages are those that kube-apiserver does not register.
@@ -170,8 +169,9 @@ var unknownPackages = []string{"k8s.io/api/apidiscovery/v2beta1"}
 
 // schemeText returns the file groupversions.go of a release.
 func schemeText(ctx context.Context, version string) ([]byte, error) {
+	folders := typePackages(version)
 	var at []string
-	for module := range typePackages {
+	for module := range folders {
 		at = append(at, module+"@"+modules.Staging(version))
 	}
 	dirs, err := modules.Dirs(ctx, at...)
@@ -179,7 +179,7 @@ func schemeText(ctx context.Context, version string) ([]byte, error) {
 		return nil, err
 	}
 	paths := map[string]string{} // by the names of their imports
-	for module, folder := range typePackages {
+	for module, folder := range folders {
 		dir := dirs[module]
 		files, err := filepath.Glob(filepath.Join(dir, folder, "*", "v*", "register.go"))
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubefake/kubefake/internal/release/controlplane"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // minorOf returns the minor release of a version: "v1.38" for "v1.38.0-rc.0".
@@ -27,7 +27,7 @@ func recordedVersions() ([]string, error) {
 	for _, file := range files {
 		versions = append(versions, strings.TrimSuffix(filepath.Base(file), "-all.txt"))
 	}
-	slices.SortFunc(versions, func(a, b string) int { return cmp.Compare(controlplane.Minor(a), controlplane.Minor(b)) })
+	slices.SortFunc(versions, func(a, b string) int { return cmp.Compare(modules.Minor(a), modules.Minor(b)) })
 	return versions, nil
 }
 
@@ -36,7 +36,7 @@ func recordedVersions() ([]string, error) {
 func previousOf(version string) (previous string, err error) {
 	versions, err := recordedVersions()
 	for _, v := range versions {
-		if controlplane.Minor(v) < controlplane.Minor(version) {
+		if modules.Minor(v) < modules.Minor(version) {
 			previous = v
 		}
 	}

@@ -62,7 +62,7 @@ func Build(ctx context.Context, dir, version string) (Executables, error) {
 		return e, err
 	}
 	stamp := "-X k8s.io/component-base/version."
-	flags := "-s -w " + stamp + "gitVersion=" + version + " " + stamp + "gitMajor=1 " + stamp + "gitMinor=" + strconv.Itoa(Minor(version)) + " " + stamp + "gitTreeState=clean"
+	flags := "-s -w " + stamp + "gitVersion=" + version + " " + stamp + "gitMajor=1 " + stamp + "gitMinor=" + strconv.Itoa(modules.Minor(version)) + " " + stamp + "gitTreeState=clean"
 	for name, path := range map[string]string{"apiserver": e.APIServer, "etcd": e.Etcd} {
 		if _, err := modules.Go(ctx, module, "build", "-mod=mod", "-ldflags", flags, "-o", path, "./"+name); err != nil {
 			return e, err

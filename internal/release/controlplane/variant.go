@@ -1,9 +1,6 @@
 package controlplane
 
-import (
-	"strconv"
-	"strings"
-)
+import "github.com/kubefake/kubefake/internal/release/modules"
 
 // A Variant is a set of flags of a server that is recorded.
 type Variant struct {
@@ -20,16 +17,8 @@ func Variants(version string) []Variant {
 		{"", nil},
 		{"all", []string{"--runtime-config=api/all=true"}},
 	}
-	if Minor(version) >= firstGated {
+	if modules.Minor(version) >= firstGated {
 		variants = append(variants, Variant{"gates", []string{"--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,AllBeta=true"}})
 	}
 	return variants
-}
-
-// Minor returns the minor number of a version: 38 for "v1.38.0-rc.0".
-func Minor(version string) int {
-	_, rest, _ := strings.Cut(version, ".")
-	number, _, _ := strings.Cut(rest, ".")
-	n, _ := strconv.Atoi(number)
-	return n
 }

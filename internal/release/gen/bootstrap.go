@@ -15,6 +15,7 @@ import (
 	"github.com/kubefake/kubefake/internal/kinds"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/modules"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
 )
@@ -88,7 +89,7 @@ func bootstrapText(recordings fs.FS) ([]byte, error) {
 			}
 			for key, line := range lines {
 				order[key] = i
-				spans[key] = addLine(spans[key], minorOf(name), line)
+				spans[key] = addLine(spans[key], modules.Minor(name), line)
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func bootstrapText(recordings fs.FS) ([]byte, error) {
 	for _, key := range keys {
 		for _, s := range spans[key] {
 			last := ""
-			if s.last < minorOf(newest) {
+			if s.last < modules.Minor(newest) {
 				last = fmt.Sprint(s.last)
 			}
 			fmt.Fprintf(&out, "%d-%s %s", s.first, last, s.line)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/release"
+	"github.com/kubefake/kubefake/internal/release/modules"
 	"github.com/kubefake/kubefake/internal/table"
 )
 
@@ -49,7 +50,7 @@ func columnsJSON(recordings fs.FS) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&changed, ",\n\"%d\": %s", minorOf(older), bytes.TrimSpace(kinds))
+		fmt.Fprintf(&changed, ",\n\"%d\": %s", modules.Minor(older), bytes.TrimSpace(kinds))
 	}
 	head, err := indented(f.texts)
 	if err != nil {
@@ -73,7 +74,7 @@ func olderReleases(recordings fs.FS) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return minorOf(a) - minorOf(b) })
+	slices.SortFunc(names, func(a, b string) int { return modules.Minor(a) - modules.Minor(b) })
 	return names, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // fieldsText returns the file fields.txt: the fields that the oldest recorded release
@@ -20,7 +22,7 @@ func fieldsText(recordings fs.FS, documents map[string][]byte) ([]byte, error) {
 	}
 	releases := map[int]map[string]map[string]bool{} // fields by minor number and type
 	for _, name := range names {
-		minor := minorOf(name)
+		minor := modules.Minor(name)
 		if releases[minor] == nil {
 			releases[minor] = map[string]map[string]bool{}
 		}

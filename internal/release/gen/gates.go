@@ -53,7 +53,7 @@ func gatesText(recordings fs.FS) ([]byte, error) {
 				have[gate] = "-"
 			}
 		}
-		release := fmt.Sprintf("1.%d", minorOf(name))
+		release := fmt.Sprintf("1.%d", modules.Minor(name))
 		for gate, state := range have {
 			if last[gate] != state {
 				last[gate] = state
@@ -76,7 +76,7 @@ func sourceGates(version string) ([]byte, error) {
 	dirs, err := modules.Dirs(context.Background(),
 		"k8s.io/kubernetes@"+version,
 		"k8s.io/apiserver@"+staging,
-		"k8s.io/apiextensions-apiserver@"+staging,
+		modules.ExtensionsServer+"@"+staging,
 		"k8s.io/client-go@"+staging,
 		"k8s.io/component-base@"+staging,
 		"k8s.io/controller-manager@"+staging,
@@ -84,7 +84,7 @@ func sourceGates(version string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := gates{minor: minorOf(version), names: map[string]string{}, isTrue: map[string]bool{"true": true}, states: map[string]string{}, needs: map[string][]string{}}
+	g := gates{minor: modules.Minor(version), names: map[string]string{}, isTrue: map[string]bool{"true": true}, states: map[string]string{}, needs: map[string][]string{}}
 	// kube-apiserver registers some gates of the controllers, but not all.
 	controllers := filepath.Join(dirs["k8s.io/controller-manager"], "pkg", "features")
 	if _, err := g.parse(controllers); err != nil {
@@ -97,7 +97,7 @@ func sourceGates(version string) ([]byte, error) {
 		filepath.Join(dirs["k8s.io/component-base"], "metrics", "features"),
 		filepath.Join(dirs["k8s.io/component-base"], "zpages", "features"),
 		filepath.Join(dirs["k8s.io/apiserver"], "pkg", "features"),
-		filepath.Join(dirs["k8s.io/apiextensions-apiserver"], "pkg", "features"),
+		filepath.Join(dirs[modules.ExtensionsServer], "pkg", "features"),
 		filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "features"),
 	} {
 		if err := g.read(dir); err != nil {
@@ -336,13 +336,4 @@ func typeName(e ast.Expr) string {
 		return e.Sel.Name
 	}
 	return ""
-}
-
-// minorOf returns the minor number of "v1.36.3".
-func minorOf(version string) int {
-	n, err := strconv.Atoi(strings.Split(version, ".")[1])
-	if err != nil {
-		panic("the version " + version + " has no minor number")
-	}
-	return n
 }

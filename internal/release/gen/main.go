@@ -272,7 +272,7 @@ func checkRequirements(version string) error {
 	if !ok {
 		return errors.New("no build information")
 	}
-	for _, module := range stagingModules {
+	for _, module := range modules.Types(version) {
 		i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == module })
 		if i < 0 {
 			return fmt.Errorf("not built with %s", module)
@@ -287,6 +287,3 @@ func checkRequirements(version string) error {
 	}
 	return nil
 }
-
-// stagingModules are the modules whose Go types are described.
-var stagingModules = []string{"k8s.io/api", "k8s.io/apiextensions-apiserver", "k8s.io/apimachinery", "k8s.io/kube-aggregator"}

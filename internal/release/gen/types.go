@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/release/gen/scheme"
+	"github.com/kubefake/kubefake/internal/release/modules"
 )
 
 // These files are the recordings of the Go types of a release. This program writes those of
@@ -156,7 +157,7 @@ func typesOfReleases(recordings fs.FS) ([]typesOfRelease, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, typesOfRelease{minorOf(version), parseTypes(text)})
+		all = append(all, typesOfRelease{modules.Minor(version), parseTypes(text)})
 	}
 	slices.SortFunc(all, func(a, b typesOfRelease) int { return b.minor - a.minor })
 	return all, nil
@@ -171,7 +172,7 @@ func recognizer(recordings fs.FS, name string) (func(schema.GroupVersionKind) bo
 	}
 	recognizes := goTypes().Recognizes
 	for _, t := range older {
-		if minorOf(name) <= t.minor {
+		if modules.Minor(name) <= t.minor {
 			recognizes = t.recognizes
 		}
 	}
@@ -209,7 +210,7 @@ func unversionedText(recordings fs.FS) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n%s", marker("the source of k8s.io/kubernetes "+release.Newest+" and recordings of older ones"), next)
-	slices.SortFunc(versions, func(a, b string) int { return minorOf(b) - minorOf(a) })
+	slices.SortFunc(versions, func(a, b string) int { return modules.Minor(b) - modules.Minor(a) })
 	for _, version := range versions {
 		if version == release.Newest {
 			continue
@@ -218,7 +219,7 @@ func unversionedText(recordings fs.FS) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&out, "-- %d --\n", minorOf(version))
+		fmt.Fprintf(&out, "-- %d --\n", modules.Minor(version))
 		newer := strings.SplitAfter(string(next), "\n")
 		for line := range strings.Lines(string(lines)) {
 			if !slices.Contains(newer, line) {
@@ -259,7 +260,7 @@ func deprecationsText(recordings fs.FS) ([]byte, error) {
 		}
 		for _, t := range surface.Types {
 			kind := t.GroupVersion.String() + " " + t.Kind
-			served[kind] = min(cmp.Or(served[kind], minorOf(name)), minorOf(name))
+			served[kind] = min(cmp.Or(served[kind], modules.Minor(name)), modules.Minor(name))
 		}
 	}
 	var out bytes.Buffer

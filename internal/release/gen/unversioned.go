@@ -37,17 +37,15 @@ import (
 // the name of the field in Go if it is not the first word in upper case. It begins with
 // the name of the type and a slash for a field of an embedded struct.
 func unversionedLines(version string) ([]byte, error) {
-	staging := modules.Staging(version)
-	dirs, err := modules.Dirs(context.Background(),
-		"k8s.io/kubernetes@"+version,
-		"k8s.io/api@"+staging,
-		"k8s.io/apiextensions-apiserver@"+staging,
-		"k8s.io/apimachinery@"+staging,
-	)
+	at := []string{"k8s.io/kubernetes@" + version}
+	for _, module := range []string{"k8s.io/api", modules.ExtensionsServer, modules.Extensions(version), "k8s.io/apimachinery"} {
+		at = append(at, module+"@"+modules.Staging(version))
+	}
+	dirs, err := modules.Dirs(context.Background(), at...)
 	if err != nil {
 		return nil, err
 	}
-	packages, err := goPackages(dirs)
+	packages, err := goPackages(dirs, modules.Extensions(version))
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +64,14 @@ type goPackage struct {
 var notStored = []string{"abac", "admission", "apidiscovery", "apiserverinternal", "authentication", "events", "extensions", "imagepolicy"}
 
 // goPackages returns the packages in the folders of modules: a group has those of its versions in
-// k8s.io/api, the most stable one first.
-func goPackages(dirs map[string]string) ([]goPackage, error) {
-	extensions := filepath.Join(dirs["k8s.io/apiextensions-apiserver"], "pkg", "apis", "apiextensions")
+// k8s.io/api, the most stable one first. extensions is the module with the versions of custom
+// resource definitions.
+func goPackages(dirs map[string]string, extensions string) ([]goPackage, error) {
+	const definitions = "pkg/apis/apiextensions"
 	meta := filepath.Join(dirs["k8s.io/apimachinery"], "pkg", "apis", "meta", "v1")
 	list := []goPackage{
 		{"metav1", meta, []string{meta}},
-		{"apiextensions", extensions, []string{filepath.Join(extensions, "v1")}},
+		{"apiextensions", filepath.Join(dirs[modules.ExtensionsServer], definitions), []string{filepath.Join(dirs[extensions], definitions, "v1")}},
 	}
 	folders, err := filepath.Glob(filepath.Join(dirs["k8s.io/kubernetes"], "pkg", "apis", "*", "types.go"))
 	if err != nil {

@@ -41,13 +41,13 @@ func describe(types *runtime.Scheme) map[string][]byte {
 		if gvk.Version == runtime.APIVersionInternal {
 			continue
 		}
-		if gvk.Kind != t.Name() && t.PkgPath() != metaPackage {
+		if gvk.Kind != t.Name() && packageOf(t) != metaPackage {
 			panic(fmt.Sprintf("kind %v has the type %v: package wire finds a kind by the name of its type", gvk, t))
 		}
 		d.kinds[t] = true
 		gv := gvk.GroupVersion().String()
-		if t.PkgPath() != metaPackage || index[gv] == "" {
-			index[gv] = t.PkgPath()
+		if packageOf(t) != metaPackage || index[gv] == "" {
+			index[gv] = packageOf(t)
 		}
 	}
 	for t := range d.kinds {
@@ -77,20 +77,29 @@ func describe(types *runtime.Scheme) map[string][]byte {
 }
 
 var (
-	metaPackage     = reflect.TypeFor[metav1.ObjectMeta]().PkgPath()
+	metaPackage     = packageOf(reflect.TypeFor[metav1.ObjectMeta]())
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
+// packageOf returns the path of the package of a type. Custom resource definitions keep the one that
+// they have in releases before they moved.
+func packageOf(t reflect.Type) string {
+	if rest, moved := strings.CutPrefix(t.PkgPath(), "k8s.io/apiextensions-api/"); moved {
+		return "k8s.io/apiextensions-apiserver/" + rest
+	}
+	return t.PkgPath()
+}
+
 // named adds the declaration of a named type and returns its full name.
 func (d *describer) named(t reflect.Type) string {
-	full := t.PkgPath() + "." + t.Name()
+	full := packageOf(t) + "." + t.Name()
 	if d.seen[t] {
 		return full
 	}
 	d.seen[t] = true
-	if want := path.Base(t.PkgPath()) + "." + t.Name(); t.String() != want {
+	if want := path.Base(packageOf(t)) + "." + t.Name(); t.String() != want {
 		panic(fmt.Sprintf("%v prints as %q: package wire derives %q from its path", full, t, want))
 	}
 	pointer := reflect.PointerTo(t)
@@ -115,10 +124,10 @@ func (d *describer) named(t reflect.Type) string {
 	default:
 		fmt.Fprintf(&b, "type %s %s\n", t.Name(), d.underlying(t))
 	}
-	if d.lines[t.PkgPath()] == nil {
-		d.lines[t.PkgPath()] = map[string]string{}
+	if d.lines[packageOf(t)] == nil {
+		d.lines[packageOf(t)] = map[string]string{}
 	}
-	d.lines[t.PkgPath()][t.Name()] = b.String()
+	d.lines[packageOf(t)][t.Name()] = b.String()
 	return full
 }
 
@@ -191,7 +200,7 @@ func protobufTag(f reflect.StructField) string {
 
 // expr returns the spelling of a type.
 func (d *describer) expr(t reflect.Type) string {
-	if t.PkgPath() != "" {
+	if packageOf(t) != "" {
 		return d.named(t)
 	}
 	return d.underlying(t)
