@@ -38,6 +38,14 @@ const (
 	ExtraPodUID       = "authentication.kubernetes.io/pod-uid"
 	ExtraNodeName     = "authentication.kubernetes.io/node-name"
 	ExtraNodeUID      = "authentication.kubernetes.io/node-uid"
+
+	// The configuration of webhooks that a token is for, and the API groups of the reviews that
+	// its bearer sends.
+	ExtraValidatingWebhookName = "authentication.kubernetes.io/validatingwebhookconfiguration-name"
+	ExtraValidatingWebhookUID  = "authentication.kubernetes.io/validatingwebhookconfiguration-uid"
+	ExtraMutatingWebhookName   = "authentication.kubernetes.io/mutatingwebhookconfiguration-name"
+	ExtraMutatingWebhookUID    = "authentication.kubernetes.io/mutatingwebhookconfiguration-uid"
+	ExtraReviewGroups          = "attestation.authentication.kubernetes.io/admissionReviewAPIGroups"
 )
 
 // CredentialID returns the value of ExtraCredentialID for a token with the ID jti.
@@ -90,6 +98,11 @@ func (u *User) UserInfo() map[string]any {
 // ServiceAccountName returns the user name of a service account.
 func ServiceAccountName(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
+}
+
+// ServiceAccount returns a service account as a user.
+func ServiceAccount(namespace, name, uid string) *User {
+	return &User{Name: ServiceAccountName(namespace, name), UID: uid, Groups: ServiceAccountGroups(namespace)}
 }
 
 // CutServiceAccount returns the name of a service account in the namespace by its user name. ok

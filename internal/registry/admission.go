@@ -312,7 +312,7 @@ type celAuthorizer struct{ op *operation }
 func (a celAuthorizer) Authorize(access library.AuthorizerAttributes) (allowed bool, reason string, err error) {
 	user := a.op.User
 	if account := access.ServiceAccount; account.Name != "" {
-		user = &authn.User{Name: authn.ServiceAccountName(account.Namespace, account.Name), Groups: authn.ServiceAccountGroups(account.Namespace)}
+		user = authn.ServiceAccount(account.Namespace, account.Name, "")
 	}
 	version := ""
 	if access.Path == "" {

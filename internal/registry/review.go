@@ -2,6 +2,9 @@ package registry
 
 import (
 	"github.com/kubefake/kubefake/internal/admission"
+	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
+	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
 )
@@ -67,14 +70,21 @@ func (op *operation) createToken() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	admit := func() error { return op.validate(c, c.object, object.View{}) }
-	issued, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, admit)
+	issued, err := op.tokens.Request(op.api().Release, c.object, op.Namespace, op.Name, serviceaccount.Checks{
+		Admit: func() error { return op.validate(c, c.object, object.View{}) },
+		Attest: func(account *authn.User, group string) error {
+			return op.authorizer.Check(op.ctx, account, authz.Attributes{
+				Verb: "attest", IsResource: true,
+				Group: "authentication.k8s.io", Version: "*", Resource: "admissionReviewAPIGroups", Name: group,
+			})
+		},
+	})
+	op.warn(issued.Warnings...)
+	for key, value := range issued.Annotations {
+		op.annotate(key, value)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	if issued.Warning != "" {
-		op.warn(issued.Warning)
-	}
-	op.annotate("authentication.kubernetes.io/issued-credential-id", issued.Credential)
 	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil
 }

@@ -10,14 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/fakeapi"
+	"github.com/kubefake/kubefake/fakeapi/apiserver"
 	"github.com/kubefake/kubefake/internal/apitest"
 )
 
-var ()
-
-const (
-	robot = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"robot","namespace":"default"}}`
-)
+const robot = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"robot","namespace":"default"}}`
 
 func TestRolesTakeEffectAtOnce(t *testing.T) {
 	srv := apitest.StartRBAC(t, apitest.ReaderRole)
@@ -247,6 +244,26 @@ func TestTokenRequestErrors(t *testing.T) {
 			assert.Contains(t, answer["message"], tt.want)
 		})
 	}
+}
+
+// A token for a webhook is issued if its service account may attest the API group of the reviews.
+func TestTokenForWebhook(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{"APIServerWebhookAuthenticationToken": true}}),
+		fakeapi.WithToken("root-token", fakeapi.User{Name: "root", Groups: []string{"system:masters"}}),
+		fakeapi.WithObjects(robot, `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","metadata":{"name":"w"},"webhooks":[{
+			"name":"w.example.com","clientConfig":{"url":"https://example.com/x"},"sideEffects":"None","admissionReviewVersions":["v1"],
+			"rules":[{"apiGroups":["apps"],"apiVersions":["*"],"operations":["*"],"resources":["none"]}]}]}`))
+	const spec = `{"boundObjectRef":{"apiVersion":"admissionregistration.k8s.io/v1","kind":"MutatingWebhookConfiguration","name":"w"},
+		"audiences":["https://example.com/x"],"attestations":{"admissionReviewAPIGroups":["apps"]}}`
+	code, answer := apitest.DoWithHeaders(t, srv, "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", `{"spec":`+spec+`}`, apitest.AsRoot...)
+	assert.Equal(t, 403, code)
+	assert.Equal(t, `admissionReviewAPIGroups.authentication.k8s.io "apps" is forbidden: User "system:serviceaccount:default:robot" cannot attest resource "admissionReviewAPIGroups" in API group "authentication.k8s.io" at the cluster scope`, answer["message"])
+
+	_, err := srv.Store(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"attest"},"rules":[{"apiGroups":["authentication.k8s.io"],"resources":["admissionReviewAPIGroups"],"resourceNames":["apps"],"verbs":["attest"]}]}`)
+	require.NoError(t, err)
+	_, err = srv.Store(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"attest"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"attest"},"subjects":[{"kind":"ServiceAccount","name":"robot","namespace":"default"}]}`)
+	require.NoError(t, err)
+	newToken(t, srv, spec)
 }
 
 func TestEscalation(t *testing.T) {

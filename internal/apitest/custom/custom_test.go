@@ -15,8 +15,6 @@ import (
 	"github.com/kubefake/kubefake/internal/apitest"
 )
 
-const ()
-
 func TestCustomResource(t *testing.T) {
 	srv := fakeapi.Start(t)
 	assert.Equal(t, 404, apitest.Code(t, srv, "GET", apitest.WidgetsPath, ""))

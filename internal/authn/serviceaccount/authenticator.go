@@ -2,6 +2,7 @@ package serviceaccount
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -29,13 +30,19 @@ type Store interface {
 
 var _ authn.TokenAuthenticator = (*Tokens)(nil)
 
-// newest returns an object of the core group, nil if it does not exist.
-func (t *Tokens) newest(resource, namespace, name string) *storage.Object {
-	typ := t.Types.Lookup("", "v1", resource)
+// coreGroup and webhookGroup are the API groups of what tokens are bound to.
+const (
+	coreGroup    = ""
+	webhookGroup = "admissionregistration.k8s.io"
+)
+
+// newest returns an object and its type; no object if it does not exist.
+func (t *Tokens) newest(group, resource, namespace, name string) (*resource.Type, *storage.Object) {
+	typ := t.Types.Lookup(group, "v1", resource)
 	if typ == nil {
-		return nil
+		return nil, nil
 	}
-	return t.Store.Newest(typ.Key(namespace, name))
+	return typ, t.Store.Newest(typ.Key(namespace, name))
 }
 
 // AuthenticateToken implements [authn.TokenAuthenticator].
@@ -58,32 +65,52 @@ func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []
 }
 
 // checkObjects fails if the service account, or an object that the token is
-// bound to, was deleted.
+// bound to, was deleted or should have been.
 func (t *Tokens) checkObjects(k *accountClaims) error {
-	account := t.newest("serviceaccounts", k.Namespace, k.Account.Name)
-	switch {
+	lately := t.Now().Add(-leeway)
+	switch _, account := t.newest(coreGroup, "serviceaccounts", k.Namespace, k.Account.Name); {
 	case account == nil:
 		return fmt.Errorf("serviceaccounts %q not found", k.Account.Name)
 	case account.UID != k.Account.UID:
 		return fmt.Errorf("service account UID (%s) does not match claim (%s)", account.UID, k.Account.UID)
+	case deletedBefore(account, lately):
+		return fmt.Errorf("service account %s/%s has been deleted", k.Namespace, k.Account.Name)
+	}
+	if k.boundToWebhook() && len(k.Attestations[reviewGroups]) == 0 {
+		return fmt.Errorf("bound object was a webhook config, but %q attestation is missing", reviewGroups)
 	}
 	for _, bound := range []struct {
-		ref                       *ref
-		resource, namespace, name string
+		ref                        *ref
+		group, resource, namespace string
+		name, claim                string // in errors
 	}{
-		{k.Secret, "secrets", k.Namespace, "secret"},
-		{k.Pod, "pods", k.Namespace, "pod"},
-		{k.boundNode(), "nodes", "", "node"},
+		{k.Secret, coreGroup, "secrets", k.Namespace, "secret", "secret"},
+		{k.Pod, coreGroup, "pods", k.Namespace, "pod", "pod"},
+		{k.boundNode(), coreGroup, "nodes", "", "node", "node"},
+		{k.ValidatingWebhook, webhookGroup, "validatingwebhookconfigurations", "", "ValidatingWebhookConfiguration", "validating"},
+		{k.MutatingWebhook, webhookGroup, "mutatingwebhookconfigurations", "", "MutatingWebhookConfiguration", "validating"},
 	} {
 		if bound.ref == nil {
 			continue
 		}
-		switch o := t.newest(bound.resource, bound.namespace, bound.ref.Name); {
+		switch _, o := t.newest(bound.group, bound.resource, bound.namespace, bound.ref.Name); {
 		case o == nil:
 			return errors.New("service account token has been invalidated")
 		case o.UID != bound.ref.UID:
-			return fmt.Errorf("%[1]s UID (%[2]s) does not match service account %[1]s ref claim (%[3]s)", bound.name, o.UID, bound.ref.UID)
+			return fmt.Errorf("%s UID (%s) does not match service account %s ref claim (%s)", bound.name, o.UID, bound.claim, bound.ref.UID)
+		case deletedBefore(o, lately):
+			return errors.New("service account token has been invalidated")
 		}
 	}
 	return nil
+}
+
+// deletedBefore reports whether the deletionTimestamp of an object is before a time.
+func deletedBefore(o *storage.Object, at time.Time) bool {
+	if !o.Terminating {
+		return false
+	}
+	var meta struct{ DeletionTimestamp time.Time }
+	err := json.Unmarshal(o.Metadata(), &meta)
+	return err == nil && meta.DeletionTimestamp.Before(at)
 }

@@ -28,15 +28,18 @@ type claims struct {
 // accountClaims are the service account of a token and the objects that the
 // token is bound to.
 type accountClaims struct {
-	Namespace string `json:"namespace"`
-	Node      *ref   `json:"node,omitempty"`
-	Pod       *ref   `json:"pod,omitempty"`
-	Secret    *ref   `json:"secret,omitempty"`
-	Account   ref    `json:"serviceaccount"`
-	WarnAfter int64  `json:"warnafter,omitempty"`
+	Attestations      map[string][]string `json:"attestations,omitempty"`
+	MutatingWebhook   *ref                `json:"mutatingwebhookconfiguration,omitempty"`
+	Namespace         string              `json:"namespace"`
+	Node              *ref                `json:"node,omitempty"`
+	Pod               *ref                `json:"pod,omitempty"`
+	Secret            *ref                `json:"secret,omitempty"`
+	Account           ref                 `json:"serviceaccount"`
+	ValidatingWebhook *ref                `json:"validatingwebhookconfiguration,omitempty"`
+	WarnAfter         int64               `json:"warnafter,omitempty"`
 }
 
-// A ref refers to an object of the core group.
+// A ref refers to an object.
 type ref struct {
 	Name string `json:"name"`
 	UID  string `json:"uid,omitempty"`
@@ -53,15 +56,15 @@ func (k *accountClaims) boundNode() *ref {
 	return k.Node
 }
 
+func (k *accountClaims) boundToWebhook() bool {
+	return k.ValidatingWebhook != nil || k.MutatingWebhook != nil
+}
+
 // user returns the service account as a user.
 func (c *claims) user() *authn.User {
 	k := &c.Kubernetes
-	u := &authn.User{
-		Name:   authn.ServiceAccountName(k.Namespace, k.Account.Name),
-		UID:    k.Account.UID,
-		Groups: authn.ServiceAccountGroups(k.Namespace),
-		Extra:  map[string][]string{authn.ExtraCredentialID: {authn.CredentialID(c.ID)}},
-	}
+	u := authn.ServiceAccount(k.Namespace, k.Account.Name, k.Account.UID)
+	u.Extra = map[string][]string{authn.ExtraCredentialID: {authn.CredentialID(c.ID)}}
 	if k.Pod != nil {
 		u.Extra[authn.ExtraPodName], u.Extra[authn.ExtraPodUID] = []string{k.Pod.Name}, []string{k.Pod.UID}
 	}
@@ -70,6 +73,15 @@ func (c *claims) user() *authn.User {
 		if k.Node.UID != "" {
 			u.Extra[authn.ExtraNodeUID] = []string{k.Node.UID}
 		}
+	}
+	if w := k.ValidatingWebhook; w != nil {
+		u.Extra[authn.ExtraValidatingWebhookName], u.Extra[authn.ExtraValidatingWebhookUID] = []string{w.Name}, []string{w.UID}
+	}
+	if w := k.MutatingWebhook; w != nil {
+		u.Extra[authn.ExtraMutatingWebhookName], u.Extra[authn.ExtraMutatingWebhookUID] = []string{w.Name}, []string{w.UID}
+	}
+	if k.boundToWebhook() {
+		u.Extra[authn.ExtraReviewGroups] = k.Attestations[reviewGroups]
 	}
 	return u
 }

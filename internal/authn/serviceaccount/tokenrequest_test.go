@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/kinds"
+	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/storage"
@@ -22,8 +23,8 @@ type mapStore map[string]*storage.Object
 
 func (s mapStore) Newest(key string) *storage.Object { return s[key] }
 
-func (s mapStore) put(t *testing.T, types *resource.Types, plural, body string) {
-	typ := types.Lookup("", "v1", plural)
+func (s mapStore) put(t *testing.T, types *resource.Types, group, plural, body string) {
+	typ := types.Lookup(group, "v1", plural)
 	obj, _, err := typ.Codec.Decode([]byte(body), false)
 	require.NoError(t, err)
 	o := storage.New(typ, obj, nil)
@@ -34,17 +35,23 @@ func (s mapStore) put(t *testing.T, types *resource.Types, plural, body string) 
 // objects that its tokens can be bound to.
 func newTokens(t *testing.T, now *time.Time) (*Tokens, mapStore) {
 	types, store := resource.NewTypes(kinds.Types(newest(t))), mapStore{}
-	store.put(t, types, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua"}}`)
-	store.put(t, types, "pods", `{"metadata":{"name":"p","namespace":"ns","uid":"up"},"spec":{"serviceAccountName":"a","nodeName":"n"}}`)
-	store.put(t, types, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)
-	store.put(t, types, "nodes", `{"metadata":{"name":"n","uid":"un"}}`)
-	store.put(t, types, "secrets", `{"metadata":{"name":"s","namespace":"ns","uid":"us"}}`)
+	store.put(t, types, coreGroup, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua"}}`)
+	store.put(t, types, coreGroup, "pods", `{"metadata":{"name":"p","namespace":"ns","uid":"up"},"spec":{"serviceAccountName":"a","nodeName":"n"}}`)
+	store.put(t, types, coreGroup, "pods", `{"metadata":{"name":"other","namespace":"ns","uid":"uo"},"spec":{"serviceAccountName":"b"}}`)
+	store.put(t, types, coreGroup, "nodes", `{"metadata":{"name":"n","uid":"un"}}`)
+	store.put(t, types, coreGroup, "secrets", `{"metadata":{"name":"s","namespace":"ns","uid":"us"}}`)
 	return &Tokens{Keys: NewKeys(Config{}), Types: types, Store: store, Now: func() time.Time { return *now }, NewUID: func() string { return "id" }}, store
 }
 
 // newest returns the newest release.
 func newest(t *testing.T) *release.Release {
 	r, err := release.Open("")
+	require.NoError(t, err)
+	return r
+}
+
+func withGates(t *testing.T, gates map[string]bool) *release.Release {
+	r, err := newest(t).WithGates(gates)
 	require.NoError(t, err)
 	return r
 }
@@ -119,16 +126,17 @@ func TestRequestExpiration(t *testing.T) {
 		config     Config
 		shown      string
 		valid      time.Duration
-		warning    string
+		warnings   []string
 	}{
-		{"default", "", Config{}, "1970-01-01T01:16:40Z", time.Hour, ""},
-		{"ten minutes", `"expirationSeconds":600`, Config{}, "1970-01-01T00:26:40Z", 10 * time.Minute, ""},
-		{"projected into a pod", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 365 * 24 * time.Hour, ""},
-		{"projected, for another audience", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 3607 * time.Second, ""},
-		{"projected, without an extension", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{NoExtension: true}, "1970-01-01T01:16:47Z", 3607 * time.Second, ""},
-		{"the longest", `"expirationSeconds":7200`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, ""},
-		{"too long", `"expirationSeconds":7201`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, "requested expiration of 7201 seconds shortened to 7200 seconds"},
-		{"projected, too long", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{MaxExpiration: time.Hour}, "1970-01-01T01:16:40Z", time.Hour, "requested expiration of 3607 seconds shortened to 3600 seconds"},
+		{"default", "", Config{}, "1970-01-01T01:16:40Z", time.Hour, nil},
+		{"ten minutes", `"expirationSeconds":600`, Config{}, "1970-01-01T00:26:40Z", 10 * time.Minute, nil},
+		{"projected into a pod", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 365 * 24 * time.Hour, nil},
+		{"projected, for another audience", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), Config{}, "1970-01-01T01:16:47Z", 3607 * time.Second, nil},
+		{"projected, for one of the audiences of the server", `"expirationSeconds":3607,"audiences":["x"],` + bound("Pod", "p", ""), Config{Audiences: []string{"x", "y"}}, "1970-01-01T01:16:47Z", 365 * 24 * time.Hour, nil},
+		{"projected, without an extension", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{NoExtension: true}, "1970-01-01T01:16:47Z", 3607 * time.Second, nil},
+		{"the longest", `"expirationSeconds":7200`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, nil},
+		{"too long", `"expirationSeconds":7201`, Config{MaxExpiration: 2 * time.Hour}, "1970-01-01T02:16:40Z", 2 * time.Hour, []string{"requested expiration of 7201 seconds shortened to 7200 seconds"}},
+		{"projected, too long", `"expirationSeconds":3607,` + bound("Pod", "p", ""), Config{MaxExpiration: time.Hour}, "1970-01-01T01:16:40Z", time.Hour, []string{"requested expiration of 3607 seconds shortened to 3600 seconds"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			now := time.Unix(1000, 0)
@@ -137,7 +145,7 @@ func TestRequestExpiration(t *testing.T) {
 			obj := decode(t, request(tt.spec))
 			issued, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
 			require.NoError(t, err)
-			assert.Equal(t, tt.warning, issued.Warning)
+			assert.Equal(t, tt.warnings, issued.Warnings)
 			status := obj["status"].(map[string]any)
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
@@ -185,4 +193,41 @@ func TestRequestErrors(t *testing.T) {
 	assert.EqualError(t, err, `serviceaccounts "b" not found`)
 }
 
-func admitAll() error { return nil }
+// TestAuthenticateTerminating marks the service account for deletion.
+func TestAuthenticateTerminating(t *testing.T) {
+	now := time.Unix(1000, 0)
+	tokens, store := newTokens(t, &now)
+	obj := decode(t, request(""))
+	_, err := tokens.Request(newest(t), obj, "ns", "a", admitAll)
+	require.NoError(t, err)
+	store.put(t, tokens.Types, coreGroup, "serviceaccounts", `{"metadata":{"name":"a","namespace":"ns","uid":"ua","deletionTimestamp":"1970-01-01T00:16:40Z"}}`)
+	now = now.Add(leeway + time.Second)
+	_, _, err = tokens.AuthenticateToken(context.Background(), object.String(obj, "status", "token"), tokens.Keys.Audiences())
+	assert.EqualError(t, err, "service account ns/a has been deleted")
+}
+
+func TestRequestUID(t *testing.T) {
+	const body = `{"metadata":{"uid":"other"}}`
+	now := time.Unix(1000, 0)
+	tokens, _ := newTokens(t, &now)
+
+	obj := decode(t, body)
+	issued, err := tokens.Request(withGates(t, map[string]bool{uidGate: false}), obj, "ns", "a", admitAll)
+	require.NoError(t, err)
+	assert.Equal(t, "other", object.String(obj, "metadata", "uid"))
+	assert.Equal(t, []string{"the UID in the token request (other) does not match the UID of the service account (ua) but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error"}, issued.Warnings)
+	assert.Equal(t, "the UID in the token request (other) does not match the UID of the service account (ua)", issued.Annotations["authentication.k8s.io/token-request-uid-mismatch"])
+
+	older, err := release.Open("1.33")
+	require.NoError(t, err)
+	obj = decode(t, body)
+	issued, err = tokens.Request(older, obj, "ns", "a", admitAll)
+	require.NoError(t, err)
+	assert.Empty(t, object.String(obj, "metadata", "uid"))
+	assert.Empty(t, issued.Warnings)
+}
+
+var admitAll = Checks{
+	Admit:  func() error { return nil },
+	Attest: func(*authn.User, string) error { return nil },
+}

@@ -168,6 +168,8 @@ const (
 	StreamsTables
 	// StrictRoutes: the routes refuse media types whether a request has a body or not.
 	StrictRoutes
+	// TokenRequestUIDs: a TokenRequest has the UID of its service account.
+	TokenRequestUIDs
 	// ValidatesScaleTargets: the apiVersion of the target of a HorizontalPodAutoscaler must be
 	// one.
 	ValidatesScaleTargets
