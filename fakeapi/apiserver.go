@@ -38,6 +38,7 @@ func (c *config) applyAPI(a *apiserver.Config) {
 	c.server.AdvertiseAddress = cmp.Or(a.AdvertiseAddress, c.server.AdvertiseAddress)
 	plugins.NotReadySeconds = cmp.Or(a.DefaultNotReadyTolerationSeconds, plugins.NotReadySeconds)
 	plugins.UnreachableSeconds = cmp.Or(a.DefaultUnreachableTolerationSeconds, plugins.UnreachableSeconds)
+	c.server.WithoutPrivileged = c.server.WithoutPrivileged || a.NoPrivilegedContainers
 	if a.Flags != nil {
 		c.server.Flags = maps.Clone(a.Flags)
 	}

@@ -72,6 +72,7 @@ type kubeAPIServer struct {
 	unreachableSeconds            int64
 	transportSecurity             []string
 	metricLabels                  map[string]string
+	allowPrivileged               bool
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
 	version                       string
@@ -309,6 +310,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		EnableAdmissionPlugins:     c.plugins.Enable,
 		DisableAdmissionPlugins:    c.plugins.Disable,
 		AdmissionControlConfigFile: c.plugins.ConfigFile,
+		NoPrivilegedContainers:     !c.allowPrivileged,
 		RequestTimeout:             c.requestTimeout,
 
 		DefaultNotReadyTolerationSeconds:    &c.notReadySeconds,

@@ -70,6 +70,7 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.Int64Var(&c.unreachableSeconds, "default-unreachable-toleration-seconds", defaulttolerationseconds.DefaultSeconds, "how long Pods tolerate that their Node is unreachable")
 	fs.StringSliceVar(&s.allowedOrigins, "cors-allowed-origins", nil, "let web pages of these origins use the server, regular expressions")
 	fs.DurationVar(&c.requestTimeout, "request-timeout", time.Minute, "the longest time of a request that is no watch or the like")
+	fs.BoolVar(&c.allowPrivileged, "allow-privileged", false, "let Pods have privileged containers")
 	flagSet{fs}.Func("runtime-config", "turn API versions and resources on and off", func(value string) error { c.runtimeConfig = append(c.runtimeConfig, value); return nil })
 	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
 	fs.IntVar(&c.minWatchSeconds, "min-request-timeout", 1800, "end watches without timeoutSeconds after a random time from so many seconds on, below twice that")
@@ -173,14 +174,9 @@ func (c *kubeAPIServer) addNamedCertificate(value string) error {
 }
 
 // withoutEffect returns the flags that were given and have no effect here, sorted.
-//
-// Differs from kube-apiserver: privileged containers: kube-apiserver refuses them, and HostProcess
-// containers of Windows, unless --allow-privileged is true. Here they are always allowed. Request: POST
-// of a Pod with a privileged container with --allow-privileged=false.
 func (c *kubeAPIServer) withoutEffect() (names []string) {
 	c.given.Visit(func(f *pflag.Flag) {
-		allowed := f.Name == "allow-privileged" && f.Value.String() == "true"
-		if f.Usage == "" && !allowed {
+		if f.Usage == "" {
 			names = append(names, "--"+f.Name)
 		}
 	})

@@ -258,7 +258,7 @@ func TestKubeAPIServer(t *testing.T) {
 // the others.
 func TestKubeAPIServerSettings(t *testing.T) {
 	c := startControlPlane(t, "--service-node-port-range=80-90", "--default-not-ready-toleration-seconds=7", "--default-unreachable-toleration-seconds=0",
-		"--advertise-address=203.0.113.9", "--service-account-jwks-uri=https://keys.example/jwks", "--tracing-config-file=none.yaml", "--v=2")
+		"--advertise-address=203.0.113.9", "--allow-privileged=false", "--service-account-jwks-uri=https://keys.example/jwks", "--tracing-config-file=none.yaml", "--v=2")
 	create := func(path, body string) map[string]any {
 		code, answer := c.send(t, "POST", path, body, "envtest", "system:masters")
 		require.Equal(t, http.StatusCreated, code, answer)
@@ -274,6 +274,9 @@ func TestKubeAPIServerSettings(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"ip": "203.0.113.9"}}, endpoints["subsets"].([]any)[0].(map[string]any)["addresses"])
 	_, openID := c.get(t, "/.well-known/openid-configuration", "envtest", "system:masters")
 	assert.Equal(t, "https://keys.example/jwks", openID["jwks_uri"])
+	code, refused := c.send(t, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"b"},"spec":{"containers":[{"name":"b","image":"b","securityContext":{"privileged":true}}]}}`, "envtest", "system:masters")
+	assert.Equal(t, http.StatusUnprocessableEntity, code)
+	assert.Equal(t, `Pod "b" is invalid: spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster policy`, refused["message"])
 	assert.Contains(t, c.stop(), " kube-apiserver: flags without effect: --tracing-config-file, --v\n")
 }
 

@@ -53,6 +53,10 @@ type Config struct {
 	// See https://kubernetes.io/docs/reference/config-api/apiserver-config.v1/#apiserver-config-k8s-io-v1-AdmissionConfiguration.
 	AdmissionControlConfigFile string
 
+	// NoPrivilegedContainers refuses Pods, and templates of Pods, with privileged containers or with
+	// HostProcess containers of Windows, as kube-apiserver does without --allow-privileged.
+	NoPrivilegedContainers bool
+
 	// Authentication configures how the server authenticates clients; nil is by the tokens
 	// and CAs of the other options.
 	Authentication *Authentication

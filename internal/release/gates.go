@@ -161,41 +161,57 @@ func ParseGates(values []string) (map[string]bool, error) {
 	return set, nil
 }
 
-// gated has the releases that WithGates has made, so that servers of the same
+// changed has the releases that Release.with has made, so that servers of the same
 // configuration share what is made of them.
-var gated struct {
+var changed struct {
 	sync.Mutex
-	releases map[gatedKey]*Release
+	releases map[changedKey]*Release
 }
 
-type gatedKey struct {
+type changedKey struct {
 	*Release
-	gates string
+	change string
 }
+
+// with returns the release with a change, which has a name. The results for a name are the same.
+func (r *Release) with(name string, change func(*Release)) *Release {
+	key := changedKey{r, name}
+	changed.Lock()
+	defer changed.Unlock()
+	if out := changed.releases[key]; out != nil {
+		return out
+	}
+	out := new(Release)
+	*out = *r
+	change(out)
+	out.gated()
+	if changed.releases == nil {
+		changed.releases = map[changedKey]*Release{}
+	}
+	changed.releases[key] = out
+	return out
+}
+
+// WithoutPrivileged returns the release as kube-apiserver serves it without --allow-privileged:
+// Pods may not have privileged containers. The caller may compare the results with ==.
+func (r *Release) WithoutPrivileged() *Release {
+	return r.with("without privileged containers", func(out *Release) { out.unprivileged = true })
+}
+
+// Privileged reports whether Pods may have privileged containers.
+func (r *Release) Privileged() bool { return !r.unprivileged }
 
 // WithGates returns the release with feature gates set as by --feature-gates. Gates that are
 // not set have their default, or the value of AllAlpha or AllBeta. It fails in the words
 // of kube-apiserver for unknown and locked gates, and if a gate that is on needs one
 // that is off. The caller may compare the results of equal configurations with ==.
 func (r *Release) WithGates(set map[string]bool) (*Release, error) {
-	changed, err := r.changedGates(set)
-	if err != nil || len(changed) == 0 {
+	gates, err := r.changedGates(set)
+	if err != nil || len(gates) == 0 {
 		return r, err
 	}
-	key := gatedKey{r, fmt.Sprint(changed)} // maps are printed in the order of their keys
-	gated.Lock()
-	defer gated.Unlock()
-	if out := gated.releases[key]; out != nil {
-		return out, nil
-	}
-	out := &Release{name: r.name, sections: r.sections, recorded: r.recorded, documents: r.documents, changed: changed}
-	out.minor, out.enabled = r.minor, enabledIn(r.minor, changed)
-	out.gated()
-	if gated.releases == nil {
-		gated.releases = map[gatedKey]*Release{}
-	}
-	gated.releases[key] = out
-	return out, nil
+	name := fmt.Sprint(gates) // maps are printed in the order of their keys
+	return r.with(name, func(out *Release) { out.changed, out.enabled = gates, enabledIn(r.minor, gates) }), nil
 }
 
 // intendedGate ends the error for a gate that the release does not have: with the releases

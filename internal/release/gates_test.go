@@ -75,6 +75,19 @@ func TestWithGates(t *testing.T) {
 	assert.True(t, other.Enabled("WatchList"))
 }
 
+func TestWithoutPrivileged(t *testing.T) {
+	r := open(t, "v1.36")
+	assert.True(t, r.Privileged())
+	out := r.WithoutPrivileged()
+	assert.False(t, out.Privileged())
+	assert.Same(t, out, r.WithoutPrivileged())
+	assert.True(t, r.Privileged())
+	gated, err := out.WithGates(map[string]bool{"WatchList": false})
+	require.NoError(t, err)
+	assert.False(t, gated.Privileged())
+	assert.Equal(t, r.Types(), gated.Types())
+}
+
 func TestParseGates(t *testing.T) {
 	for _, tt := range []struct {
 		values []string

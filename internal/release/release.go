@@ -47,6 +47,8 @@ type Release struct {
 	changed   map[string]bool // the gates that do not have their default
 	minor     int
 	enabled   func(gate string) bool
+
+	unprivileged bool
 }
 
 // sections are those of a file in data/surfaces.

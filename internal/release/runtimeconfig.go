@@ -182,7 +182,9 @@ func (r *Release) withConfig(c RuntimeConfig) (*Release, error) {
 	slices.SortStableFunc(s.Types, func(a, b *resource.Type) int {
 		return cmp.Or(position(a)-position(b), strings.Compare(a.Name, b.Name))
 	})
-	out := &Release{name: r.name, sections: r.sections, recorded: func() surface.Surface { return s }, changed: r.changed, minor: r.minor, enabled: r.enabled}
+	out := new(Release)
+	*out = *r
+	out.recorded = func() surface.Surface { return s }
 	out.documents = sync.OnceValue(func() map[string]document { return all.documentsOf(s.GroupVersions) })
 	return out.gated(), nil
 }

@@ -124,6 +124,18 @@ type Config struct {
 
 	// FeatureGates are set in Release, see Release.WithGates.
 	FeatureGates map[string]bool
+
+	// WithoutPrivileged is set in Release, see Release.WithoutPrivileged.
+	WithoutPrivileged bool
+}
+
+// configure returns a release with the gates of the configuration, and with what else depends on it.
+func (c *Config) configure(r *release.Release) (*release.Release, error) {
+	r, err := r.WithGates(c.FeatureGates)
+	if err == nil && c.WithoutPrivileged {
+		r = r.WithoutPrivileged()
+	}
+	return r, err
 }
 
 func (c *Config) minWatchTimeout() time.Duration {
@@ -196,7 +208,7 @@ func New(c Config) (*Server, error) {
 		c.Release = r
 	}
 	var err error
-	if c.Release, err = c.Release.WithGates(c.FeatureGates); err != nil {
+	if c.Release, err = c.configure(c.Release); err != nil {
 		return nil, err
 	}
 	if c.Group == nil {
@@ -396,7 +408,7 @@ func (s *Server) Release() *release.Release { return s.replica.Surface().Release
 // objects; see [cluster.Replica.Upgrade]. The controllers restart with the first API server
 // of a cluster. It fails for feature gates that the release does not have or has locked.
 func (s *Server) Upgrade(to *release.Release) error {
-	to, err := to.WithGates(s.config.FeatureGates)
+	to, err := s.config.configure(to)
 	if err != nil {
 		return err
 	}

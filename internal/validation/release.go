@@ -19,6 +19,8 @@ type Release interface {
 	Has(b behavior.Behavior) bool
 	// Enabled reports whether a feature gate is on.
 	Enabled(gate string) bool
+	// Privileged reports whether Pods may have privileged containers.
+	Privileged() bool
 }
 
 // has reports whether a release, nil for the newest, has a behavior.
@@ -72,6 +74,11 @@ func (e *Error) WithoutGate(gate string) *Error {
 	return e.unless(func(r Release) bool { return r != nil && !r.Enabled(gate) }, nil)
 }
 
+// WithoutPrivileged limits the error to servers without privileged containers.
+func (e *Error) WithoutPrivileged() *Error {
+	return e.unless(func(r Release) bool { return r != nil && !r.Privileged() }, nil)
+}
+
 // Declarative marks an error of kube-apiserver's declarative validation, which is generated from the
 // tags of Go types. In releases with [behavior.DeclarativeErrors] it follows all other errors of the
 // object.
@@ -112,6 +119,8 @@ func (r handwrittenRelease) Has(b behavior.Behavior) bool {
 func (r handwrittenRelease) Enabled(gate string) bool {
 	return r.Release == nil || r.Release.Enabled(gate)
 }
+
+func (r handwrittenRelease) Privileged() bool { return r.Release == nil || r.Release.Privileged() }
 
 // WithDiff appends the difference of two values of a type, as unversioned.Diff prints it in
 // each release, to the detail.

@@ -9,7 +9,7 @@ import (
 	"github.com/kubefake/kubefake/internal/release/behavior"
 )
 
-// oldRelease is a release with some feature gates on.
+// oldRelease is a release with some feature gates on, and without privileged containers in v1.32.
 type oldRelease struct {
 	minor int
 	gates map[string]bool
@@ -18,6 +18,7 @@ type oldRelease struct {
 func (r oldRelease) Minor() int                   { return r.minor }
 func (r oldRelease) Has(b behavior.Behavior) bool { return b.In(r.minor) }
 func (r oldRelease) Enabled(gate string) bool     { return r.gates[gate] }
+func (r oldRelease) Privileged() bool             { return r.minor != 32 }
 
 func TestErrorsOfReleases(t *testing.T) {
 	path := NewPath("spec", "x")
@@ -29,6 +30,7 @@ func TestErrorsOfReleases(t *testing.T) {
 			Required(path, "").Before(behavior.PlainDetails, Field("spec.y")),
 			Required(path, "gate on").WithGate("G", Required(path, "gate off")),
 			Required(path, "no gate").WithoutGate("G"),
+			Required(path, "unprivileged").WithoutPrivileged(),
 		}
 	}
 	for _, tt := range []struct {
@@ -38,6 +40,7 @@ func TestErrorsOfReleases(t *testing.T) {
 	}{
 		{"newest", nil, "[spec.x: Required value: new, spec.x: Required value, spec.x: Required value: gate on]"},
 		{"before", oldRelease{minor: 33}, "[spec.x: Required value: old, spec.x: Required value: x is required, spec.y: Required value, spec.x: Required value: gate off, spec.x: Required value: no gate]"},
+		{"unprivileged", oldRelease{32, map[string]bool{"G": true}}, "[spec.x: Required value: old, spec.x: Required value: x is required, spec.y: Required value, spec.x: Required value: gate on, spec.x: Required value: unprivileged]"},
 		{"from", oldRelease{34, map[string]bool{"G": true}}, "[spec.x: Required value: new, spec.x: Required value, spec.x: Required value: gate on]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, errs().In(tt.in, "", "Pod").Message()) })

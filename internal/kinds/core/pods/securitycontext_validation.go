@@ -55,6 +55,9 @@ func (r *podRules) checkSecurityContext(p validation.View) {
 }
 
 func (r *podRules) checkContainerSecurity(p validation.View) {
+	if p.Bool("privileged") {
+		p.Add(validation.Forbidden(p.At("privileged"), "disallowed by cluster policy").WithoutPrivileged())
+	}
 	checkIDs(p, "runAsUser", "runAsGroup")
 	p.OneOfIfSet("procMount", "Default", "Unmasked")
 	if r.hostUsers && p.String("procMount") == "Unmasked" {
@@ -363,4 +366,5 @@ func (r *podRules) checkHostProcess() {
 	if !r.spec.Bool("hostNetwork") {
 		r.spec.Add(validation.Invalid(r.spec.At("hostNetwork"), false, "hostNetwork must be true if pod contains any hostProcess containers"))
 	}
+	r.spec.Add(validation.Forbidden(r.spec.Path, "hostProcess containers are disallowed by cluster policy").WithoutPrivileged())
 }
