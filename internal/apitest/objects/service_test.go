@@ -63,6 +63,14 @@ func TestClusterIPs(t *testing.T) {
 	assert.Contains(t, st["message"], "failed to allocate IP 192.168.9.9: the provided network does not match the current range")
 }
 
+// The error of one cluster IP shows the addresses of both families, "" for any.
+func TestDualStackAddressErrors(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{ServiceClusterIPRanges: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/24"), netip.MustParsePrefix("fd00:9::/108")}}))
+	code, st := apitest.Do(t, srv, "POST", servicesPath, service("a", `,"ipFamilyPolicy":"PreferDualStack","clusterIP":"192.168.9.9"`))
+	assert.Equal(t, 422, code)
+	assert.Equal(t, `Service "a" is invalid: spec.clusterIPs: Invalid value: ["192.168.9.9",""]: failed to allocate IP 192.168.9.9: the provided network does not match the current range`, st["message"])
+}
+
 // A Service that is written without HTTP has its address until it is deleted.
 func TestClusterIPsOfFixtures(t *testing.T) {
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(

@@ -199,13 +199,12 @@ func allocateIPs(spec map[string]any, old object.View, pool resource.Pool) error
 		}
 		allocated = 1
 	}
+	requested := append(ips, make([]string, max(len(families)-len(ips), 0))...)
+	ips = slices.Clone(requested)
 	for i := allocated; i < len(families); i++ {
-		if i >= len(ips) {
-			ips = append(ips, "")
-		}
-		ip, err := pool.IP(families[i], ips[i])
+		ip, err := pool.IP(families[i], requested[i])
 		if err != nil {
-			return ipError(ips, ips[i], err)
+			return ipError(requested, requested[i], err)
 		}
 		ips[i] = ip
 	}
@@ -215,7 +214,7 @@ func allocateIPs(spec map[string]any, old object.View, pool resource.Pool) error
 	return nil
 }
 
-func ipError(ips []string, ip string, err error) error {
+func ipError(requested []string, ip string, err error) error {
 	if errors.Is(err, resource.ErrFull) {
 		return err
 	}
@@ -223,7 +222,7 @@ func ipError(ips []string, ip string, err error) error {
 	if ip == "" {
 		detail = fmt.Sprintf("failed to allocate IP: %v", err)
 	}
-	return &resource.Invalid{Errors: validation.List{validation.Invalid(validation.NewPath("spec", "clusterIPs"), stringList(ips), detail)}}
+	return &resource.Invalid{Errors: validation.List{validation.Invalid(validation.NewPath("spec", "clusterIPs"), stringList(requested), detail)}}
 }
 
 // allocatePorts allocates the missing node ports of a Service. On create, ports with
