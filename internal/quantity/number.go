@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 )
@@ -52,10 +53,10 @@ func (n Number) Int64() (int64, bool) {
 	return v.Int64(), v.IsInt64()
 }
 
-// Compare orders numbers by value.
+// Compare returns -1, 0 or 1 if n is less than, equal to or greater than o.
 func (n Number) Compare(o Number) int {
 	if a, b := n.Unscaled.Sign(), o.Unscaled.Sign(); a != b || a == 0 {
-		return a - b
+		return cmp.Compare(a, b)
 	}
 	scale := min(n.Scale, o.Scale)
 	return n.at(scale).Cmp(o.at(scale))

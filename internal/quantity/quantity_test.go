@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestToThousandths(t *testing.T) {
@@ -43,6 +44,22 @@ func TestDifference(t *testing.T) {
 		{"nothing is left", "1Gi", "1024Mi", "0"},
 	} {
 		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, Sub(row.a, row.b)) })
+	}
+}
+
+func TestCompareNumbers(t *testing.T) {
+	for _, row := range []struct {
+		a, b string
+		want int
+	}{
+		{"-3", "1.5", -1}, {"1", "-1m", 1}, {"-3", "0", -1}, {"0", "-3", 1}, {"0", "0m", 0}, {"1", "0", 1},
+		{"1", "1000m", 0}, {"1Ki", "1k", 1}, {"-1Ki", "-1k", -1}, {"12345678901234567890", "1", 1},
+	} {
+		a, err := Parse(row.a)
+		require.NoError(t, err)
+		b, err := Parse(row.b)
+		require.NoError(t, err)
+		assert.Equal(t, row.want, a.Compare(b), "%s and %s", row.a, row.b)
 	}
 }
 
