@@ -67,9 +67,9 @@ var baseEnv = once.PerKey(func(v Version) *cel.Env {
 // baseLibrary has the options of the base environment.
 //
 // Differs from kube-apiserver: the version of cel-go: kube-apiserver v1.37 has v0.29, in which
-// duration takes no integer and lists.range no negative number, and sort and distinct of a missing
-// list fail with an internal error. Here they work as in older releases, where the error names the
-// missing key, unless another module requires v0.29. Request: POST of a definition with a rule
+// duration takes no integer, lists.range no negative number and orValue no value that is not optional,
+// and sort and distinct of a missing list fail with an internal error. Here they work as in older
+// releases, where the error names the missing key, unless another module requires v0.29. Request: POST of a definition with a rule
 // duration(self.seconds) > duration("5s").
 type baseLibrary struct{ Version }
 

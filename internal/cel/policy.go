@@ -206,7 +206,7 @@ type inputTypes struct {
 func newPolicyEnv(v Version, vars OptionalVariables, in inputTypes) (*cel.Env, error) {
 	request, declareRequest := newDeclType(requestSchema(), false).declare("")
 	namespace, declareNamespace := newDeclType(namespaceSchema(), false).declare("")
-	options := append(slices.Clone(in.declarations), declareRequest, declareNamespace,
+	options := append(slices.Clone(in.declarations), withAdapter, declareRequest, declareNamespace,
 		cel.Variable("object", in.object),
 		cel.Variable("oldObject", in.object),
 		cel.Variable("request", request),

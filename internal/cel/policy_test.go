@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/kubefake/kubefake/internal/cel/library"
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // testAuthorizer allows service accounts named deployer everything, and everybody to get
@@ -27,7 +28,9 @@ func (testAuthorizer) Authorize(a library.AuthorizerAttributes) (bool, string, e
 func TestPolicy(t *testing.T) {
 	all := OptionalVariables{Params: true, Authorizer: true}
 	in := Inputs{
-		Object:          map[string]any{"spec": map[string]any{"replicas": int64(5)}},
+		Object: map[string]any{"spec": map[string]any{"replicas": int64(5)}, "metadata": map[string]any{
+			"managedFields": []any{map[string]any{"manager": "m", "fieldsV1": object.FieldsV1(`{"f:spec":{"f:replicas":{}}}`)}},
+		}},
 		Params:          map[string]any{"max": int64(3)},
 		Request:         map[string]any{"operation": "CREATE", "userInfo": map[string]any{"username": "alice"}},
 		Namespace:       map[string]any{"metadata": map[string]any{"labels": map[string]any{"env": "prod"}}},
@@ -36,6 +39,8 @@ func TestPolicy(t *testing.T) {
 	}
 	for _, row := range []struct{ expression, wantErr string }{
 		{"object.spec.replicas <= params.max", "false"},
+		{"object.metadata.managedFields.exists(m, 'f:replicas' in m.fieldsV1['f:spec'])", ""},
+		{"object.metadata.managedFields == [{'manager': dyn('m'), 'fieldsV1': dyn({'f:spec': {'f:replicas': {}}})}]", ""},
 		{"variables.over == 2 && variables.over + variables.over == 4", ""},
 		{"oldObject == null && request.operation == 'CREATE' && request.userInfo.username == 'alice'", ""},
 		{"namespaceObject.metadata.labels['env'] == 'prod'", ""},
