@@ -3,7 +3,9 @@ package cel
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/types"
@@ -94,7 +96,9 @@ func JSONPatch(v ref.Val) ([]map[string]any, error) {
 		o := map[string]any{"op": "", "path": ""}
 		for name, field := range p.fields {
 			if name != "value" {
-				o[name] = field.Value()
+				if text := field.Value(); name != "from" || text != "" {
+					o[name] = text
+				}
 				continue
 			}
 			value, err := jsonValue(field)
@@ -117,11 +121,15 @@ func JSONPatch(v ref.Val) ([]map[string]any, error) {
 func jsonValue(v ref.Val) (*structpb.Value, error) {
 	switch v := v.(type) {
 	case patchVal:
+		if err := checkUntyped(v); err != nil {
+			return nil, err
+		}
 		members, err := v.native()
 		if err != nil {
 			return nil, err
 		}
 		return structpb.NewValue(members)
+	case typedMap, typedList: // which have no JSON
 	case traits.Lister:
 		list := &structpb.ListValue{}
 		for e := range library.Elements(v) {
@@ -159,4 +167,33 @@ func jsonValue(v ref.Val) (*structpb.Value, error) {
 		return nil, fmt.Errorf("unsupported type %v", v.Type())
 	}
 	return value, nil
+}
+
+// checkUntyped returns the error of protobuf for a map or a list with a Go type within v.
+func checkUntyped(v ref.Val) error {
+	switch v := v.(type) {
+	case typedMap:
+		return fmt.Errorf("proto: invalid type: %v", v.typ)
+	case typedList:
+		return fmt.Errorf("proto: invalid type: %v", v.typ)
+	case patchVal:
+		for _, name := range slices.Sorted(maps.Keys(v.fields)) {
+			if err := checkUntyped(v.fields[name]); err != nil {
+				return err
+			}
+		}
+	case traits.Lister:
+		for e := range library.Elements(v) {
+			if err := checkUntyped(e); err != nil {
+				return err
+			}
+		}
+	case traits.Mapper:
+		for it := v.Iterator(); it.HasNext() == types.True; {
+			if err := checkUntyped(v.Get(it.Next())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/coverage"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // The result types of the expressions of policies.
@@ -231,10 +232,20 @@ func newPolicyEnv(v Version, vars OptionalVariables, in inputTypes) (*cel.Env, e
 // Inputs are the values of the variables of a policy's expressions. A nil map is null.
 type Inputs struct {
 	Object, OldObject, Params, Request, Namespace map[string]any
+	// Types are those of built-in objects, if expressions read them as values of Go types, as they
+	// do since v1.37.
+	Types InputTypes
 	// Authorizer is nil if expressions have no authorizer. RequestResource are the
 	// attributes of authorizer.requestResource.
 	Authorizer      library.Authorizer
 	RequestResource library.AuthorizerAttributes
+}
+
+// InputTypes are the Go types of Inputs. The zero type reads an input as what its JSON decodes to.
+type InputTypes struct {
+	Object             wire.GoType // and that of OldObject
+	Params             wire.GoType
+	Request, Namespace wire.GoType
 }
 
 // An Evaluation evaluates expressions of a policy on the same inputs. A variable is
@@ -281,15 +292,15 @@ func (e *Evaluation) Run(p *Program) (ref.Val, error) {
 func (e *Evaluation) ResolveName(name string) (any, bool) {
 	switch name {
 	case "object":
-		return orNull(e.in.Object), true
+		return input(e.in.Object, e.in.Types.Object), true
 	case "oldObject":
-		return orNull(e.in.OldObject), true
+		return input(e.in.OldObject, e.in.Types.Object), true
 	case "params":
-		return orNull(e.in.Params), true
+		return input(e.in.Params, e.in.Types.Params), true
 	case "request":
-		return orNull(e.in.Request), true
+		return input(e.in.Request, e.in.Types.Request), true
 	case "namespaceObject":
-		return orNull(e.in.Namespace), true
+		return input(e.in.Namespace, e.in.Types.Namespace), true
 	case "variables":
 		return variablesVal{library.NewVal(types.MapType, e)}, e.policy.variables != nil
 	}
@@ -308,9 +319,13 @@ func (e *Evaluation) ResolveName(name string) (any, bool) {
 // Parent implements [interpreter.Activation].
 func (e *Evaluation) Parent() interpreter.Activation { return nil }
 
-func orNull(m map[string]any) any {
-	if m == nil {
+// input returns the value of a variable: null for a nil map.
+func input(m map[string]any, t wire.GoType) any {
+	switch {
+	case m == nil:
 		return nil
+	case t.IsStruct():
+		return typedValue(m, t)
 	}
 	return m
 }

@@ -57,8 +57,14 @@ func at(step string, errs typed.ValidationErrors) typed.ValidationErrors {
 	return errs
 }
 
-// A wrapped value is printed with %v as one of structured-merge-diff is.
-type wrapped struct{ value any }
+// A wrapped value is printed as one of structured-merge-diff is.
+type wrapped struct{ Value any }
+
+// goSyntax returns a value in Go syntax.
+func goSyntax(v any) string {
+	text := fmt.Sprintf("%#v", wrapped{v})
+	return "&value.valueUnstructured" + text[strings.IndexByte(text, '{'):]
+}
 
 func scalarErrors(s smd.Scalar, v any) typed.ValidationErrors {
 	switch {
@@ -67,7 +73,7 @@ func scalarErrors(s smd.Scalar, v any) typed.ValidationErrors {
 	case s == smd.Numeric:
 		return invalid("expected numeric (int or float), got %T", v)
 	case s == smd.String:
-		return invalid("expected string, got &value.valueUnstructured{Value:%#v}", v)
+		return invalid("expected string, got %s", goSyntax(v))
 	case s == smd.Boolean:
 		return invalid("expected boolean, got %v", &wrapped{v})
 	}

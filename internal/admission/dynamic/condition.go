@@ -13,7 +13,9 @@ import (
 	"github.com/kubefake/kubefake/internal/cel/library"
 	"github.com/kubefake/kubefake/internal/coverage"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // An expression is a CEL expression, or the error of its compilation.
@@ -126,7 +128,36 @@ func (c *conditions) ignore(err error) error {
 func (r *request) inputs(t target, v versioned) cel.Inputs {
 	codec := r.codec(t)
 	return cel.Inputs{
+		Types:  r.inputTypes(t),
 		Object: codec.ToUnstructured(v.object), OldObject: codec.ToUnstructured(v.old.SharedMembers()), Request: r.admissionRequest(t), Authorizer: r.server.Authorizer(),
 		RequestResource: library.AuthorizerAttributes{Group: r.Type.Group, Resource: r.Type.Name, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name},
+	}
+}
+
+// inputTypes returns the Go types of the variables, apart from params.
+func (r *request) inputTypes(t target) (types cel.InputTypes) {
+	release := r.Access.Release()
+	if !release.Has(behavior.TypedExpressions) {
+		return types
+	}
+	if typ := r.codec(t).Wire(); typ != nil {
+		types.Object = typ.GoType()
+	}
+	if typ, ok := wire.ForKindIn(release.Minor(), "admission.k8s.io", "v1", "AdmissionReview"); ok {
+		types.Request = typ.GoType().Member("request")
+	}
+	if typ, ok := wire.ForKindIn(release.Minor(), "", "v1", "Namespace"); ok {
+		types.Namespace = typ.GoType()
+	}
+	return types
+}
+
+// setParams sets a parameter of the policy.
+func (p *policy) setParams(in *cel.Inputs, param map[string]any, r *request) {
+	in.Params = param
+	if release := r.Access.Release(); p.paramKind != nil && release.Has(behavior.TypedExpressions) {
+		if typ, ok := wire.ForKindIn(release.Minor(), p.paramKind.Group, p.paramKind.Version, p.paramKind.Kind); ok {
+			in.Types.Params = typ.GoType()
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
+	"github.com/kubefake/kubefake/internal/wire"
 )
 
 // mutations are the expressions of a MutatingAdmissionPolicy, applied in order.
@@ -105,6 +106,9 @@ type view struct {
 	target
 	versioned
 	isWritten bool // a mutation succeeded, even if it changed nothing
+	// typed is set if matchConditions have read the objects. Since then mutations read them as
+	// values of their Go types, too.
+	typed bool
 }
 
 // views are the views of the versions that policies match. As in kube-apiserver, policies do
@@ -193,7 +197,8 @@ func (i *invocation) run(ctx context.Context, views *views, denied *denials, rou
 		return status.Internal(err.Error())
 	}
 	in := r.inputs(i.target, v.versioned)
-	in.Params = i.param
+	i.setParams(&in, i.param, r)
+	v.typed = v.typed || len(i.conditions().list) > 0
 	matches, err := i.conditions().match(ctx, func() cel.Inputs { return in })
 	if err != nil {
 		denied.add(i.policy, i.binding, err, status.ReasonInvalid)
@@ -201,6 +206,9 @@ func (i *invocation) run(ctx context.Context, views *views, denied *denials, rou
 	}
 	if !matches || !round.isDue(i.key()) {
 		return nil
+	}
+	if !v.typed {
+		in.Types.Object = wire.GoType{}
 	}
 	in.Namespace = r.namespace().SharedMembers()
 	before, mutations := v.object, i.mutations()

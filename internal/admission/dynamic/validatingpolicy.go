@@ -323,7 +323,7 @@ func (p *policy) evaluateBinding(ctx context.Context, b *binding, t target, r *r
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		in.Params = param
+		p.setParams(&in, param, r)
 		all = append(all, p.evaluate(ctx, in, notes)...)
 	}
 	return all, nil

@@ -211,6 +211,53 @@ func TestMutatedMetadata(t *testing.T) {
 	assert.Equal(t, "Update", entry["operation"])
 }
 
+// Since v1.37 a JSON patch cannot have a map or a list of the object as a value, if matchConditions
+// have read the object.
+func TestPatchesWithPartsOfTheObject(t *testing.T) {
+	const refused = "policy 'p' with binding 'b' denied request: JSONPath valueExpression evaluated to a type that could not marshal to JSON: type conversion error from 'map(dyn, dyn)' to '*structpb.Value'"
+	for _, row := range []struct {
+		name, release, value string
+		conditions           []any
+		custom               bool
+		refused              string
+	}{
+		{"conditions", "1.37", "object.metadata.labels", []any{map[string]any{"name": "c", "expression": "object.metadata.name == 'a'"}}, false, refused},
+		{"conditions, v1.36", "1.36", "object.metadata.labels", []any{map[string]any{"name": "c", "expression": "object.metadata.name == 'a'"}}, false, ""},
+		{"conditions, custom resource", "1.37", "object.metadata.labels", []any{map[string]any{"name": "c", "expression": "object.metadata.name == 'a'"}}, true, ""},
+		{"no conditions", "1.37", "object.metadata.labels", nil, false, ""},
+		{"no conditions, the namespace", "1.37", "namespaceObject.metadata.labels", nil, false, refused},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease(row.release), fakeapi.WithObjects(
+				apitest.Widgets("v1", `"size":{"type":"integer"}`),
+				fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{
+					"failurePolicy": "Fail", "reinvocationPolicy": "Never", "matchConditions": row.conditions,
+					"matchConstraints": map[string]any{"resourceRules": []any{map[string]any{
+						"operations": []any{"CREATE"}, "apiGroups": []any{"*"}, "apiVersions": []any{"*"}, "resources": []any{"configmaps", "widgets"},
+					}}},
+					"mutations": []any{map[string]any{"patchType": "JSONPatch", "jsonPatch": map[string]any{
+						"expression": `[JSONPatch{op: "add", path: "/metadata/annotations", value: ` + row.value + `}]`,
+					}}},
+				}},
+				fakeapi.Object{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicyBinding", "metadata": map[string]any{"name": "b"}, "spec": map[string]any{"policyName": "p"}},
+			))
+			path, body := apitest.ConfigMapsPath, `{"metadata":{"name":"a","labels":{"x":"y"}}}`
+			if row.custom {
+				path, body = apitest.WidgetsPath, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","labels":{"x":"y"}}}`
+			}
+			code, answer := apitest.Do(t, srv, "POST", path, body)
+			if row.refused != "" {
+				assert.Equal(t, 403, code)
+				assert.Equal(t, row.refused, answer["message"])
+				return
+			}
+			require.Equal(t, 201, code, answer)
+			meta, _ := answer["metadata"].(map[string]any)
+			assert.Equal(t, map[string]any{"x": "y"}, meta["annotations"])
+		})
+	}
+}
+
 // The result of an ApplyConfiguration of a policy is decoded as the kind of the object.
 func TestAppliedPolicyValues(t *testing.T) {
 	policy := func(expression string) []any {

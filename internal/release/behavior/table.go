@@ -394,6 +394,9 @@ const (
 	StatefulSetUpdates
 	// TracksBoundClaims: the condition Unused is that of PersistentVolumeClaims that are bound.
 	TracksBoundClaims
+	// TypedExpressions: expressions of policies and webhooks read built-in objects as values of their
+	// Go types.
+	TypedExpressions
 	// UniqueErrors: equal errors of types with declarative validation are reported once.
 	UniqueErrors
 	// UnsafeDeletionConflicts: a deletion that ignores read errors fails with a conflict for an object
