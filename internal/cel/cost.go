@@ -17,9 +17,10 @@ import (
 // costs is the cost estimator for the functions of the libraries. Estimates decide
 // which definitions are valid, so they equal those of kube-apiserver exactly.
 type costs struct {
-	// sizes returns the maximal size of the value at a path within the variable. It
-	// is nil if no size is known.
-	sizes func(path []string) (size uint64, known bool)
+	// sizes returns the maximal size of the value at a path within what the first element names: a
+	// variable, a type, or an element of the result of a function, "@items". It is nil if no size
+	// is known.
+	sizes func(in string, path []string) (size uint64, known bool)
 	// version is that of the expression.
 	version Version
 }
@@ -502,7 +503,7 @@ func (c costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	if c.sizes == nil || len(path) == 0 {
 		return nil
 	}
-	size, known := c.sizes(path[1:]) // the first element is the variable
+	size, known := c.sizes(path[0], path[1:])
 	if !known {
 		return nil
 	}

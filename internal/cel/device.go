@@ -81,9 +81,12 @@ var deviceSizes = map[string]uint64{
 	"capacity.@values": 32, "capacity.@values.@keys": 32, "capacity.@values.@values": 0,
 }
 
-// deviceSize returns the maximal size of the value at a path within a device. An
+// deviceSize returns the maximal size of the value at a path within the variable device. An
 // attribute may also be selected as a field.
-func deviceSize(path []string) (size uint64, known bool) {
+func deviceSize(in string, path []string) (size uint64, known bool) {
+	if in != "device" {
+		return 0, false
+	}
 	if len(path) == 3 && path[0] == "attributes" && path[2] != "@keys" {
 		path = []string{path[0], path[1], "@values"}
 	}

@@ -69,6 +69,8 @@ func TestDeviceSelectors(t *testing.T) {
 		"nope":          "e: Invalid value: \"nope\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nope' (in container '')\n | nope\n | ^",
 		"timestamp('x' + 'y') == timestamp('2024-01-01T00:00:00Z')":                                                    "",
 		"device.attributes.all(k, device.attributes.all(l, device.attributes.all(m, true)))":                           "",
+		"type(device.driver) == string":                                                                                "e: Forbidden: too complex, exceeds cost limit",
+		"isQuantity('a,b'.split(',')[0])":                                                                              "e: Forbidden: too complex, exceeds cost limit",
 		"device.attributes.all(k, device.attributes.all(l, device.attributes.all(m, device.attributes.all(n, true))))": "e: Forbidden: too complex, exceeds cost limit",
 		"device.attributes['a'].b.matches('" + strings.Repeat("a", 1000) + "')":                                        "",
 		"device.driver.lowerAscii().split(',').join('.') == 'x'":                                                       "e: Forbidden: too complex, exceeds cost limit",

@@ -150,10 +150,11 @@ func isAnyValue(s *schema.Schema) bool {
 	return s.Type == "" && !s.IntOrString && !s.PreserveUnknownFields
 }
 
-// sizes returns the function that returns the maximal size of the values at a path.
+// sizes returns the function that returns the maximal size of the values at a path. As in
+// kube-apiserver, a path within anything else than the variable is one within it, too.
 // kube-apiserver v1.33 and older ignore the maxLength of int-or-string.
-func (t *declType) sizes(v Version) func(path []string) (size uint64, known bool) {
-	return func(path []string) (size uint64, known bool) {
+func (t *declType) sizes(v Version) func(in string, path []string) (size uint64, known bool) {
+	return func(_ string, path []string) (size uint64, known bool) {
 		t := t
 		for i, name := range path {
 			if v.has(behavior.CELNameSizes) && i == len(path)-2 && name == "metadata" {
