@@ -148,6 +148,17 @@ func (l List) WithGate(gate string) List { return l.each(func(e *Error) { e.With
 // WithoutGate is [Error.WithoutGate] for all errors.
 func (l List) WithoutGate(gate string) List { return l.each(func(e *Error) { e.WithoutGate(gate) }) }
 
+// Unless limits all errors to servers that have none of the other errors.
+func (l List) Unless(other List) List {
+	if len(other) == 0 {
+		return l
+	}
+	none := func(r Release) bool {
+		return !slices.ContainsFunc(other, func(e *Error) bool { return e.in(r) != nil })
+	}
+	return l.each(func(e *Error) { e.unless(none, nil) })
+}
+
 // each marks all errors. What is marked for all decides before what an error has itself.
 func (l List) each(mark func(*Error)) List {
 	for _, e := range l {

@@ -57,6 +57,25 @@ func TestGateOfList(t *testing.T) {
 	assert.Equal(t, "spec.x: Required value: inner off", errs().In(oldRelease{36, map[string]bool{"Outer": true}}, "", "Pod").Message())
 }
 
+// The errors of one release do not replace those of another.
+func TestUnless(t *testing.T) {
+	path := NewPath("spec", "x")
+	errs := List{Required(path, "")}.Unless(List{Required(path, "").WithoutGate("G"), Required(path, "").WithoutPrivileged()})
+	for _, tt := range []struct {
+		name string
+		in   Release
+		want string
+	}{
+		{"newest", nil, "spec.x: Required value"},
+		{"gate on", oldRelease{33, map[string]bool{"G": true}}, "spec.x: Required value"},
+		{"gate off", oldRelease{minor: 33}, ""},
+		{"unprivileged", oldRelease{32, map[string]bool{"G": true}}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, errs.In(tt.in, "", "Pod").Message()) })
+	}
+	assert.Equal(t, "spec.x: Required value", List{Required(path, "")}.Unless(nil).In(nil, "", "Pod").Message())
+}
+
 // Releases from 1.37 on report equal errors once.
 func TestEqualErrors(t *testing.T) {
 	path := NewPath("metadata", "uid")

@@ -40,6 +40,10 @@ func TestValidateStatefulSet(t *testing.T) {
 	kindtest.TestPatchedUpdates(t, name, strings.Replace(base, `"image":"i"`, `"image":" i"`, 1), []kindtest.PatchRow{
 		{"another bad image", `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":" j"}]}}}}`, ""},
 	})
+	kindtest.TestPatchedUpdates(t, name, kindtest.MergePatch(t, base, `{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"i","securityContext":{"privileged":true}}]}}}}`), []kindtest.PatchRow{
+		{"bad volume beside a container that only other servers refuse", `{"spec":{"template":{"spec":{"volumes":[{"name":"x","hostPath":{"path":""}}]}}}}`,
+			`spec.template.spec.volumes[1].hostPath.path: Required value`},
+	})
 	kindtest.TestPatchedStatus(t, name, `{"status":{"replicas":1}}`, []kindtest.PatchRow{
 		{"more than ready", `{"status":{"availableReplicas":1}}`,
 			`status.availableReplicas: Invalid value: 1: cannot be greater than status.readyReplicas`},

@@ -17,7 +17,7 @@ func validateStatefulSet(obj map[string]any, old object.View) validation.List {
 	}
 	rules := statefulSetRules{exists: true, recreates: old.String("spec", "updateStrategy", "type") == "Recreate"}
 	// An update may keep an invalid template that is stored.
-	rules.anyTemplate = len(validation.Collect(old.At("spec").SharedMembers(), nil, rules.spec)) > 0
+	rules.stored = validation.Collect(old.At("spec").SharedMembers(), nil, rules.spec)
 	errs := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), rules.spec)
 	fixed := validation.Collect(object.Map(obj, "spec"), validation.NewPath("spec"), func(p validation.View) {
 		was := old.At("spec")
@@ -39,11 +39,11 @@ func validateStatefulSet(obj map[string]any, old object.View) validation.List {
 const statefulSetUpdates = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', %s'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 
 // statefulSetRules are the rules for a StatefulSet. exists omits the checks of
-// serviceName and volumeClaimTemplates, which an update cannot change. anyTemplate
-// omits the validation of the pod template.
+// serviceName and volumeClaimTemplates, which an update cannot change.
 type statefulSetRules struct {
-	exists, anyTemplate bool
-	recreates           bool // the stored object has the update strategy Recreate
+	exists    bool
+	stored    validation.List // the errors of the stored spec, which omit the validation of the pod template
+	recreates bool            // the stored object has the update strategy Recreate
 }
 
 func (r statefulSetRules) spec(p validation.View) {
@@ -81,9 +81,7 @@ func (r statefulSetRules) spec(p validation.View) {
 // template checks the pod template as the controller completes it: with a volume
 // for each claim template, and without hostname and subdomain.
 func (r statefulSetRules) template(p validation.View, claims any) {
-	if !r.anyTemplate {
-		p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path).Since(behavior.StatefulSetTemplates))
-	}
+	p.AddList(pods.ValidatePodTemplate(completedTemplate(p.Obj, claims), p.Path).Since(behavior.StatefulSetTemplates).Unless(r.stored))
 	annotations := object.Map(p.Obj, "metadata", "annotations")
 	p.AddList(validation.Labels(object.Map(p.Obj, "metadata", "labels"), p.At("labels")))
 	p.AddList(validation.Annotations(annotations, p.At("annotations")))
