@@ -280,7 +280,7 @@ func checkContainerUsers(p, spec validation.View) {
 				checkUnixGroups(linux)
 			})
 			if isWindows {
-				errs = validation.List{validation.Forbidden(linux.Path, "cannot be set for a windows pod")}
+				errs = validation.List{validation.Forbidden(linux.Path, forbiddenForWindows)}
 			}
 			for _, e := range errs {
 				c.Add(e.Before(behavior.FieldPaths, validation.Field(c.At("linux").String()+strings.TrimPrefix(e.Field, linux.Path.String()))))

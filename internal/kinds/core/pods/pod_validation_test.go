@@ -3,6 +3,7 @@ package pods_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"slices"
@@ -213,6 +214,30 @@ func TestWarningsInReleases(t *testing.T) {
 	require.NoError(t, err)
 	obj := kindtest.Create(t, kindtest.TypeIn(t, "1.33", "podtemplates"), template)
 	assert.Contains(t, pods.WarnPodTemplate(r, object.Map(obj, "template"), validation.NewPath("template")), "template.spec.volumes[1].gitRepo: deprecated in v1.11")
+}
+
+// The fields of a Pod about its host were in the security context before v1.37.
+func TestOrderOfWindowsErrors(t *testing.T) {
+	const pod = `{"metadata":{"name":"a","namespace":"n"},"spec":{"os":{"name":"windows"},"hostPID":true,"hostIPC":true,"shareProcessNamespace":false,` +
+		`"securityContext":{"seLinuxOptions":{},"sysctls":[{"name":"a","value":"b"}],"runAsUser":1},"containers":[{"name":"c","image":"i","securityContext":{"privileged":false}}]}}`
+	for _, r := range []struct {
+		release string
+		want    []string
+	}{
+		{"1.36", []string{"securityContext.seLinuxOptions", "hostPID", "hostIPC", "securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "containers[0].securityContext.privileged"}},
+		{"1.37", []string{"securityContext.seLinuxOptions", "securityContext.sysctls", "securityContext.runAsUser", "hostPID", "hostIPC", "shareProcessNamespace", "containers[0].securityContext.privileged"}},
+	} {
+		t.Run(r.release, func(t *testing.T) {
+			typ := kindtest.TypeIn(t, r.release, "pods")
+			var got []string
+			for _, e := range typ.ValidateAll(context.Background(), kindtest.Create(t, typ, pod), object.View{}, nil) {
+				if e.Detail == "cannot be set for a windows pod" {
+					got = append(got, strings.TrimPrefix(e.Field, "spec."))
+				}
+			}
+			assert.Equal(t, r.want, got)
+		})
+	}
 }
 
 // TestPodRulesAcceptMissingFields checks that a rule does not panic if a required

@@ -326,17 +326,19 @@ func (r *podRules) checkLinux() {
 }
 
 // forbiddenOnWindows are the fields of a Pod that are forbidden on Windows, in the
-// order of kube-apiserver's errors. inSpec fields are in spec, the others in its
-// securityContext.
-var forbiddenOnWindows = []struct {
-	name   string
-	inSpec bool
-}{
+// order of kube-apiserver's errors before [behavior.HostFieldsOfPods]. inSpec fields are
+// in spec, the others in its securityContext.
+var forbiddenOnWindows = []windowsField{
 	{"appArmorProfile", false}, {"seLinuxOptions", false},
 	{"hostUsers", true}, {"hostPID", true}, {"hostIPC", true},
 	{"seccompProfile", false}, {"fsGroup", false}, {"fsGroupChangePolicy", false}, {"sysctls", false},
 	{"shareProcessNamespace", true},
 	{"runAsUser", false}, {"runAsGroup", false}, {"supplementalGroups", false}, {"supplementalGroupsPolicy", false}, {"seLinuxChangePolicy", false},
+}
+
+type windowsField struct {
+	name   string
+	inSpec bool
 }
 
 // forbiddenOnWindowsContainers are the fields of a container's securityContext that
@@ -346,34 +348,45 @@ var forbiddenOnWindowsContainers = []string{
 	"privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
 }
 
+const forbiddenForWindows = "cannot be set for a windows pod"
+
 func (r *podRules) checkWindows() {
-	const why = "cannot be set for a windows pod"
-	context := r.spec.Field("securityContext")
 	for _, field := range forbiddenOnWindows {
-		at := context
-		if field.inSpec {
-			at = r.spec
+		if !field.inSpec {
+			r.spec.AddList(field.check(r.spec.Field("securityContext")))
+		} else {
+			r.spec.AddList(field.check(r.spec).Until(behavior.HostFieldsOfPods))
 		}
-		switch v := at.Obj[field.name].(type) {
-		case nil:
-		case bool:
-			if v || field.name == "hostUsers" || field.name == "shareProcessNamespace" {
-				at.Forbidden(field.name, why)
-			}
-		case []any:
-			if len(v) > 0 || field.name == "supplementalGroups" {
-				at.Forbidden(field.name, why)
-			}
-		default:
-			at.Forbidden(field.name, why)
+	}
+	for _, field := range forbiddenOnWindows {
+		if field.inSpec {
+			r.spec.AddList(field.check(r.spec).Since(behavior.HostFieldsOfPods))
 		}
 	}
 	for c := range eachContainer(r.spec) {
 		context := c.Field("securityContext")
 		for _, name := range forbiddenOnWindowsContainers {
 			if context.Has(name) {
-				context.Forbidden(name, why)
+				context.Forbidden(name, forbiddenForWindows)
 			}
 		}
 	}
+}
+
+// check returns an error if the field is set.
+func (f windowsField) check(in validation.View) validation.List {
+	set := false
+	switch v := in.Obj[f.name].(type) {
+	case nil:
+	case bool:
+		set = v || f.name == "hostUsers" || f.name == "shareProcessNamespace"
+	case []any:
+		set = len(v) > 0 || f.name == "supplementalGroups"
+	default:
+		set = true
+	}
+	if !set {
+		return nil
+	}
+	return validation.List{validation.Forbidden(in.At(f.name), forbiddenForWindows)}
 }
