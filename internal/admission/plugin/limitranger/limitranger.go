@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -49,10 +51,25 @@ func limitRanges(a *admission.Attributes) []object.View {
 	return a.Reader.List(limitRangeKind, a.Namespace)
 }
 
-// Mutate sets the requests and limits that the containers of a new pod do not
-// have and the LimitRanges have defaults for. An annotation lists them.
+// applies reports whether the LimitRanges apply to a request: a pod that is new or resized, or a
+// claim. They do not to what is being deleted.
+func applies(a *admission.Attributes) bool {
+	if a.Operation == admission.Update && !a.Old.IsNil("metadata", "deletionTimestamp") {
+		return false
+	}
+	switch a.GroupResource() {
+	case podResource:
+		return a.Subresource == "resize" || a.Subresource == "" && a.Operation == admission.Create
+	case claimResource:
+		return a.Subresource == ""
+	}
+	return false
+}
+
+// Mutate sets the requests and limits that the containers of a new or resized pod do
+// not have and the LimitRanges have defaults for. An annotation lists them.
 func (Plugin) Mutate(a *admission.Attributes) error {
-	if a.GroupResource() != podResource || a.Subresource != "" || a.Operation != admission.Create {
+	if a.GroupResource() != podResource || !applies(a) {
 		return nil
 	}
 	for _, limitRange := range limitRanges(a) {
@@ -111,20 +128,17 @@ func limitsOfType(limitRange object.View, typ string) iter.Seq[object.View] {
 	}
 }
 
-// Validate checks new and resized pods, and claims that are not being deleted.
+// Validate checks new and resized pods, and claims.
 func (Plugin) Validate(a *admission.Attributes) error {
+	if !applies(a) {
+		return nil
+	}
 	var check func(limitRange object.View) []string
 	switch a.GroupResource() {
 	case podResource:
-		if a.Subresource != "resize" && (a.Subresource != "" || a.Operation != admission.Create) {
-			return nil
-		}
 		spec := object.Map(a.Object, "spec")
 		check = func(limitRange object.View) []string { return podViolations(limitRange, spec) }
 	case claimResource:
-		if a.Subresource != "" || !a.Old.IsNil("metadata", "deletionTimestamp") {
-			return nil
-		}
 		requests := object.Map(a.Object, "spec", "resources", "requests")
 		check = func(limitRange object.View) []string { return claimViolations(limitRange, requests) }
 	}
@@ -195,7 +209,7 @@ func limitViolations(limit object.View, requests, limits map[string]any) []strin
 		case !quantity.IsNonZero(own):
 			violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but no limit is specified or limit is 0", name, typ, maximum))
 		default:
-			if ratio := quantity.Ratio(own, request); ratio > quantity.Ratio(maximum, "1") {
+			if ratio, ok := limitRequestRatio(own, request, maximum); !ok {
 				violations = append(violations, fmt.Sprintf("%s max limit to request ratio per %s is %s, but provided ratio is %f", name, typ, maximum, ratio))
 			}
 		}
@@ -218,6 +232,28 @@ func minViolations(limit object.View, requests, limits map[string]any) (violatio
 		}
 	}
 	return violations
+}
+
+// limitRequestRatio returns limit / request, and whether it is at most the maximum. kube-apiserver
+// calculates with floats, so that some ratios exceed an equal maximum.
+func limitRequestRatio(limit, request, maximum string) (ratio float64, ok bool) {
+	const unit, thousandth = 1e9, 1e6 // in billionths
+	count := func(q string, billionths int64) float64 {
+		f, _ := new(big.Float).SetInt(quantity.Count(q, billionths)).Float64()
+		return f
+	}
+	precise := func(q string) bool { // in thousandths
+		return quantity.Count(q, unit).Cmp(big.NewInt(math.MaxInt64/1000)) <= 0
+	}
+	if precise(limit) && precise(request) && precise(maximum) {
+		ratio = count(limit, thousandth) / count(request, thousandth)
+	} else {
+		ratio = count(limit, unit) / count(request, unit)
+	}
+	if precise(maximum) {
+		return ratio, ratio*1000 <= count(maximum, thousandth)
+	}
+	return ratio, ratio <= count(maximum, unit)
 }
 
 // quantities returns the quantities in a field, sorted by name.
