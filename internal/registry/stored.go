@@ -56,7 +56,7 @@ func (op *operation) prepareStored(c *candidate, newest *storage.Object, prepare
 		old = newest.Decoded(to).View()
 	}
 	if prepare != nil {
-		prepare(c.stored, old)
+		prepare(c.stored, op.preparedFrom(to, c.stored, old))
 	}
 	if to.PrepareWithAuthor != nil {
 		to.PrepareWithAuthor(c.stored, old, op.author())

@@ -357,7 +357,14 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 	}
 	op.prepareFields(c, old, newest)
 	keepSystemFields(meta, oldMeta)
-	errs, tolerated := op.inWordsOfRelease(op.validateUpdate(obj, current)).Split()
+	found := op.validateUpdate(obj, current, old)
+	if len(found) > 0 {
+		// kube-apiserver compares quantities by their values.
+		if respelled := op.Type.Respelled(old, obj); !respelled.Same(old) {
+			found = found.Among(op.validateUpdate(obj, current, respelled))
+		}
+	}
+	errs, tolerated := op.inWordsOfRelease(found).Split()
 	if op.target == targetObject {
 		errs = op.validateReferences(obj, old, errs)
 	}
@@ -389,7 +396,7 @@ func (op *operation) prepareForUpdate(c *candidate, newest *storage.Object, curr
 func (op *operation) prepareFields(c *candidate, old object.View, newest *storage.Object) {
 	t, meta, oldMeta := op.Type, c.meta(), old.At("metadata")
 	object.Keep(meta, oldMeta, "generation")
-	raised := t.GenerationBeforePrepare && t.Generation(c.object, old)
+	raised := t.GenerationBeforePrepare && raisesGeneration(t, c.object, old)
 	op.prepare(c, old, newest, op.prepareOf)
 	if op.target == targetStatus || op.target == targetFinalizers {
 		return
@@ -407,9 +414,19 @@ func (op *operation) prepareFields(c *candidate, old object.View, newest *storag
 func (op *operation) changesGeneration(c *candidate, old object.View, newest *storage.Object) bool {
 	if op.roundTrips() {
 		to := op.Type.Storage()
-		return to.Generation(c.stored, newest.Decoded(to).View())
+		return raisesGeneration(to, c.stored, newest.Decoded(to).View())
 	}
-	return op.Type.Generation(c.object, old)
+	return raisesGeneration(op.Type, c.object, old)
+}
+
+// raisesGeneration reports whether the strategy raises the generation of obj, which replaces old.
+// Quantities are compared by their values.
+func raisesGeneration(t *resource.Type, obj map[string]any, old object.View) bool {
+	if !t.Generation(obj, old) {
+		return false
+	}
+	respelled := t.Respelled(old, obj)
+	return respelled.Same(old) || t.Generation(obj, respelled)
 }
 
 // prepare has the strategy of the type prepare a candidate with the function that prepareOf returns for
@@ -421,9 +438,17 @@ func (op *operation) prepare(c *candidate, old object.View, newest *storage.Obje
 		return
 	}
 	if prepare := prepareOf(op.Type); prepare != nil {
-		prepare(c.object, old)
+		prepare(c.object, op.preparedFrom(op.Type, c.object, old))
 	}
 	op.stamp(c.object, old)
+}
+
+// preparedFrom returns the object that Prepare gets for the one that obj replaces.
+func (op *operation) preparedFrom(t *resource.Type, obj map[string]any, old object.View) object.View {
+	if t.PrepareCompares && op.target == targetObject {
+		return t.Respelled(old, obj)
+	}
+	return old
 }
 
 // prepareOf returns the Prepare of a version for the target of the request, which may be nil.
@@ -454,9 +479,9 @@ func keepSystemFields(meta map[string]any, old object.View) {
 	}
 }
 
-// validateUpdate returns what is wrong with obj as a replacement of current.
-func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded) validation.List {
-	old := current.View()
+// validateUpdate returns what is wrong with obj as a replacement of current. old is the view of
+// current, in which quantities may have other texts.
+func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded, old object.View) validation.List {
 	t, meta, oldMeta := op.Type, object.Meta(obj), old.At("metadata")
 	metadata := validation.NewMetadata(meta, metadataPath)
 	changed := metadata.Changed(oldMeta)
@@ -486,7 +511,7 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 	}
 	switch {
 	case op.target == targetObject || op.target == targetScale:
-		errs = op.validateChange(obj, current, errs)
+		errs = op.validateChange(obj, current, old, errs)
 	case op.target == targetFinalizers:
 		errs = append(errs, core.ValidateFinalize(obj)...)
 	case op.target == targetStatus || op.target == targetPart:
@@ -498,8 +523,8 @@ func (op *operation) validateUpdate(obj map[string]any, current *storage.Decoded
 // validateChange appends to errs, the errors that were found before, what the strategy of the type
 // finds wrong with obj as a replacement of current. It does not validate again what is valid and has
 // not changed.
-func (op *operation) validateChange(obj map[string]any, current *storage.Decoded, errs validation.List) validation.List {
-	t, old := op.Type, current.View()
+func (op *operation) validateChange(obj map[string]any, current *storage.Decoded, old object.View, errs validation.List) validation.List {
+	t := op.Type
 	shares := t.ValidateMetadata != nil && object.ViewOf(obj).SharesMembers(old, "metadata")
 	switch besideTemplate := t.BesideTemplate.Validate; {
 	case shares && current.Valid():

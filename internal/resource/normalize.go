@@ -21,6 +21,19 @@ func NormalizeMembers(c Codec, before, obj map[string]any, normalize func(obj ma
 	return replaceMembers(obj, changed, normal), nil, nil
 }
 
+// Respelled returns old with the quantities of obj in place of those that are equal to them, so that
+// they compare as equal, and old itself if there are none or if this is the type of a custom resource.
+// Both are objects of the type.
+func (t *Type) Respelled(old object.View, obj map[string]any) object.View {
+	was := old.SharedMembers()
+	if w := t.Codec.Wire(); w != nil && was != nil {
+		if respelled := w.Respelled(was, obj); !object.Same(respelled, was) {
+			return object.ViewOf(respelled)
+		}
+	}
+	return old
+}
+
 // changedMembers returns the members of obj that are not those of before. Of a member that is an
 // object in both, it has only the members of it that are changed.
 func changedMembers(before, obj map[string]any) map[string]any {

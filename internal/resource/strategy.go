@@ -161,6 +161,10 @@ type Strategy struct {
 	// kube-apiserver.
 	Prepare func(obj map[string]any, old object.View)
 
+	// PrepareCompares makes Prepare get old as [Type.Respelled] returns it, because it compares
+	// quantities. It must not copy any from old.
+	PrepareCompares bool
+
 	// PrepareIgnoresMetadata reports whether Prepare neither reads nor changes the metadata of a new
 	// object, so that it does the same to each object with the same other members. If it is nil,
 	// Prepare may. A type with a PrepareWithAuthor has none.

@@ -244,6 +244,16 @@ func (l List) Message() string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
+// Among returns the errors of l that other has too: at the same field, for the same reason.
+func (l List) Among(other List) (out List) {
+	for _, e := range l {
+		if slices.ContainsFunc(other, func(o *Error) bool { return o.Field == e.Field && o.Reason == e.Reason }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // Split returns the errors that fail the request, and the texts of those that
 // are tolerated.
 func (l List) Split() (failing List, tolerated []string) {

@@ -186,3 +186,10 @@ func TestQuantities(t *testing.T) {
 	assert.Equal(t, `Unsupported value: core.ResourceList(nil): supported values: "storage"`, out[1].Body())
 	assert.Len(t, out, 2)
 }
+
+func TestAmong(t *testing.T) {
+	a, b := NewPath("a"), NewPath("b")
+	found := List{Required(a, "first"), Forbidden(a, "x"), Required(b, "")}
+	assert.Equal(t, List{found[0], found[2]}, found.Among(List{Required(b, ""), Required(a, "other")}))
+	assert.Empty(t, found.Among(nil))
+}

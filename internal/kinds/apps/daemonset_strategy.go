@@ -85,6 +85,7 @@ var daemonSetStrategy = kind.Strategy{
 		Default:                  withTemplate(defaultDaemonSet),
 		DefaultMetadata:          defaultTemplateGeneration,
 		Prepare:                  prepareDaemonSet,
+		PrepareCompares:          true,
 		Validate:                 validateDaemonSet(pods.CheckPodTemplate("DaemonSet")),
 		ValidateMetadata:         kind.NoErrors,
 		BesideTemplate:           resource.BesideTemplate{Default: defaultDaemonSet, Validate: validateDaemonSet(pods.ValidTemplate)},
