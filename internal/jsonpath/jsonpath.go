@@ -16,19 +16,35 @@ import (
 )
 
 // A Path is a parsed path. It is immutable.
-type Path struct{ steps []step }
+type Path struct {
+	steps []step
+	// further are paths that are no part of the result, but can fail.
+	further []*Path
+}
 
-// A step maps the values at a path to the values one step further.
+// A step maps the values at a path to the values one step further. If it fails it
+// returns values, too: a filter without an operator counts them.
 type step func(in []any) ([]any, error)
 
 // Find returns the values at the path. A missing member yields no value; a
 // missing list element is an error.
-func (p *Path) Find(v any) ([]any, error) { return p.find([]any{v}) }
+func (p *Path) Find(v any) ([]any, error) {
+	out, err := p.find([]any{v})
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range p.further {
+		if _, err := other.find([]any{v}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
 
 func (p *Path) find(values []any) (_ []any, err error) {
 	for _, s := range p.steps {
 		if values, err = s(values); err != nil {
-			return nil, err
+			return values, err
 		}
 	}
 	return values, nil
@@ -64,7 +80,12 @@ func field(name string) step {
 	}
 }
 
-// constant yields one value for any input.
+// literal yields a text, once.
+func literal(text string) step {
+	return func([]any) ([]any, error) { return []any{text}, nil }
+}
+
+// constant yields one value for each input.
 func constant(v any) step {
 	return func(in []any) ([]any, error) {
 		out := make([]any, len(in))
@@ -75,25 +96,27 @@ func constant(v any) step {
 	}
 }
 
-// identifier fails: the dialect has no identifiers.
+// identifier fails: range and end, the identifiers of the dialect, are of no use in a path.
 func identifier(name string) step {
-	return func([]any) ([]any, error) { return nil, fmt.Errorf("unrecognized identifier %s", name) }
+	return func(in []any) ([]any, error) { return in, fmt.Errorf("unrecognized identifier %s", name) }
 }
 
-// children returns the elements of a list, or the members of an object sorted
-// by name.
-func children(v any) []any {
+// children returns the elements of a list, the members of an object sorted by name,
+// or the bytes of a text.
+func children(v any) (out []any) {
 	switch v := object.Plain(v).(type) {
 	case []any:
 		return v
 	case map[string]any:
-		var out []any
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			out = append(out, v[name])
 		}
-		return out
+	case string:
+		for i := range len(v) {
+			out = append(out, v[i])
+		}
 	}
-	return nil
+	return out
 }
 
 // wildcard selects all elements and members.
@@ -104,8 +127,8 @@ func wildcard(in []any) (out []any, _ error) {
 	return out, nil
 }
 
-// descend selects every list and object in the values, the values themselves
-// first.
+// descend selects every list, object and text in the values that is not empty,
+// the values themselves first.
 func descend(in []any) (out []any, _ error) {
 	for _, v := range in {
 		if parts := children(v); len(parts) > 0 {
@@ -122,7 +145,7 @@ func union(paths []*Path) step {
 		for _, p := range paths {
 			found, err := p.find(in)
 			if err != nil {
-				return nil, err
+				return in, err
 			}
 			out = append(out, found...)
 		}
@@ -136,28 +159,32 @@ type bound struct {
 	known bool
 }
 
-// elements selects a slice of a list. single is set for an index, where to is
-// not given.
+// elements selects a slice of lists. single is set for an index, where to is not
+// given. A slice that is empty ends the selection.
 func elements(from, to, by bound, single bool) step {
 	return func(in []any) (out []any, _ error) {
 		for _, v := range in {
+			v = object.Plain(v)
 			if v == nil {
 				continue
 			}
 			list, ok := v.([]any)
 			if !ok {
-				return nil, fmt.Errorf("%T is not array or slice", v)
+				return in, fmt.Errorf("%T is not array or slice", v)
 			}
 			part, err := cut(list, from, to, single)
 			if err != nil {
-				return nil, err
+				return in, err
+			}
+			if len(part) == 0 {
+				return out, nil
 			}
 			step := 1
 			if by.known {
 				step = by.value
 			}
 			if step <= 0 {
-				return nil, errors.New("step must be > 0")
+				return in, errors.New("step must be > 0")
 			}
 			for i := 0; i < len(part); i += step {
 				out = append(out, part[i])
@@ -198,14 +225,28 @@ func cut(list []any, from, to bound, single bool) ([]any, error) {
 func filter(left *Path, operator string, right *Path) step {
 	return func(in []any) (out []any, _ error) {
 		for _, v := range in {
-			list, ok := v.([]any)
+			list, ok := object.Plain(v).([]any)
 			if !ok {
-				return nil, fmt.Errorf("%v is not array or slice and cannot be filtered", v)
+				return in, fmt.Errorf("%v is not array or slice and cannot be filtered", v)
 			}
 			for _, e := range list {
-				holds, err := compare(e, left, operator, right)
+				lefts, err := left.find([]any{e})
+				if operator == "" {
+					if len(lefts) > 0 {
+						out = append(out, e)
+					}
+					continue
+				}
+				rights, err := operands(lefts, err, right, e)
 				if err != nil {
-					return nil, err
+					return in, err
+				}
+				if len(lefts) == 0 || len(rights) == 0 {
+					continue
+				}
+				holds, err := compare(lefts[0], operator, rights[0])
+				if err != nil {
+					return out, err
 				}
 				if holds {
 					out = append(out, e)
@@ -216,36 +257,20 @@ func filter(left *Path, operator string, right *Path) step {
 	}
 }
 
-func compare(e any, left *Path, operator string, right *Path) (bool, error) {
-	lefts, err := left.Find(e)
-	if operator == "" {
-		return len(lefts) > 0, nil
-	}
+// operands returns the values of the right path in an element, if there is one on the
+// left. More than one on a side is an error.
+func operands(lefts []any, err error, right *Path, e any) ([]any, error) {
 	if err != nil || len(lefts) == 0 {
-		return false, err
+		return nil, err
 	}
-	rights, err := right.Find(e)
-	if err != nil || len(rights) == 0 {
-		return false, err
+	if len(lefts) > 1 {
+		return nil, errOneAtATime
 	}
-	if len(lefts) > 1 || len(rights) > 1 {
-		return false, errors.New("can only compare one element at a time")
+	rights, err := right.find([]any{e})
+	if err == nil && len(rights) > 1 {
+		err = errOneAtATime
 	}
-	c, err := order(lefts[0], rights[0])
-	if err != nil {
-		return false, err
-	}
-	switch operator {
-	case "<":
-		return c < 0, nil
-	case ">":
-		return c > 0, nil
-	case "<=":
-		return c <= 0, nil
-	case ">=":
-		return c >= 0, nil
-	case "!=":
-		return c != 0, nil
-	}
-	return c == 0, nil
+	return rights, err
 }
+
+var errOneAtATime = errors.New("can only compare one element at a time")

@@ -44,6 +44,22 @@ func TestFind(t *testing.T) {
 		{"..type", `["Ready","Late"]`},
 		{".a.*", `["dotted",3,null]`},
 		{"yes", "unrecognized identifier yes"},
+		{".", `null`},
+		{`.a[?(@.n=1)]`, `map[b.c:dotted n:3 null:<nil>] is not array or slice and cannot be filtered`},
+		{`.on[?(@.n=1)]`, "unrecognized filter operator ="},
+		{`.on[?(@.missing=1)]`, `null`},
+		{`.on[?(@.n[0])].n`, `[1,2,3]`},
+		{`.yes[?(@.n)]`, `true is not array or slice and cannot be filtered`},
+		{`.on[?(@.type<true)]`, "incompatible types for comparison"},
+		{`.on[?(true<false)]`, "invalid type for comparison"},
+		{`.on[?(true!=false)].n`, `[1,2,3]`},
+		{`.on[?(@==1)]`, "invalid type for comparison"},
+		{`.on[?(@.n==@['n','n'])]`, "can only compare one element at a time"},
+		{`.l[*]'q'`, `["q"]`},
+		{`.l[*]5`, `[5,5,5]`},
+		{`.l[0].*`, `[120]`},
+		{`.l[0]} and {.a`, `["x"]`},
+		{`.l[0]}{.l[9]`, `array index out of bounds: index 9, length 3`},
 	} {
 		t.Run(tt.path, func(t *testing.T) {
 			p, err := jsonpath.Parse(tt.path)
@@ -65,13 +81,14 @@ func TestParseError(t *testing.T) {
 		".l[":          "unterminated array",
 		".l[x]":        "invalid array index x",
 		".l[?(@.a":     "unterminated filter",
-		"}":            `unrecognized character in action: "}"`,
+		"}{\n":         "unclosed action",
+		"(":            "unrecognized character in action: U+0028 '('",
 		"....a":        "invalid multiple recursive descent",
 		`.l[?(@.a=="`:  "unterminated filter",
 		`"a`:           "unterminated quoted string",
 		"1.2.3":        "cannot parse number 1.2.3",
 		".l[0,x]":      "invalid array index x",
-		".l[?(@[)==1]": "unterminated filter",
+		".l[?(@[)==1]": "unclosed array expect ]",
 	} {
 		_, err := jsonpath.Parse(path)
 		assert.EqualError(t, err, want, path)

@@ -1,167 +1,221 @@
 package jsonpath
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
-// order compares two scalars of the same type. Booleans are only compared for
-// equality.
-func order(a, b any) (int, error) {
-	switch a := a.(type) {
-	case string:
-		if b, ok := b.(string); ok {
-			return strings.Compare(a, b), nil
-		}
-	case bool:
-		if b, ok := b.(bool); ok {
-			if a == b {
-				return 0, nil
-			}
-			return 1, nil
-		}
-	case int64:
-		if b, ok := b.(int64); ok {
-			return cmp.Compare(a, b), nil
-		}
-	case float64:
-		if b, ok := b.(float64); ok {
-			return cmp.Compare(a, b), nil
-		}
-	}
-	return 0, errors.New("incompatible types for comparison")
-}
-
-// Parse parses a path.
+// Parse parses a path. Its errors have the texts of kubectl's.
 func Parse(text string) (*Path, error) {
-	p := &parser{rest: text}
-	if err := p.path(); err != nil {
+	p := parser{rest: text + "}"}
+	steps, err := p.action()
+	if err != nil {
 		return nil, err
 	}
-	return &p.out, nil
+	out := &Path{steps: steps}
+	for {
+		// A path may close the braces around it and open further ones. What is in them is no part
+		// of the result.
+		i := strings.IndexByte(p.rest, '{')
+		if i < 0 {
+			return out, nil
+		}
+		p.rest = p.rest[i+1:]
+		steps, err := p.action()
+		if err != nil {
+			return nil, err
+		}
+		out.further = append(out.further, &Path{steps: steps})
+	}
 }
 
-// A parser parses a path.
+// parsePart parses a path within another one.
+func parsePart(text string) (*Path, error) {
+	p, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Path{steps: p.steps}, nil
+}
+
+// A parser parses what is between two braces.
 type parser struct {
-	rest string
-	out  Path
+	rest  string
+	steps []step
+	// descends is set while the last step is a descent.
+	descends bool
 }
 
-func (p *parser) add(s step) { p.out.steps = append(p.out.steps, s) }
+func (p *parser) add(s ...step) {
+	p.steps = append(p.steps, s...)
+	p.descends = false
+}
 
-func (p *parser) path() error {
-	for p.rest != "" {
-		if err := p.step(); err != nil {
-			return err
-		}
+// take removes and returns the longest prefix of accepted characters.
+func (p *parser) take(accept func(r rune) bool) string {
+	end := strings.IndexFunc(p.rest, func(r rune) bool { return !accept(r) })
+	if end < 0 {
+		end = len(p.rest)
 	}
-	return nil
-}
-
-func (p *parser) step() error {
-	switch c := p.rest[0]; {
-	case strings.HasPrefix(p.rest, "[?("):
-		return p.filter()
-	case strings.HasPrefix(p.rest, ".."):
-		return p.descent()
-	case c == ' ' || c == '@' || c == '$':
-		p.rest = p.rest[1:]
-		return nil
-	case c == '[':
-		return p.brackets()
-	case c == '"' || c == '\'':
-		return p.quoted(c)
-	case c == '.':
-		p.rest = p.rest[1:]
-		return p.field()
-	case c == '+' || c == '-' || '0' <= c && c <= '9':
-		return p.number()
-	case isWord(c):
-		word := p.take(func(c byte) bool { return isWord(c) })
-		switch word {
-		case "true", "false":
-			p.add(constant(word == "true"))
-		default:
-			p.add(identifier(word))
-		}
-		return nil
-	}
-	return fmt.Errorf("unrecognized character in action: %q", p.rest[:1])
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-// take consumes the longest prefix of accepted bytes.
-func (p *parser) take(accept func(c byte) bool) string {
-	i := 0
-	for i < len(p.rest) && accept(p.rest[i]) {
-		i++
-	}
-	taken := p.rest[:i]
-	p.rest = p.rest[i:]
+	taken := p.rest[:end]
+	p.rest = p.rest[end:]
 	return taken
 }
 
-// field parses a name. A backslash escapes a character that would end it.
-func (p *parser) field() error {
-	var name strings.Builder
-	for p.rest != "" && !strings.ContainsRune(" .,[]$@{}()=!<>\n\r\t", rune(p.rest[0])) {
-		if p.rest[0] == '\\' && len(p.rest) > 1 {
-			p.rest = p.rest[1:]
+// action parses up to the brace that closes the action.
+func (p *parser) action() ([]step, error) {
+	p.steps, p.descends = nil, false
+	for {
+		if rest, closed := strings.CutPrefix(p.rest, "}"); closed {
+			p.rest = rest
+			return p.steps, nil
 		}
-		name.WriteByte(p.rest[0])
-		p.rest = p.rest[1:]
+		if err := p.step(); err != nil {
+			return nil, err
+		}
 	}
-	switch name.String() {
-	case "*":
-		p.add(wildcard)
-	case "":
-		if p.rest != "" && p.rest[0] != '[' && p.rest[0] != ' ' {
-			return fmt.Errorf("unrecognized character in action: %q", p.rest[:1])
-		}
+}
+
+func (p *parser) step() error {
+	if rest, ok := strings.CutPrefix(p.rest, "[?("); ok {
+		p.rest = rest
+		return p.filter()
+	}
+	if rest, ok := strings.CutPrefix(p.rest, ".."); ok {
+		p.rest = rest
+		return p.descent()
+	}
+	before := p.rest
+	r, size := utf8.DecodeRuneInString(p.rest)
+	p.rest = p.rest[size:]
+	switch {
+	case size == 0 || isEndOfLine(r):
+		return errors.New("unclosed action")
+	case r == ' ' || r == '@' || r == '$':
+		return nil
+	case r == '[':
+		return p.brackets()
+	case r == '"' || r == '\'':
+		return p.quoted(r)
+	case r == '.':
+		p.field()
+		return nil
+	case r == '+' || r == '-' || unicode.IsDigit(r):
+		p.rest = before
+		return p.number()
+	case isAlphanumeric(r):
+		p.rest = before
+		p.identifier()
+		return nil
 	default:
-		p.add(field(name.String()))
+		return fmt.Errorf("unrecognized character in action: %#U", r)
 	}
-	return nil
+}
+
+func isEndOfLine(r rune) bool { return r == '\r' || r == '\n' }
+
+func isAlphanumeric(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// isTerminator reports whether a character ends a name.
+func isTerminator(r rune) bool {
+	return isEndOfLine(r) || strings.ContainsRune(" \t.,[]$@{}", r)
+}
+
+// identifier parses a word that no dot precedes.
+func (p *parser) identifier() {
+	word := p.take(func(r rune) bool { return !isTerminator(r) })
+	switch word {
+	case "true", "false":
+		p.add(constant(word == "true"))
+	default:
+		p.add(identifier(word))
+	}
+}
+
+// field parses a name. A backslash escapes a character that would end it.
+func (p *parser) field() {
+	end, escaped := len(p.rest), false
+	for i, r := range p.rest {
+		if !escaped && isTerminator(r) {
+			end = i
+			break
+		}
+		escaped = !escaped && r == '\\'
+	}
+	name := p.rest[:end]
+	p.rest = p.rest[end:]
+	if name == "*" {
+		p.add(wildcard)
+	} else {
+		p.add(field(strings.ReplaceAll(name, `\`, "")))
+	}
 }
 
 func (p *parser) descent() error {
-	p.rest = p.rest[2:]
-	if strings.HasPrefix(p.rest, "..") {
+	if p.descends {
 		return errors.New("invalid multiple recursive descent")
 	}
 	p.add(descend)
-	if p.rest != "" && isWord(p.rest[0]) {
-		return p.field()
+	if r, _ := utf8.DecodeRuneInString(p.rest); isAlphanumeric(r) {
+		p.field()
+		return nil
 	}
+	p.descends = true
 	return nil
 }
 
-func (p *parser) quoted(quote byte) error {
-	for i := 1; i < len(p.rest); i++ {
-		switch p.rest[i] {
-		case '\\':
-			i++
-		case quote:
-			text := p.rest[1:i]
+// quoted parses a text whose first quote is removed already.
+func (p *parser) quoted(quote rune) error {
+	var previous rune
+	for i, r := range p.rest {
+		switch {
+		case r == '\n':
+			return errors.New("unterminated quoted string")
+		case r == quote && previous != '\\':
+			text, ok := unquote(p.rest[:i], byte(quote))
+			if !ok {
+				return fmt.Errorf("unquote string %c%s error invalid syntax", quote, p.rest[:i+1])
+			}
 			p.rest = p.rest[i+1:]
-			p.add(constant(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\'`, `'`).Replace(text)))
+			p.add(literal(text))
 			return nil
 		}
+		previous = r
 	}
 	return errors.New("unterminated quoted string")
 }
 
+// unquote returns a text without the escapes of Go's strings.
+func unquote(text string, quote byte) (string, bool) {
+	var out strings.Builder
+	for text != "" {
+		r, multibyte, rest, err := strconv.UnquoteChar(text, quote)
+		if err != nil {
+			return "", false
+		}
+		text = rest
+		if r < utf8.RuneSelf || !multibyte {
+			out.WriteByte(byte(r))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String(), true
+}
+
 func (p *parser) number() error {
-	text := p.take(func(c byte) bool { return c == '+' || c == '-' || c == '.' || '0' <= c && c <= '9' })
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+	sign := ""
+	if p.rest[0] == '+' || p.rest[0] == '-' {
+		sign, p.rest = p.rest[:1], p.rest[1:]
+	}
+	text := sign + p.take(func(r rune) bool { return r == '.' || unicode.IsDigit(r) })
+	if n, err := strconv.Atoi(text); err == nil {
 		p.add(constant(n))
 		return nil
 	}
@@ -174,33 +228,25 @@ func (p *parser) number() error {
 }
 
 // slice matches an index, or up to three numbers separated by colons.
-var slice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d*)(?:(:)(-?\d*)(?::(-?\d*))?)?$`) })
+var slice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(-?\d*)(:-?\d*)?(:-?\d*)?$`) })
 
+// brackets parses what is between two brackets, of which the first is removed already.
 func (p *parser) brackets() error {
-	end := strings.IndexByte(p.rest, ']')
-	if end < 0 {
+	end := strings.IndexAny(p.rest, "]\n")
+	if end < 0 || p.rest[end] != ']' {
 		return errors.New("unterminated array")
 	}
-	text := p.rest[1:end]
+	text := p.rest[:end]
 	p.rest = p.rest[end+1:]
 	if parts := strings.Split(text, ","); len(parts) > 1 {
-		var paths []*Path
-		for _, part := range parts {
-			path, err := Parse("[" + strings.Trim(part, " ") + "]")
-			if err != nil {
-				return err
-			}
-			paths = append(paths, path)
-		}
-		p.add(union(paths))
-		return nil
+		return p.union(parts)
 	}
 	if len(text) >= 2 && text[0] == '\'' && strings.IndexByte(text[1:], '\'') == len(text)-2 {
-		key, err := Parse("." + text[1:len(text)-1])
+		key, err := parsePart("." + text[1:len(text)-1])
 		if err != nil {
 			return err
 		}
-		p.out.steps = append(p.out.steps, key.steps...)
+		p.add(key.steps...)
 		return nil
 	}
 	if text == "*" {
@@ -211,7 +257,8 @@ func (p *parser) brackets() error {
 		return fmt.Errorf("invalid array index %s", text)
 	}
 	var bounds [3]bound
-	for i, digits := range []string{m[1], m[3], m[4]} {
+	for i, digits := range m[1:] {
+		digits = strings.TrimPrefix(digits, ":")
 		if digits == "" {
 			continue
 		}
@@ -225,65 +272,67 @@ func (p *parser) brackets() error {
 	return nil
 }
 
-// operators are the operators of filters, longer ones first.
-var operators = []string{"==", "!=", "<=", ">=", "<", ">"}
-
-func (p *parser) filter() error {
-	end := closing(p.rest)
-	if end < 0 || !strings.HasPrefix(p.rest[end:], ")]") {
-		return errors.New("unterminated filter")
-	}
-	text := p.rest[len("[?("):end]
-	p.rest = p.rest[end+len(")]"):]
-	left, operator, right := text, "", ""
-	for i := 0; i < len(text) && operator == ""; i++ {
-		if c := text[i]; c == '\'' || c == '"' {
-			if skip := strings.IndexByte(text[i+1:], c); skip >= 0 {
-				i += skip + 1
-			}
-			continue
+func (p *parser) union(parts []string) error {
+	var paths []*Path
+	for _, part := range parts {
+		path, err := parsePart("[" + strings.Trim(part, " ") + "]")
+		if err != nil {
+			return err
 		}
-		for _, o := range operators {
-			if strings.HasPrefix(text[i:], o) {
-				left, operator, right = text[:i], o, text[i+len(o):]
-				break
-			}
-		}
+		paths = append(paths, path)
 	}
-	l, err := Parse(strings.TrimSpace(left))
-	if err != nil {
-		return err
-	}
-	r, err := Parse(strings.TrimSpace(right))
-	if err != nil {
-		return err
-	}
-	p.add(filter(l, operator, r))
+	p.add(union(paths))
 	return nil
 }
 
-// closing returns the position of the parenthesis that closes the one at the
-// start of the text, -1 if there is none.
-func closing(text string) int {
-	depth := 0
-	var quote byte
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
+// comparison matches two operands and the operator between them.
+var comparison = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^!<>=]+)([!<>=]+)(.+?)$`) })
+
+// filter parses up to the end of a filter.
+func (p *parser) filter() error {
+	text, err := p.filterText()
+	if err != nil {
+		return err
 	}
-	return -1
+	operands := []string{text, "", ""}
+	if m := comparison().FindStringSubmatch(text); m != nil {
+		operands = m[1:]
+	}
+	left, err := parsePart(operands[0])
+	if err != nil {
+		return err
+	}
+	right, err := parsePart(operands[2])
+	if err != nil {
+		return err
+	}
+	p.add(filter(left, operands[1], right))
+	return nil
+}
+
+// filterText removes and returns what is in the parentheses of a filter. A parenthesis in the first
+// quoted text does not close them.
+func (p *parser) filterText() (string, error) {
+	var pair, previous rune
+	opened, closed := false, false
+	for i, r := range p.rest {
+		switch {
+		case r == '\n':
+			return "", errors.New("unterminated filter")
+		case (r == '"' || r == '\'') && !opened:
+			opened, pair = true, r
+		case r == pair && opened && previous != '\\':
+			closed = true
+		case r == ')' && opened == closed:
+			rest, ok := strings.CutPrefix(p.rest[i:], ")]")
+			if !ok {
+				return "", errors.New("unclosed array expect ]")
+			}
+			text := p.rest[:i]
+			p.rest = rest
+			return text, nil
+		}
+		previous = r
+	}
+	return "", errors.New("unterminated filter")
 }
