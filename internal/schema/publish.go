@@ -77,7 +77,9 @@ func (o publisher) resource(props map[string]any) map[string]any {
 		return anything
 	}
 	p := o.schema(object.Copy(props))
-	o.describe(p, apiVersionText, kindText)
+	if !p.flag("x-kubernetes-embedded-resource") { // else it is described already
+		o.describe(p, apiVersionText, kindText)
+	}
 	return p
 }
 

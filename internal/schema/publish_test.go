@@ -46,6 +46,14 @@ func TestPublishAnything(t *testing.T) {
 	})
 }
 
+// A resource that is an embedded resource itself has the descriptions of one.
+func TestPublishEmbeddedRoot(t *testing.T) {
+	p := schema.PublishV3(props(t, `{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"a":{"type":"string"}},"required":["a"]}`), schema.PublishOptions{})
+	assert.Equal(t, []any{"a", "kind", "apiVersion"}, p["required"])
+	kind, _ := p["properties"].(map[string]any)["kind"].(map[string]any)
+	assert.Contains(t, kind["description"], "kind is a string value representing the type of this object.")
+}
+
 func TestForApply(t *testing.T) {
 	meta := &schema.Schema{Name: "Meta"}
 	s := fromProps(t, `{type: object, properties: {metadata: {type: object}, spec: {type: object, properties: {d: {type: string, format: date}, l: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}}}}}}`)
