@@ -174,7 +174,7 @@ func (c *customCodec) NormalizeApplied(obj map[string]any) (map[string]any, erro
 	obj = object.Copy(obj)
 	takeInvalid(obj, "creationTimestamp")
 	deletionTimestamp, invalid := takeInvalid(obj, "deletionTimestamp")
-	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: c.keepUnknown, KeepNulls: true})
+	_, err := c.schema.Coerce(obj, schema.CoerceOptions{KeepUnknown: true, KeepNulls: true})
 	// The conversion to the stored version fails for it, and the validation of an update.
 	if invalid && err == nil && (!c.stored || c.release.Has(behavior.DecodesCustomMetadata)) {
 		object.Meta(obj)["deletionTimestamp"] = deletionTimestamp

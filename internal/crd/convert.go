@@ -39,6 +39,15 @@ func (v *version) prune(obj map[string]any) error {
 	return err
 }
 
+// withoutUnknown returns obj without the fields that the schema of the version does not have: obj
+// itself if it has none.
+func (v *version) withoutUnknown(obj map[string]any) map[string]any {
+	if v.keepsUnknown() {
+		return obj
+	}
+	return v.schema.WithoutUnknown(obj)
+}
+
 // unknownVersion is the error of a conversion to a version that the definition does not
 // have.
 func unknownVersion(apiVersion string) error {

@@ -156,6 +156,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 		v.codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: v.props(), schema: v.schema, versions: schemas, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}
 		v.typ.Codec = v.codec
 		v.typ.Convert, v.typ.Prune, v.typ.UnknownVersion = convert(v), v.prune, unknownVersion
+		v.typ.WithoutUnknown = v.withoutUnknown
 		v.typ.Layout = v.layout()
 		v.typ.Strategy = v.strategy()
 		if v.spec.Bool("served") {

@@ -382,6 +382,9 @@ func (op *operation) draft(c *candidate, old object.View, newest *storage.Object
 			return nil, err
 		}
 	}
+	if c.applied {
+		c.object = op.Type.WithoutUnknown(c.object)
+	}
 	if c.stored != nil {
 		return op.draftStored(c, newest), nil
 	}

@@ -65,8 +65,8 @@ type Codec interface {
 	Normalize(obj map[string]any, strict bool) (normal map[string]any, fieldErrors []error, err error)
 
 	// NormalizeApplied puts the result of a server-side apply in canonical form.
-	// It differs from Normalize in the nulls of the applied configuration: a
-	// custom resource keeps them for validation.
+	// It differs from Normalize in the nulls and the unknown fields of the applied configuration:
+	// a custom resource keeps them for validation, see [Type.WithoutUnknown].
 	NormalizeApplied(obj map[string]any) (map[string]any, error)
 
 	// Append appends the JSON encoding of obj to dst: kind, apiVersion and

@@ -102,6 +102,10 @@ type Type struct {
 	// have. It is nil if Convert leaves none.
 	Prune func(obj map[string]any) error
 
+	// WithoutUnknown returns the result of an apply without the fields that this version does not
+	// have: obj itself if it has none, a copy otherwise. It is nil if NormalizeApplied leaves none.
+	WithoutUnknown func(obj map[string]any) map[string]any
+
 	// UnknownVersion returns the error of a conversion to an apiVersion that the
 	// resource does not have. It is nil for a resource whose managed fields may be
 	// of other resources' versions: the field manager drops those.

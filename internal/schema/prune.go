@@ -13,16 +13,26 @@ import (
 // resource: apiVersion, kind and metadata are not pruned, also in embedded resources. A nil
 // schema has no other fields.
 func (s *Schema) prune(obj map[string]any) (unknown []string) {
-	if s == nil {
-		s = &emptySchema
-	}
 	p := pruner{}
-	p.object(s, obj, true)
+	p.resource(s, obj)
 	for i, path := range p.unknown {
 		p.unknown[i] = path[len("."):]
 	}
 	slices.Sort(p.unknown)
 	return p.unknown
+}
+
+// WithoutUnknown returns a custom resource without the fields that prune removes: obj itself if it has
+// none, a copy otherwise.
+func (s *Schema) WithoutUnknown(obj map[string]any) map[string]any {
+	p := pruner{finds: true}
+	p.resource(s, obj)
+	if len(p.unknown) == 0 {
+		return obj
+	}
+	obj = object.Copy(obj)
+	s.prune(obj)
+	return obj
 }
 
 // asResource returns s with EmbeddedResource set, so that it has apiVersion, kind and
@@ -41,7 +51,19 @@ func (s *Schema) asResource() *Schema {
 
 // A pruner collects the paths of removed fields. Those of the present value begin at that value,
 // with a dot or a bracket.
-type pruner struct{ unknown []string }
+type pruner struct {
+	unknown []string
+	// finds makes it remove nothing.
+	finds bool
+}
+
+// resource prunes a custom resource.
+func (p *pruner) resource(s *Schema, obj map[string]any) {
+	if s == nil {
+		s = &emptySchema
+	}
+	p.object(s, obj, true)
+}
 
 // value prunes a value. A nil schema has no fields.
 func (p *pruner) value(s *Schema, v any) {
@@ -77,7 +99,9 @@ func (p *pruner) object(s *Schema, obj map[string]any, isResource bool) {
 			p.value(known, member)
 		} else if !s.PreserveUnknownFields {
 			p.unknown = append(p.unknown, "")
-			delete(obj, name)
+			if !p.finds {
+				delete(obj, name)
+			}
 		}
 		if len(p.unknown) > before {
 			p.prefix("."+name, before)

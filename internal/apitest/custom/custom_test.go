@@ -100,6 +100,38 @@ func TestCustomResourceReadBack(t *testing.T) {
 	}
 }
 
+// kube-apiserver prunes the result of an apply when it stores it: unknown fields of an object without
+// properties raise the generation and break rules before. Recorded from kube-apiserver v1.37.2.
+func TestApplyOfUnknownFields(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(apitest.Widgets("v1",
+		`"open":{"type":"object"},"fixed":{"type":"object","x-kubernetes-validations":[{"rule":"self == oldSelf"}]}`)))
+	apply := func(query, members string) (int, fakeapi.Object) {
+		return apitest.DoWithHeaders(t, srv, "PATCH", apitest.WidgetsPath+"/w"+query,
+			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},`+members+`}`, "Content-Type", "application/apply-patch+yaml")
+	}
+	for _, tt := range []struct {
+		name, query, members string
+		generation           float64
+	}{
+		{"new object", "?fieldManager=m", `"spec":{"open":{"x":1}}`, 1},
+		{"same again", "?fieldManager=m", `"spec":{"open":{"x":1}}`, 2},
+		{"none", "?fieldManager=m", `"spec":{"open":{}}`, 2},
+		{"dry run", "?fieldManager=m&dryRun=All", `"spec":{"open":{"x":1}}`, 3},
+		{"status", "/status?fieldManager=m", `"status":{"x":1}`, 2},
+		{"fixed by a rule", "?fieldManager=m", `"spec":{"open":{},"fixed":{}}`, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, obj := apply(tt.query, tt.members)
+			require.Contains(t, []int{200, 201}, code, obj)
+			assert.Equal(t, tt.generation, obj["metadata"].(map[string]any)["generation"])
+			assert.Equal(t, map[string]any{}, obj["spec"].(map[string]any)["open"])
+		})
+	}
+	code, obj := apply("?fieldManager=m", `"spec":{"open":{},"fixed":{"x":1}}`)
+	assert.Equal(t, 422, code)
+	assert.Contains(t, obj["message"], "spec.fixed: Invalid value: failed rule: self == oldSelf")
+}
+
 // Objects get the defaults of the storage version, whichever version they were
 // written in.
 func TestCustomResourceStorageDefaults(t *testing.T) {
