@@ -54,6 +54,13 @@ func TestPublishEmbeddedRoot(t *testing.T) {
 	assert.Contains(t, kind["description"], "kind is a string value representing the type of this object.")
 }
 
+func TestPublishExamples(t *testing.T) {
+	for example, want := range map[string]any{`{}`: nil, `[]`: nil, `""`: nil, `0`: int64(0), `false`: false, `[[]]`: []any{[]any{}}} {
+		p := schema.PublishV3(props(t, `{"type":"object","properties":{"a":{"type":"string","example":`+example+`}}}`), schema.PublishOptions{})
+		assert.EqualValues(t, want, p["properties"].(map[string]any)["a"].(map[string]any)["example"], example)
+	}
+}
+
 func TestForApply(t *testing.T) {
 	meta := &schema.Schema{Name: "Meta"}
 	s := fromProps(t, `{type: object, properties: {metadata: {type: object}, spec: {type: object, properties: {d: {type: string, format: date}, l: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}}}}}}`)

@@ -220,12 +220,13 @@ func (d *decoder) raw(old any) (any, bool) {
 // separateDocument decodes a value that is a document of its own in kube-apiserver:
 // not strictly, and it fails with the first error.
 func (d *decoder) separateDocument(n *node) (any, bool) {
-	strict, base, saved := d.strict, d.base, d.saved
-	d.strict, d.base, d.saved = false, len(d.path), nil
+	strict, base, saved, depth := d.strict, d.base, d.saved, len(d.path)
+	d.strict, d.base, d.saved = false, depth, nil
 	v, ok := d.value(n, nil)
 	failed := d.saved
 	d.strict, d.base, d.saved = strict, base, saved
 	if !ok {
+		d.path = d.path[:depth] // a failure leaves the steps to it
 		d.failure = d.inContext(d.failure)
 		return nil, false
 	}
