@@ -22,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/release"
 	"github.com/kubefake/kubefake/internal/server"
@@ -119,26 +120,6 @@ func WithInMemory() Option {
 // --runtime-config=api/all=true does. The default is v1.37.
 func WithRelease(name string) Option {
 	return newOption("WithRelease", func(c *config) { c.release = name }, name)
-}
-
-// setTransportSecurity applies apiserver.Config.StrictTransportSecurity.
-func (c *config) setTransportSecurity() error {
-	var errs []error
-	for _, d := range c.transportSecurity {
-		name, _, hasValue := strings.Cut(d, "=")
-		switch {
-		case strings.TrimSpace(d) == "":
-			errs = append(errs, errors.New("empty value in strict-transport-security-directives"))
-		case d == "includeSubDomains" || d == "preload":
-		case name != "max-age" || !hasValue || strings.Count(d, "=") > 1:
-			errs = append(errs, errors.New("--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information"))
-		}
-	}
-	if len(errs) > 0 {
-		return optionError(errors.New(status.Aggregate(errs)))
-	}
-	c.server.StrictTransportSecurity = strings.Join(c.transportSecurity, "; ")
-	return nil
 }
 
 // WithManualClock stops the server's time at start. Only Server.Clock().Advance
@@ -325,12 +306,11 @@ func (c *config) complete(shared *clock.Clock) error {
 	if err := c.setAuthorization(); err != nil {
 		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.AuthorizationConfig, err))
 	}
-	if c.server.Origins, err = crossorigin.ParseOrigins(c.allowedOrigins); err != nil {
-		return fmt.Errorf("fakeapi: %w", optionError(err))
+	origins, errs := crossorigin.ParseOrigins(c.allowedOrigins)
+	if errs = append(header.CheckTransportSecurity(c.transportSecurity), errs...); len(errs) > 0 {
+		return fmt.Errorf("fakeapi: %w", optionError(errors.New(status.Aggregate(errs))))
 	}
-	if err := c.setTransportSecurity(); err != nil {
-		return fmt.Errorf("fakeapi: %w", err)
-	}
+	c.server.Origins, c.server.StrictTransportSecurity = origins, strings.Join(c.transportSecurity, "; ")
 	if err := c.setClientCAs(); err != nil {
 		return fmt.Errorf("fakeapi: %w", inputfile.Wrap(watched.ClientCA, err))
 	}

@@ -29,6 +29,7 @@ type auditFlags struct {
 	maxSize, maxAge int // in MB and in days
 	maxBackups      int
 	compress        bool
+	logBatches      auditBatches // without effect
 
 	kubeconfig string
 	send       audit.WebhookConfig
@@ -78,6 +79,12 @@ func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
 	fs.IntVar(&a.maxBackups, "audit-log-maxbackup", backups, "keep this many old files of the audit log; 0 keeps all")
 	fs.BoolVar(&a.compress, "audit-log-compress", false, "compress old files of the audit log with gzip")
 
+	fs.IntVar(&a.logBatches.bufferSize, "audit-log-batch-buffer-size", 10000, "")
+	fs.IntVar(&a.logBatches.maxSize, "audit-log-batch-max-size", 1, "")
+	fs.BoolVar(&a.logBatches.throttle, "audit-log-batch-throttle-enable", false, "")
+	fs.Float32Var(&a.logBatches.qps, "audit-log-batch-throttle-qps", 0, "")
+	fs.IntVar(&a.logBatches.burst, "audit-log-batch-throttle-burst", 0, "")
+
 	fs.StringVar(&a.kubeconfig, "audit-webhook-config-file", "", "send audit events to the webhook in this kubeconfig file")
 	fs.DurationVar(&a.send.InitialBackoff, "audit-webhook-initial-backoff", 10*time.Second, "wait this long before a second attempt to send events")
 	fs.DurationVar(&a.send.InitialBackoff, "audit-webhook-batch-initial-backoff", 10*time.Second, "the deprecated form of --audit-webhook-initial-backoff")
@@ -92,7 +99,7 @@ func (a *auditFlags) define(fs *pflag.FlagSet, minor int) {
 // validate returns what is wrong with the flags, in the words of kube-apiserver.
 func (a *auditFlags) validate() (errs []error) {
 	if a.path != "" {
-		errs = append(errs, a.log.validate(nil)...)
+		errs = append(errs, a.log.validate(a.logBatches.validate)...)
 		switch a.format {
 		case "json":
 		case "legacy":
@@ -110,18 +117,19 @@ func (a *auditFlags) validate() (errs []error) {
 		}
 	}
 	if a.kubeconfig != "" {
-		errs = append(errs, a.webhook.validate(a.validateBatches)...)
+		batches := auditBatches{a.send.BufferSize, a.send.MaxBatchSize, a.throttle, a.qps, a.send.Burst}
+		errs = append(errs, a.webhook.validate(batches.validate)...)
 	}
 	return errs
 }
 
 // validate returns what is wrong with the flags of the backend. batches validates those of
-// batches; it may be nil.
-func (b *auditBackend) validate(batches func() error) (errs []error) {
+// batches.
+func (b *auditBackend) validate(batches func(backend string) error) (errs []error) {
 	if modes := []string{"batch", "blocking", "blocking-strict"}; !slices.Contains(modes, b.mode) {
 		errs = append(errs, fmt.Errorf("invalid audit %s mode %s, allowed modes are %q", b.name, b.mode, strings.Join(modes, ",")))
-	} else if b.mode == "batch" && batches != nil {
-		if err := batches(); err != nil {
+	} else if b.mode == "batch" {
+		if err := batches(b.name); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -145,20 +153,29 @@ func (b *auditBackend) backend(w io.Writer) audit.Backend {
 	return out
 }
 
-func (a *auditFlags) validateBatches() error {
+// auditBatches are the flags of the batches of a backend.
+type auditBatches struct {
+	bufferSize, maxSize int
+	throttle            bool
+	qps                 float32
+	burst               int
+}
+
+// validate returns what is wrong with the flags of a backend.
+func (b auditBatches) validate(backend string) error {
 	for _, flag := range []struct {
 		name   string
 		value  any
 		wrong  bool
 		absent bool
 	}{
-		{"buffer size", a.send.BufferSize, a.send.BufferSize <= 0, false},
-		{"max batch size", a.send.MaxBatchSize, a.send.MaxBatchSize <= 0, false},
-		{"throttle QPS", a.qps, a.qps <= 0, !a.throttle},
-		{"throttle burst", a.send.Burst, a.send.Burst <= 0, !a.throttle},
+		{"buffer size", b.bufferSize, b.bufferSize <= 0, false},
+		{"max batch size", b.maxSize, b.maxSize <= 0, false},
+		{"throttle QPS", b.qps, b.qps <= 0, !b.throttle},
+		{"throttle burst", b.burst, b.burst <= 0, !b.throttle},
 	} {
 		if flag.wrong && !flag.absent {
-			return fmt.Errorf("invalid audit batch webhook %s %v, must be a positive number", flag.name, flag.value)
+			return fmt.Errorf("invalid audit batch %s %s %v, must be a positive number", backend, flag.name, flag.value)
 		}
 	}
 	return nil

@@ -92,8 +92,11 @@ func (a *authenticationFlags) apply(out *apiserver.Authentication, minor int, ha
 	files := fileReader{}
 	if a.hasOIDC() {
 		a.oidc.CA = files.read(a.caFile)
-		if a.caFile != "" && files.err == nil && !x509.NewCertPool().AppendCertsFromPEM(a.oidc.CA) {
-			return inputfile.Wrap(a.caFile, errors.New("it has no certificate in PEM"))
+		if len(a.oidc.CA) > 0 && !x509.NewCertPool().AppendCertsFromPEM(a.oidc.CA) {
+			return inputfile.Wrap(a.caFile, errors.New(`invalid authentication configuration: jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ECDSA certificates`))
+		}
+		if a.oidc.UsernameClaim == "" { // which is the default of apiserver.OIDC
+			return errors.New("invalid authentication configuration: jwt[0].claimMappings.username: Required value: claim or expression is required")
 		}
 		out.OIDC = &a.oidc
 	}

@@ -133,7 +133,7 @@ func (c *etcdClient) store(srv *fakeapi.Server) error {
 func (c *etcdClient) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
 	config, err := c.tls()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("error creating storage factory: %w", err)
 	}
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
 	client := &http.Client{Transport: transport, Timeout: etcdTimeout}
@@ -176,6 +176,9 @@ func (c *etcdClient) tls() (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		config.RootCAs.AppendCertsFromPEM(text)
+	}
+	if (c.certFile == "") != (c.keyFile == "") {
+		return nil, fmt.Errorf("KeyFile and CertFile must both be present[key: %s, cert: %s]", c.keyFile, c.certFile)
 	}
 	if c.certFile != "" {
 		pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)

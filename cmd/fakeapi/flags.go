@@ -110,23 +110,32 @@ func (c *serveCommand) setServiceRanges(value string) error {
 	return allocator.CheckRanges(prefixes)
 }
 
-// setNodePorts parses the range of node ports: FIRST-LAST, FIRST+NUMBER, or one port.
+// setNodePorts parses the range of node ports, with the errors of kube-apiserver: FIRST-LAST,
+// FIRST+NUMBER, or one port. It leaves the range as it is for "".
 func (c *serveCommand) setNodePorts(value string) error {
-	first, rest, separator := strings.TrimSpace(value), "", ""
-	if i := strings.IndexAny(first, "-+"); i >= 0 {
-		first, separator, rest = first[:i], first[i:i+1], first[i+1:]
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return nil
+	}
+	if strings.Contains(value, "-") && strings.Contains(value, "+") {
+		return fmt.Errorf("unable to parse port range: %s", value)
+	}
+	first, last := value, value
+	if i := strings.IndexAny(value, "-+"); i >= 0 {
+		first, last = value[:i], value[i+1:]
 	}
 	low, err := strconv.Atoi(first)
-	high := low
-	if err == nil && separator != "" {
-		high, err = strconv.Atoi(rest)
+	if err != nil {
+		return err
 	}
-	if separator == "+" {
+	high, err := strconv.Atoi(last)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(value, "+") {
 		high += low
 	}
 	switch {
-	case err != nil:
-		return errors.New("it must be a range of ports, such as 30000-32767")
 	case low > 65535 || high > 65535:
 		return fmt.Errorf("the port range cannot be greater than 65535: %s", value)
 	case high < low:

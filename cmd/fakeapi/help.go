@@ -169,13 +169,14 @@ func isOfFile(f *pflag.Flag) bool {
 	return value == "FILE" || value == "DIR" || strings.HasSuffix(f.Name, "-file") || strings.HasSuffix(f.Name, "-config")
 }
 
-// names reports whether a text begins with the name of a file, or quotes it.
+// names reports whether a text begins with the name of a file, or quotes it, as in "FILE" or
+// "PURPOSE::FILE".
 func names(text, file string) bool {
 	if file == "-" {
 		file = stdinName
 	}
 	before, after, ok := strings.Cut(text, file)
-	quoted := strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
+	quoted := (strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "::")) && strings.HasPrefix(after, `"`)
 	inWords := strings.HasSuffix(before, " ") && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, ","))
 	return ok && (before == "" && strings.HasPrefix(after, ":") || quoted || inWords)
 }

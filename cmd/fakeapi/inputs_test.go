@@ -40,7 +40,7 @@ func TestInputErrors(t *testing.T) {
 		inputs["/dev/zero"] = ""
 	}
 	const serve = "serve --listen 127.0.0.1:0 "
-	const apiserver = "kube-apiserver --etcd-servers=http://127.0.0.1:1 --secure-port=0 "
+	const apiserver = "kube-apiserver --etcd-servers=http://127.0.0.1:1 "
 	commands := []struct{ command, flag string }{ // the file comes last
 		{serve, "--token-auth-file"},
 		{serve, "--authentication-config"},

@@ -62,7 +62,8 @@ type kubeAPIServer struct {
 	proxyCertFile, proxyKeyFile   string
 	proxyHeaders                  apiserver.RequestHeader
 	plugins                       plugin.Selection
-	runtimeConfig                 []string
+	serviceRanges                 string
+	runtimeConfig                 map[string]string // as in the flag, by key
 	audit                         auditFlags
 	fairness                      bool
 	maxReads, maxWrites           int
@@ -75,7 +76,8 @@ type kubeAPIServer struct {
 	allowPrivileged               bool
 	admissionControl              []string // the deprecated form of plugins
 	etcd                          etcdClient
-	version                       string
+	served                        *release.Release // with the feature gates
+	versions                      effectiveVersions
 	given                         *pflag.FlagSet // all flags; those without a field too
 	texts                         [][2]string    // names and values as given
 }
@@ -91,9 +93,9 @@ func newKubeAPIServer(executable string) program {
 		c.serveFlags = c.serve.flagSet()
 		c.serve.inputs = newInputs(stdin)
 		c.serve.pace = defaultPace
-		served := releaseOf(executable)
-		c.serve.releaseName = served.Name()
-		fs := c.flags(served.Minor())
+		c.served = releaseOf(executable)
+		c.serve.releaseName = c.served.Name()
+		fs := c.flags(c.served.Minor())
 		switch err := fs.ParseAll(args, func(f *pflag.Flag, value string) error {
 			c.texts = append(c.texts, [2]string{f.Name, value})
 			return fs.Set(f.Name, value)
@@ -104,15 +106,20 @@ func newKubeAPIServer(executable string) program {
 		case err != nil:
 			fmt.Fprintln(failures, "Error:", err)
 			return 1
-		case fs.NArg() > 0:
+		case slices.ContainsFunc(fs.Args(), func(arg string) bool { return arg != "" }):
 			fmt.Fprintf(failures, "Error: \"kube-apiserver\" does not take any arguments, got %q\n", fs.Args())
 			return 1
-		case c.version != "false":
-			fmt.Fprintln(stdout, "Kubernetes", served.Version())
+		}
+		err := c.prepare()
+		if isTrue, _ := strconv.ParseBool(c.value("version")); err == nil && (isTrue || c.value("version") == "raw") {
+			fmt.Fprintln(stdout, "Kubernetes", c.served.Version())
 			return 0
 		}
-		if err := c.run(ctx, stdout, stderr); err != nil {
-			fmt.Fprintf(failures, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), withFlag(c.serveFlags, withFlag(fs, message(err))))
+		if err == nil {
+			err = c.run(ctx, stdout, stderr)
+		}
+		if err != nil {
+			fmt.Fprintf(failures, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), c.failure(err))
 			return 1
 		}
 		return 0
@@ -129,6 +136,14 @@ const defaultPace = 10 * time.Millisecond
 // long as --request-timeout says, which is a minute by default. Here it waits for ten seconds.
 // Request: SIGTERM while the body of a POST is not complete.
 const shutdownGrace = 10 * time.Second
+
+// failure returns the message of an error.
+//
+// Differs from kube-apiserver: errors of files: the flag and the name of the file are in the message, and
+// the name of the system call is not. Request: any, with --client-ca-file=none.
+func (c *kubeAPIServer) failure(err error) string {
+	return withFlag(c.serveFlags, withFlag(c.given, message(err)))
+}
 
 // folder matches the name of a folder of envtest binaries.
 var folder = regexp.MustCompile(`^(1\.\d+)\.\d+-`)
@@ -151,29 +166,50 @@ func releaseOf(executable string) *release.Release {
 	return r
 }
 
-// run runs the server until ctx ends.
-func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error {
-	stderr = &sharedWriter{w: stderr}
-	c.serve.tls = true
-	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
+// prepare checks what kube-apiserver does before it prints its version: the release, its
+// feature gates and the versions to emulate.
+func (c *kubeAPIServer) prepare() error {
 	if err := c.setServeFlags(os.Getenv(flagsVariable)); err != nil {
 		return fmt.Errorf("%s: %w", flagsVariable, err)
-	}
-	if _, err := c.serve.gates(); err != nil {
-		return err
-	}
-	if errs := c.validate(); len(errs) > 0 {
-		return errors.New(status.Aggregate(errs))
-	}
-	options, err := c.options()
-	if err != nil {
-		return err
 	}
 	served, err := release.Open(c.serve.releaseName)
 	if err != nil {
 		return err
 	}
-	policy, log, err := c.audit.open(ctx, served.Minor(), stdout, stderr)
+	c.served = served
+	if err := c.setVersions(); err != nil {
+		return err
+	}
+	gates, err := release.ParseGates(c.serve.featureGates)
+	if err != nil {
+		return err
+	}
+	c.served, err = served.WithGates(gates)
+	return err
+}
+
+// run runs the server until ctx ends.
+func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error {
+	stderr = &sharedWriter{w: stderr}
+	c.serve.tls = true
+	c.serve.listen = net.JoinHostPort(c.bindAddress.String(), strconv.Itoa(c.securePort))
+	if errs := c.validateLogging(); len(errs) > 0 {
+		return errors.New(status.Aggregate(errs))
+	}
+	if err := c.complete(); err != nil {
+		return err
+	}
+	if errs := c.validate(); len(errs) > 0 {
+		return errors.New(status.Aggregate(errs))
+	}
+	if err := c.apply(); err != nil {
+		return err
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	policy, log, err := c.audit.open(ctx, c.served.Minor(), stdout, stderr)
 	if err != nil {
 		return err
 	}
@@ -189,6 +225,9 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 		options = append(options, fakeapi.WithState(state))
 	}
 	srv, err := c.serve.start(options, stderr)
+	if op := new(net.OpError); errors.As(err, &op) && op.Op == "listen" {
+		return fmt.Errorf("failed to create listener: failed to listen on %s: %w", c.serve.listen, op)
+	}
 	if err != nil {
 		return err
 	}
@@ -208,51 +247,21 @@ func (c *kubeAPIServer) run(ctx context.Context, stdout, stderr io.Writer) error
 	return errors.Join(err, c.etcd.store(srv), writeStory(srv), c.serve.writeUsage(srv))
 }
 
-// validate sets what several flags decide together, and returns what is wrong with the
-// flags, in the words of kube-apiserver.
-func (c *kubeAPIServer) validate() (errs []error) {
-	if len(c.etcd.servers) == 0 {
-		errs = append(errs, errors.New("--etcd-servers must be specified"))
-	}
-	errs = append(errs, c.serve.authn.validate()...)
-	errs = append(errs, c.serve.authz.validate()...)
-	errs = append(errs, c.setPlugins()...)
-	errs = append(errs, c.audit.validate()...)
-	for _, value := range c.runtimeConfig {
-		if err := c.serve.setRuntimeConfig(value); err != nil {
-			return append(errs, err)
-		}
-	}
-	if on, ok := c.serve.runtimeConfig["api/all"]; ok && !on && c.fairness {
-		errs = append(errs, errors.New("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true"))
-	}
-	if served, err := release.Open(c.serve.releaseName); err == nil {
-		if _, err := served.Select(c.serve.runtimeConfig); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
-}
-
-// setPlugins selects the admission plugins.
+// setPlugins selects the admission plugins, and returns the errors of their names.
 func (c *kubeAPIServer) setPlugins() (errs []error) {
-	served, err := release.Open(c.serve.releaseName)
-	if err != nil {
-		return []error{err}
-	}
-	names := plugin.Names(served.Minor())
+	minor := c.served.Minor()
 	if c.admissionControl != nil {
-		if len(c.plugins.Enable)+len(c.plugins.Disable) > 0 {
-			return []error{errors.New("admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive")}
+		if c.plugins.Enable != nil || c.plugins.Disable != nil {
+			errs = append(errs, errors.New("admission-control and enable-admission-plugins/disable-admission-plugins flags are mutually exclusive"))
 		}
-		errs = plugin.CheckOnly(served.Minor(), c.admissionControl)
+		errs = append(errs, plugin.CheckOnly(minor, c.admissionControl)...)
+	}
+	errs = append(errs, c.plugins.Check(minor)...)
+	switch {
+	case c.admissionControl != nil:
 		c.plugins.Enable = c.admissionControl
-		c.plugins.Disable = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(c.admissionControl, name) })
-	}
-	if errs == nil {
-		errs = c.plugins.Check(served.Minor())
-	}
-	if c.admissionControl == nil && !slices.Contains(c.plugins.Disable, plugin.ServiceAccount) {
+		c.plugins.Disable = slices.DeleteFunc(plugin.Names(minor), func(name string) bool { return slices.Contains(c.admissionControl, name) })
+	case !slices.Contains(c.plugins.Disable, plugin.ServiceAccount):
 		c.plugins.Enable = append(c.plugins.Enable, plugin.ServiceAccount)
 	}
 	return errs
@@ -334,11 +343,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	if files.err != nil {
 		return nil, files.err
 	}
-	served, err := release.Open(c.serve.releaseName)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.serve.authn.apply(&authentication, served.Minor(), c.given.Changed("anonymous-auth")); err != nil {
+	if err := c.serve.authn.apply(&authentication, c.served.Minor(), c.given.Changed("anonymous-auth")); err != nil {
 		return nil, err
 	}
 	options, err := c.serve.options()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,14 +65,14 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&c.etcd.certFile, "etcd-certfile", "", "the client certificate for etcd")
 	fs.StringVar(&c.etcd.keyFile, "etcd-keyfile", "", "the key of --etcd-certfile")
 	fs.DurationVar(&s.eventTTL, "event-ttl", s.eventTTL, "delete Events this long after their last write")
-	flagSet{fs}.Func("service-cluster-ip-range", "assign cluster IPs from these CIDRs", s.setServiceRanges)
+	fs.StringVar(&c.serviceRanges, "service-cluster-ip-range", "", "assign cluster IPs from these CIDRs")
 	flagSet{fs}.Func("service-node-port-range", "assign node ports from this range", s.setNodePorts)
 	fs.Int64Var(&c.notReadySeconds, "default-not-ready-toleration-seconds", defaulttolerationseconds.DefaultSeconds, "how long Pods tolerate that their Node is not ready")
 	fs.Int64Var(&c.unreachableSeconds, "default-unreachable-toleration-seconds", defaulttolerationseconds.DefaultSeconds, "how long Pods tolerate that their Node is unreachable")
 	fs.StringSliceVar(&s.allowedOrigins, "cors-allowed-origins", nil, "let web pages of these origins use the server, regular expressions")
 	fs.DurationVar(&c.requestTimeout, "request-timeout", time.Minute, "the longest time of a request that is no watch or the like")
 	fs.BoolVar(&c.allowPrivileged, "allow-privileged", false, "let Pods have privileged containers")
-	flagSet{fs}.Func("runtime-config", "turn API versions and resources on and off", func(value string) error { c.runtimeConfig = append(c.runtimeConfig, value); return nil })
+	flagSet{fs}.Func("runtime-config", "turn API versions and resources on and off", c.addRuntimeConfig)
 	fs.BoolVar(&c.fairness, "enable-priority-and-fairness", true, "with false, limit the requests in flight")
 	fs.IntVar(&c.minWatchSeconds, "min-request-timeout", 1800, "end watches without timeoutSeconds after a random time from so many seconds on, below twice that")
 	fs.StringSliceVar(&c.transportSecurity, "strict-transport-security-directives", nil, "the directives of the header Strict-Transport-Security of all answers")
@@ -79,26 +80,75 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.IntVar(&c.maxReads, "max-requests-inflight", 400, "the limit of reads in flight")
 	fs.IntVar(&c.maxWrites, "max-mutating-requests-inflight", 200, "the limit of writes in flight")
 	flagSet{fs}.Func("feature-gates", "enable and disable features", func(value string) error { c.serve.featureGates = append(c.serve.featureGates, value); return nil })
-	fs.StringVar(&c.version, "version", "false", "print the version")
+	fs.Var(&checkedText{"false", "version", func(value string) error { return checkVersion(value, c.served.Version()) }}, "version", "print the version")
 	fs.Lookup("version").NoOptDefVal = "true"
 	for f := range flags.KubeAPIServer(minor) {
 		if fs.Lookup(f.Name) == nil {
 			acceptFlag(fs, f)
 		}
 	}
+	for _, f := range deprecatedFlags {
+		acceptFlag(fs, f)
+	}
 	c.given = fs
 	return fs
 }
 
+// deprecatedFlags are flags without effect that the help does not list.
+var deprecatedFlags = []flags.Flag{
+	{Name: "apiserver-count", Type: "int"}, {Name: "default-watch-cache-size", Type: "int"},
+	{Name: "kubelet-port", Type: "uint"}, {Name: "kubelet-read-only-port", Type: "uint"},
+}
+
+// checkVersion checks a value of --version, which may be a version that the server then reports.
+func checkVersion(value, served string) error {
+	switch rest, ok := strings.CutPrefix(value, served); {
+	case value == "raw" || ok && (rest == "" || rest[0] == '-' || rest[0] == '+'):
+		return nil
+	case strings.HasPrefix(value, "v"):
+		return fmt.Errorf("version %q must match major/minor/patch of default version %q", value, served)
+	}
+	_, err := strconv.ParseBool(value)
+	return err
+}
+
+// addRuntimeConfig adds the keys of a value of --runtime-config, as they are.
+func (c *kubeAPIServer) addRuntimeConfig(value string) error {
+	if c.runtimeConfig == nil {
+		c.runtimeConfig = map[string]string{}
+	}
+	for _, pair := range strings.Split(value, ",") {
+		if key, text, _ := strings.Cut(pair, "="); pair != "" {
+			c.runtimeConfig[strings.TrimSpace(key)] = strings.TrimSpace(text)
+		}
+	}
+	return nil
+}
+
 // acceptFlag defines a flag without effect.
 func acceptFlag(fs *pflag.FlagSet, f flags.Flag) {
+	defer func() {
+		if value, ok := flagDefaults[f.Name]; ok {
+			defined := fs.Lookup(f.Name)
+			if err := defined.Value.Set(value); err != nil { // unreachable: the defaults are valid
+				panic(err)
+			}
+			defined.DefValue = value
+		}
+	}()
 	switch f.Type {
 	case "bool":
 		fs.Bool(f.Name, false, "")
 	case "int":
 		fs.Int(f.Name, 0, "")
+	case "uint":
+		fs.Uint(f.Name, 0, "")
 	case "Level": // the flag v
-		fs.IntP(f.Name, f.Name, 0, "")
+		fs.VarP(&checkedText{"0", f.Type, checkVerbosity}, f.Name, f.Name, "")
+	case "pattern=N,...":
+		fs.Var(&checkedText{"", f.Type, checkVModule}, f.Name, "")
+	case "quantity":
+		fs.Var(&checkedText{"0", f.Type, checkQuantity}, f.Name, "")
 	case "float":
 		fs.Float64(f.Name, 0, "")
 	case "float32":

@@ -84,7 +84,7 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"OIDC with an unknown algorithm", "--etcd-servers=http://127.0.0.1:1 --oidc-issuer-url=https://issuer --oidc-client-id=a --oidc-signing-algs=HS256", 1, "", `err="oidc: unsupported signing alg: \"HS256\""`},
 		{"required claim without value", "--oidc-required-claim=a", 1, "", `Error: invalid argument "a" for "--oidc-required-claim" flag: malformed pair, expect string=string`},
 		{"OIDC and a configuration", "--etcd-servers=http://127.0.0.1:1 --oidc-issuer-url=https://issuer --authentication-config=a.yaml", 1, "", `err="authentication-config file and oidc-* flags are mutually exclusive"`},
-		{"authentication configuration is missing", "--etcd-servers=http://127.0.0.1:1 --authentication-config=none.yaml", 1, "", `failed to load authentication configuration from file \"none.yaml\": none.yaml: `},
+		{"authentication configuration is missing", "--etcd-servers=http://127.0.0.1:1 --authentication-config=none.yaml", 1, "", `failed to load authentication configuration from file \"none.yaml\": none.yaml: no such file or directory"`},
 		{"anonymous in the configuration and in a flag", "--etcd-servers=http://127.0.0.1:1 --authentication-config=testdata/authentication.yaml --anonymous-auth=true", 1, "",
 			`err="anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file"`},
 		{"token webhook is missing", "--etcd-servers=http://127.0.0.1:1 --authentication-token-webhook-config-file=none.yaml", 1, "", `none.yaml: no such file or directory"`},
@@ -92,16 +92,16 @@ func TestKubeAPIServerCommandLine(t *testing.T) {
 		{"certificate of a name without a key", "--tls-sni-cert-key=a.crt", 1, "", `Error: invalid argument "a.crt" for "--tls-sni-cert-key" flag: expected comma separated certificate and key file paths`},
 		{"certificate without names", "--tls-sni-cert-key=a.crt,a.key:", 1, "", `empty names list is not allowed`},
 		{"certificate of a name is missing", "--etcd-servers=http://127.0.0.1:1 --tls-sni-cert-key=none.crt,none.key:foo", 1, "", "none.crt"},
-		{"shortest time of watches", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --min-request-timeout=-1", 1, "", `err="--min-request-timeout can not be negative value"`},
-		{"header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=max-age,preload", 1, "", `err="--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload.`},
-		{"empty header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --strict-transport-security-directives=preload,", 1, "", `err="empty value in strict-transport-security-directives"`},
-		{"node ports", "--service-node-port-range=80-x", 1, "", `Error: invalid argument "80-x" for "--service-node-port-range" flag: it must be a range of ports, such as 30000-32767`},
+		{"shortest time of watches", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --min-request-timeout=-1", 1, "", `err="--min-request-timeout can not be negative value"`},
+		{"header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --strict-transport-security-directives=max-age,preload", 1, "", `err="--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload.`},
+		{"empty header for HTTPS", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --strict-transport-security-directives=preload,", 1, "", `err="empty value in strict-transport-security-directives"`},
+		{"node ports", "--service-node-port-range=80-x", 1, "", `Error: invalid argument "80-x" for "--service-node-port-range" flag: strconv.Atoi: parsing "x": invalid syntax`},
 		{"reversed node ports", "--service-node-port-range=80-70", 1, "", `end port cannot be less than start port: 80-70`},
 		{"node ports that are no ports", "--service-node-port-range=60000+6000", 1, "", `the port range cannot be greater than 65535: 60000+6000`},
-		{"time of tokens", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --service-account-max-token-expiration=1m", 1, "", `err="the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"`},
-		{"keys of tokens", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --service-account-jwks-uri=http://a", 1, "", `err="service-account-jwks-uri requires https scheme, parsed as: http://a"`},
-		{"origins", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --cors-allowed-origins=example", 1, "", `err="--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: List of allowed origins`},
-		{"address of another family", "--etcd-servers=http://127.0.0.1:1 --secure-port=0 --cert-dir= --advertise-address=2001:db8::1", 1, "", `err="service IP family \"10.0.0.0/24\" must match public address family \"2001:db8::1\""`},
+		{"time of tokens", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --service-account-max-token-expiration=1m", 1, "", `err="the service-account-max-token-expiration must be between 1 hour and 2^32 seconds"`},
+		{"keys of tokens", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --service-account-jwks-uri=http://a", 1, "", `err="service-account-jwks-uri requires https scheme, parsed as: http://a"`},
+		{"origins", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --cors-allowed-origins=example", 1, "", `err="--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start/end of host in the origin header, help: List of allowed origins`},
+		{"address of another family", "--etcd-servers=http://127.0.0.1:1 --cert-dir= --advertise-address=2001:db8::1", 1, "", `err="service IP family \"10.0.0.0/24\" must match public address family \"2001:db8::1\""`},
 		{"missing file", "--etcd-servers=http://127.0.0.1:1 --client-ca-file=none.crt", 1, "", "none.crt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,10 +139,10 @@ func TestKubeAPIServerPlugins(t *testing.T) {
 		{"deprecated flag without it", plugin.Selection{}, []string{"LimitRanger"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := kubeAPIServer{serve: &serveCommand{}, plugins: tt.plugins, admissionControl: tt.admissionControl}
-			require.Empty(t, c.setPlugins())
 			r, err := release.Open("")
 			require.NoError(t, err)
+			c := kubeAPIServer{serve: &serveCommand{}, served: r, plugins: tt.plugins, admissionControl: tt.admissionControl}
+			require.Empty(t, c.setPlugins())
 			chain, err := c.plugins.Chain(r, nil)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, chain.Enabled("ServiceAccount"))
@@ -258,7 +258,7 @@ func TestKubeAPIServer(t *testing.T) {
 // the others.
 func TestKubeAPIServerSettings(t *testing.T) {
 	c := startControlPlane(t, "--service-node-port-range=80-90", "--default-not-ready-toleration-seconds=7", "--default-unreachable-toleration-seconds=0",
-		"--advertise-address=203.0.113.9", "--allow-privileged=false", "--service-account-jwks-uri=https://keys.example/jwks", "--tracing-config-file=none.yaml", "--v=2")
+		"--advertise-address=203.0.113.9", "--allow-privileged=false", "--service-account-jwks-uri=https://keys.example/jwks", "--disabled-metrics=a", "--v=2")
 	create := func(path, body string) map[string]any {
 		code, answer := c.send(t, "POST", path, body, "envtest", "system:masters")
 		require.Equal(t, http.StatusCreated, code, answer)
@@ -277,7 +277,7 @@ func TestKubeAPIServerSettings(t *testing.T) {
 	code, refused := c.send(t, "POST", "/api/v1/namespaces/default/pods", `{"metadata":{"name":"b"},"spec":{"containers":[{"name":"b","image":"b","securityContext":{"privileged":true}}]}}`, "envtest", "system:masters")
 	assert.Equal(t, http.StatusUnprocessableEntity, code)
 	assert.Equal(t, `Pod "b" is invalid: spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster policy`, refused["message"])
-	assert.Contains(t, c.stop(), " kube-apiserver: flags without effect: --tracing-config-file, --v\n")
+	assert.Contains(t, c.stop(), " kube-apiserver: flags without effect: --disabled-metrics, --v\n")
 }
 
 // A signal ends watches and refuses connections, and requests in flight are answered.

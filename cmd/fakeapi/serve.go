@@ -285,7 +285,7 @@ func (c *serveCommand) flags() []flagGroup {
 		}},
 		{"API", func(fs flagSet) {
 			fs.StringVar(&c.releaseName, "release", release.Default, "serve the API of a Kubernetes `RELEASE`, such as 1.35, v1.35.0 or latest; \"fakeapi version\" lists them")
-			fs.Func("runtime-config", "turn API versions and resources on and off, as in `KEY=true`,...; keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION and GROUP/VERSION/RESOURCE", c.setRuntimeConfig)
+			fs.Func("runtime-config", "turn API versions and resources on and off, as in `KEY=true`,...; keys are api/all, api/ga, api/beta, api/alpha, GROUP/VERSION and GROUP/VERSION/RESOURCE", c.addRuntimeConfig)
 			fs.StringVar(&c.profile, "profile", "", "serve the API of the cluster in `FILE`, which fakeapi record --profile writes; its webhooks are called only if --enable-admission-plugins names their plugins")
 			fs.Func("feature-gates", "set feature gates of the release, as in `GATE=true`,...; AllAlpha and AllBeta set all of a stage", func(value string) error { c.featureGates = append(c.featureGates, value); return nil })
 			fs.Func("service-cluster-ip-range", "assign cluster IPs from `CIDR`, or from two, one per IP family (default 10.0.0.0/24)", c.setServiceRanges)

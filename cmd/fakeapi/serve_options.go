@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -200,23 +201,34 @@ func (c *serveCommand) gates() (map[string]bool, error) {
 	return set, err
 }
 
-// setRuntimeConfig adds the keys of --runtime-config. A key without a value is true.
-func (c *serveCommand) setRuntimeConfig(value string) error {
+// addRuntimeConfig adds the keys of a value of --runtime-config.
+func (c *serveCommand) addRuntimeConfig(value string) error {
+	pairs := map[string]string{}
 	for _, part := range strings.Split(value, ",") {
-		key, text, _ := strings.Cut(strings.TrimSpace(part), "=")
-		if key == "" {
-			continue
+		if key, text, _ := strings.Cut(strings.TrimSpace(part), "="); key != "" {
+			pairs[key] = text
 		}
+	}
+	return c.setRuntimeConfig(pairs)
+}
+
+// setRuntimeConfig adds keys of --runtime-config with their values. A key without a value is true.
+func (c *serveCommand) setRuntimeConfig(pairs map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		text := pairs[key]
 		on, err := strconv.ParseBool(text)
 		// api/v1 is another name of v1, and api/legacy has no effect.
-		isStage := strings.HasPrefix(key, "api/") && key != "api/v1" && !strings.HasPrefix(key, "api/v1/") && key != "api/legacy"
+		isCore := slices.Contains([]string{"v1", "api/v1"}, key) || strings.HasPrefix(key, "v1/") || strings.HasPrefix(key, "api/v1/")
+		isStage := strings.HasPrefix(key, "api/") && !isCore && key != "api/legacy"
 		switch {
 		case isStage && text != "true" && text != "false":
 			return fmt.Errorf("invalid value %s=%s", key, text)
-		case text == "":
+		case text == "" || key == "api/legacy":
 			on = true
+		case err != nil && isCore:
+			return fmt.Errorf("invalid value of /v1: %s, err: %w", text, err)
 		case err != nil:
-			return fmt.Errorf("invalid value of %s: %s, err: %v", key, text, err)
+			return fmt.Errorf("invalid value of %s: %s, err: %w", key, text, err)
 		}
 		c.runtimeConfig[key] = on
 	}

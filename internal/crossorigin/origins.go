@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubefake/kubefake/internal/header"
-	"github.com/kubefake/kubefake/internal/status"
 )
 
 // Origins are those of the web pages that may use a server: regular expressions for the header
@@ -16,9 +15,7 @@ import (
 type Origins []*regexp.Regexp
 
 // ParseOrigins parses values of --cors-allowed-origins. The errors are those of kube-apiserver.
-func ParseOrigins(patterns []string) (Origins, error) {
-	var out Origins
-	var errs []error
+func ParseOrigins(patterns []string) (out Origins, errs []error) {
 	for _, pattern := range patterns {
 		re, err := regexp.Compile(pattern)
 		switch {
@@ -33,10 +30,7 @@ func ParseOrigins(patterns []string) (Origins, error) {
 		}
 		out = append(out, re)
 	}
-	if len(errs) > 0 {
-		return nil, errors.New(status.Aggregate(errs))
-	}
-	return out, nil
+	return out, errs
 }
 
 // originsHelp is what kube-apiserver says of the flag.

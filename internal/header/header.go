@@ -2,6 +2,7 @@
 package header
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 )
@@ -27,3 +28,19 @@ func Warning(value string) string {
 }
 
 var warningUnquoter = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+
+// CheckTransportSecurity returns the errors of kube-apiserver for directives of the header
+// Strict-Transport-Security.
+func CheckTransportSecurity(directives []string) (errs []error) {
+	for _, d := range directives {
+		name, _, hasValue := strings.Cut(d, "=")
+		switch {
+		case strings.TrimSpace(d) == "":
+			errs = append(errs, errors.New("empty value in strict-transport-security-directives"))
+		case d == "includeSubDomains" || d == "preload":
+		case name != "max-age" || !hasValue || strings.Count(d, "=") > 1:
+			errs = append(errs, errors.New("--strict-transport-security-directives invalid, allowed values: max-age=expireTime, includeSubDomains, preload. see https://tools.ietf.org/html/rfc6797#section-6.1 for more information"))
+		}
+	}
+	return errs
+}

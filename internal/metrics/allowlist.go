@@ -20,13 +20,16 @@ const (
 	labelName  = `[a-zA-Z_][a-zA-Z0-9_]*`
 )
 
+// AllowListKeys says what the keys of an AllowList are, in the words of kube-apiserver.
+var AllowListKeys = fmt.Sprintf("must have keys with format `metricName,labelName` where metricName matches %q and labelName matches %q", metricName, labelName)
+
 var allowListKey = regexp.MustCompile(`^` + metricName + `,` + labelName + `$`)
 
 // Check returns an error, in the words of kube-apiserver, if a key is not METRIC,LABEL.
 func (a AllowList) Check() error {
 	for _, key := range slices.Sorted(maps.Keys(a)) {
 		if !allowListKey.MatchString(key) {
-			return fmt.Errorf("%q: must have keys with format `metricName,labelName` where metricName matches %q and labelName matches %q", key, metricName, labelName)
+			return fmt.Errorf("%q: %s", key, AllowListKeys)
 		}
 	}
 	return nil

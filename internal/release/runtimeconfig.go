@@ -50,8 +50,13 @@ type selection struct {
 
 // parse returns the keys for single versions and resources, sorted.
 func (c RuntimeConfig) parse() ([]selection, error) {
+	return parseKeys(slices.Sorted(maps.Keys(c)))
+}
+
+// parseKeys returns what keys of a RuntimeConfig stand for, without those for several versions.
+func parseKeys(keys []string) ([]selection, error) {
 	var out []selection
-	for _, key := range slices.Sorted(maps.Keys(c)) {
+	for _, key := range keys {
 		if isStage(key) {
 			continue
 		}
@@ -81,16 +86,48 @@ func (c RuntimeConfig) parse() ([]selection, error) {
 // --runtime-config=v1=false.
 var required = []resource.GroupVersion{{Version: "v1"}, {Group: "rbac.authorization.k8s.io", Version: "v1"}}
 
+var errNothingOn = errors.New("invalid runtime-config with only api/all=false")
+
 // Check returns what is wrong with a RuntimeConfig for the release, in the words of
 // kube-apiserver.
 func (r *Release) Check(c RuntimeConfig) error {
 	if on, ok := c["api/all"]; ok && !on && len(c) == 1 {
-		return errors.New("invalid runtime-config with only api/all=false")
+		return errNothingOn
 	}
 	selections, err := c.parse()
 	if err != nil {
 		return err
 	}
+	if err := r.checkGroups(selections); err != nil {
+		return err
+	}
+	known := r.SchemeGroupVersions()
+	for _, s := range selections {
+		if !slices.Contains(known, s.gv) {
+			return fmt.Errorf("group version %s that has not been registered%s", s.gv, similarVersions(s.gv.String(), known))
+		}
+		if s.resource != strings.ToLower(s.resource) {
+			return fmt.Errorf("invalid key %v: group/version/resource and resource is always lowercase plural, not %q", s.key, s.resource)
+		}
+	}
+	return nil
+}
+
+// CheckGroups returns what is wrong with a configuration whose values are not parsed yet: with its
+// keys, but for the versions and resources of the groups of the release.
+func (r *Release) CheckGroups(texts map[string]string) error {
+	if texts["api/all"] == "false" && len(texts) == 1 {
+		return errNothingOn
+	}
+	selections, err := parseKeys(slices.Sorted(maps.Keys(texts)))
+	if err != nil {
+		return err
+	}
+	return r.checkGroups(selections)
+}
+
+// checkGroups returns the error for groups that the release does not have.
+func (r *Release) checkGroups(selections []selection) error {
 	known := r.SchemeGroupVersions()
 	var unknown []string
 	for _, s := range selections {
@@ -102,14 +139,6 @@ func (r *Release) Check(c RuntimeConfig) error {
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
 		return fmt.Errorf("unknown api groups %s%s", strings.Join(unknown, ","), similarVersions(unknown[0], known))
-	}
-	for _, s := range selections {
-		if !slices.Contains(known, s.gv) {
-			return fmt.Errorf("group version %s that has not been registered%s", s.gv, similarVersions(s.gv.String(), known))
-		}
-		if s.resource != strings.ToLower(s.resource) {
-			return fmt.Errorf("invalid key %v: group/version/resource and resource is always lowercase plural, not %q", s.key, s.resource)
-		}
 	}
 	return nil
 }
@@ -233,6 +262,9 @@ func (r *Release) switched(c RuntimeConfig, all *Release) (*switches, error) {
 		if !out.on[gv] {
 			return nil, fmt.Errorf("the API version %s cannot be turned off here", gv)
 		}
+	}
+	if aggregation := (resource.GroupVersion{Group: "apiregistration.k8s.io", Version: "v1"}); !out.on[aggregation] {
+		return nil, fmt.Errorf("API group/version %s must be enabled", aggregation)
 	}
 	return out, nil
 }

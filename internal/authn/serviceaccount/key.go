@@ -111,7 +111,7 @@ func ParsePrivateKey(text []byte) (crypto.Signer, error) {
 			return key, nil
 		}
 	}
-	return nil, errors.New("the file has no RSA or ECDSA private key in PEM")
+	return nil, errors.New("data does not contain a valid RSA or ECDSA private key")
 }
 
 // ParsePublicKeys returns the public keys in a PEM file. A private key and a
@@ -132,7 +132,7 @@ func ParsePublicKeys(text []byte) ([]crypto.PublicKey, error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the file has no RSA or ECDSA key in PEM")
+		return nil, errors.New("data does not contain any valid RSA or ECDSA public keys")
 	}
 	return keys, nil
 }

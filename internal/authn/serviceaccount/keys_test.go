@@ -90,9 +90,9 @@ func TestVerifyOfTruncatedSignature(t *testing.T) {
 func TestParseKeysErrors(t *testing.T) {
 	for _, text := range []string{"", "text", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"} {
 		_, err := ParsePrivateKey([]byte(text))
-		assert.EqualError(t, err, "the file has no RSA or ECDSA private key in PEM", text)
+		assert.EqualError(t, err, "data does not contain a valid RSA or ECDSA private key", text)
 		_, err = ParsePublicKeys([]byte(text))
-		assert.EqualError(t, err, "the file has no RSA or ECDSA key in PEM", text)
+		assert.EqualError(t, err, "data does not contain any valid RSA or ECDSA public keys", text)
 	}
 	_, err := ParsePublicKeys(encodePEM("PUBLIC KEY")([]byte("x"), nil))
 	assert.Error(t, err)

@@ -275,6 +275,8 @@ const (
 	JobStartTimes
 	// LoopbackCertificateCheck: /healthz and /livez have the check loopback-serving-certificate.
 	LoopbackCertificateCheck
+	// MetricsConfiguration: errors of flags of metrics are those of fields of a configuration.
+	MetricsConfiguration
 	// NegotiatesBeforeOptions: a list or watch with an Accept header that nothing fits is a 406,
 	// whatever its options.
 	NegotiatesBeforeOptions
