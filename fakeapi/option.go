@@ -282,7 +282,7 @@ func (c *config) complete(shared *clock.Clock) error {
 		c.server.Clock = clock.New()
 	}
 	if c.auditWriter != nil {
-		policy, err := audit.ParsePolicy([]byte(c.auditPolicy))
+		policy, err := audit.ParsePolicy([]byte(c.auditPolicy), c.server.Release.Minor())
 		if err != nil {
 			return fmt.Errorf("fakeapi: audit policy: %w", optionError(err))
 		}

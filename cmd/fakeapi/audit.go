@@ -192,8 +192,8 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 	if err != nil {
 		return "", nil, fmt.Errorf("loading audit policy file: failed to read file path %q: %w", a.policy, err)
 	}
-	if _, err := audit.ParsePolicy(text); err != nil {
-		return "", nil, inputfile.Wrap(a.policy, fmt.Errorf("loading audit policy file: %w", err))
+	if _, err := audit.ParsePolicy(text, minor); err != nil {
+		return "", nil, fmt.Errorf("loading audit policy file: %w: from file %s", err, a.policy)
 	}
 	if a.path == "" && a.kubeconfig == "" {
 		return "", nil, nil

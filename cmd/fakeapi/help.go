@@ -177,7 +177,7 @@ func names(text, file string) bool {
 	}
 	before, after, ok := strings.Cut(text, file)
 	quoted := (strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "::")) && strings.HasPrefix(after, `"`)
-	inWords := strings.HasSuffix(before, " ") && (strings.HasPrefix(after, ":") || strings.HasPrefix(after, ","))
+	inWords := strings.HasSuffix(before, " ") && (after == "" || strings.HasPrefix(after, ":") || strings.HasPrefix(after, ","))
 	return ok && (before == "" && strings.HasPrefix(after, ":") || quoted || inWords)
 }
 

@@ -119,7 +119,7 @@ func newKubeAPIServer(executable string) program {
 			err = c.run(ctx, stdout, stderr)
 		}
 		if err != nil {
-			fmt.Fprintf(failures, "E%s kube-apiserver: \"command failed\" err=%q\n", time.Now().Format(logTime), c.failure(err))
+			fmt.Fprintf(failures, "E%s kube-apiserver: \"command failed\" err=%s\n", time.Now().Format(logTime), logValue(c.failure(err)))
 			return 1
 		}
 		return 0
@@ -143,6 +143,14 @@ const shutdownGrace = 10 * time.Second
 // the name of the system call is not. Request: any, with --client-ca-file=none.
 func (c *kubeAPIServer) failure(err error) string {
 	return withFlag(c.serveFlags, withFlag(c.given, message(err)))
+}
+
+// logValue returns a value in the log of kube-apiserver: quoted, or in lines of its own.
+func logValue(text string) string {
+	if !strings.Contains(text, "\n") {
+		return strconv.Quote(text)
+	}
+	return "<\n\t" + strings.ReplaceAll(text, "\n", "\n\t") + "\n >"
 }
 
 // folder matches the name of a folder of envtest binaries.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"math"
@@ -189,6 +190,9 @@ func (c *kubeAPIServer) validate() (errs []error) {
 			add(errors.New("--requestheader-uid-headers is set without specifying the standard X-Remote-Uid header - API aggregation will not work"))
 		}
 	}
+	if behavior.SeparateProxyCAs.In(served.Minor()) && len(c.proxyNames) == 0 && haveCommonCertificate(c.clientCA, c.proxyCA) {
+		add(errors.New("--requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users"))
+	}
 	add(c.serve.authz.validate()...)
 	add(c.audit.validate()...)
 	add(c.setPlugins()...)
@@ -340,6 +344,31 @@ func (c *kubeAPIServer) checkCertificates() error {
 		return checkPair(c.proxyCertFile, c.proxyKeyFile)
 	}
 	return nil
+}
+
+// haveCommonCertificate reports whether two files have the same certificate.
+func haveCommonCertificate(file, other string) bool {
+	others := certificatesOf(other)
+	return slices.ContainsFunc(certificatesOf(file), func(c *x509.Certificate) bool { return slices.ContainsFunc(others, c.Equal) })
+}
+
+// certificatesOf returns the certificates in a file; none if it cannot be read, or one of them cannot be parsed.
+func certificatesOf(file string) (found []*x509.Certificate) {
+	files := fileReader{}
+	for rest := files.read(file); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return found
+		}
+		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		found = append(found, certificate)
+	}
 }
 
 // checkPair returns the error for the files of a certificate and its key.

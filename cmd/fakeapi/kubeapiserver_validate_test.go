@@ -3,6 +3,8 @@
 package main
 
 import (
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +19,7 @@ import (
 func TestKubeAPIServerRefusesFlags(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	files := strings.NewReplacer("EMPTY", empty, "CERT", certificateFile(t))
 	for _, tt := range []struct{ name, flags, err string }{
 		{"grace period", "--livez-grace-period=-1s", "--livez-grace-period can not be a negative value"},
 		{"underscores", "--goaway_chance=0.03", "--goaway-chance can not be less than 0 or greater than 0.02"},
@@ -85,6 +88,11 @@ func TestKubeAPIServerRefusesFlags(t *testing.T) {
 		{"key of tokens", "--service-account-key-file=EMPTY", "--service-account-key-file: error reading public key file EMPTY: data does not contain any valid RSA or ECDSA public keys"},
 		{"signing key", "--service-account-issuer=a --service-account-signing-key-file=EMPTY", "--service-account-signing-key-file: failed to parse service-account-issuer-key-file: error reading private key file EMPTY: data does not contain a valid RSA or ECDSA private key"},
 		{"missing signing key", "--service-account-issuer=a --service-account-signing-key-file=none", "--service-account-signing-key-file: failed to parse service-account-issuer-key-file: none: no such file or directory"},
+		{"same CA of clients and of proxies", "--client-ca-file=CERT --requestheader-client-ca-file=CERT --goaway-chance=2 --authorization-mode=A",
+			"[--goaway-chance can not be less than 0 or greater than 0.02, --requestheader-client-ca-file and --client-ca-file contain overlapping certificates; --requestheader-allowed-names must be specified to ensure regular client certificates cannot set authenticating proxy headers for arbitrary users, authorization-mode \"A\" is not a valid mode]"},
+		{"same CA and names of proxies", "--client-ca-file=CERT --requestheader-client-ca-file=CERT --requestheader-allowed-names=a --goaway-chance=2", "--goaway-chance can not be less than 0 or greater than 0.02"},
+		{"audit policy", "--audit-policy-file=EMPTY", "--audit-policy-file: loading audit policy file: unknown group version field audit.k8s.io/__internal, Kind=Policy in policy: from file EMPTY"},
+		{"policies of ABAC", "--authorization-mode=ABAC --authorization-policy-file=none", "--authorization-policy-file: invalid authorization config: none: no such file or directory"},
 		{"certificate without a key", "--tls-cert-file=none", "missing filename for serving cert"},
 		{"key without a certificate", "--tls-private-key-file=none", "missing filename for serving cert"},
 		{"named certificate", "--tls-sni-cert-key=none,none", "failed to load SNI cert and key: none: no such file or directory"},
@@ -94,7 +102,7 @@ func TestKubeAPIServerRefusesFlags(t *testing.T) {
 		{"certificate of kubelets", "--kubelet-client-certificate=none", `problem initializing API group "": none: no such file or directory`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			args := strings.Fields(strings.ReplaceAll(tt.flags, "EMPTY", empty))
+			args := strings.Fields(files.Replace(tt.flags))
 			code, _, stderr := runProgram(t, "kube-apiserver", append(args, "--etcd-servers=http://127.0.0.1:1", "--cert-dir=")...)
 			assert.Equal(t, 1, code)
 			_, quoted, _ := strings.Cut(stderr, `"command failed" err=`)
@@ -104,7 +112,41 @@ func TestKubeAPIServerRefusesFlags(t *testing.T) {
 				_, after, _ := strings.Cut(rest, "example\\.com(:|$)', ")
 				got = before + "ORIGINS, " + after
 			}
-			assert.Equal(t, strings.ReplaceAll(tt.err, "EMPTY", empty), got)
+			assert.Equal(t, files.Replace(tt.err), got)
+		})
+	}
+}
+
+// certificateFile returns the name of a file with a certificate.
+func certificateFile(t *testing.T) string {
+	srv := httptest.NewTLSServer(nil)
+	defer srv.Close()
+	name := filepath.Join(t.TempDir(), "certificate")
+	require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600))
+	return name
+}
+
+// An error with several lines is in the log in lines of its own.
+func TestKubeAPIServerErrorOfLines(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(config, []byte("apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers: []\nauthorizers: []\n"), 0o600))
+	_, _, stderr := runProgram(t, "kube-apiserver", "--etcd-servers=http://127.0.0.1:1", "--cert-dir=", "--authorization-config="+config)
+	_, text, _ := strings.Cut(stderr, `"command failed" `)
+	assert.Equal(t, "err=<\n\t--authorization-config: "+config+": failed to load AuthorizationConfiguration from file: strict decoding error: yaml: unmarshal errors:\n"+
+		"\t  line 4: key \"authorizers\" already set in map\n >\n", text)
+}
+
+// Releases before 1.35 accept the same CA for clients and for proxies.
+func TestKubeAPIServerSameCAInOldReleases(t *testing.T) {
+	cert := certificateFile(t)
+	for _, tt := range []struct {
+		release string
+		want    bool
+	}{{"1.34.0", false}, {"1.35.0", true}} {
+		t.Run(tt.release, func(t *testing.T) {
+			program := filepath.Join("k8s", tt.release+"-linux-amd64", "kube-apiserver")
+			_, _, stderr := runProgram(t, program, "--etcd-servers=http://127.0.0.1:1", "--goaway-chance=2", "--client-ca-file="+cert, "--requestheader-client-ca-file="+cert)
+			assert.Equal(t, tt.want, strings.Contains(stderr, "contain overlapping certificates"), stderr)
 		})
 	}
 }

@@ -5,6 +5,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,8 @@ import (
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
-	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/configfile"
+	"github.com/kubefake/kubefake/internal/release/behavior"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/validation"
 )
@@ -62,38 +64,58 @@ type Rule struct {
 }
 
 // GroupResources are resources of a group, as "pods", "pods/log", "pods/*", "*/status"
-// or "*". None means all.
+// or "*". None means all. The group "*" means all groups.
 type GroupResources struct {
 	Group         string   `json:"group"`
 	Resources     []string `json:"resources"`
 	ResourceNames []string `json:"resourceNames"`
 }
 
-// ParsePolicy parses a policy in YAML or JSON. It ignores unknown fields, as
-// kube-apiserver does.
-func ParsePolicy(text []byte) (*Policy, error) {
-	p := &Policy{}
-	if err := yaml.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("failed decoding: %w", explain.Error(nil, p, err))
+// ParsePolicy parses a policy in YAML or JSON for a minor release. It ignores unknown fields, as
+// kube-apiserver does. The errors are those of kube-apiserver.
+//
+// Differs from kube-apiserver: audit policies in flow style: kube-apiserver reads a policy that
+// begins with a brace as JSON. Here it may be YAML. Request: any, with such an --audit-policy-file.
+func ParsePolicy(text []byte, minor int) (*Policy, error) {
+	if converted, err := yaml.YAMLToJSON(text); err == nil {
+		text = converted
 	}
-	switch {
-	case p.APIVersion != "audit.k8s.io/v1" || p.Kind != "Policy":
-		return nil, fmt.Errorf("failed decoding: no kind %q is registered for version %q", p.Kind, p.APIVersion)
-	case len(p.Rules) == 0:
-		return nil, errors.New("loaded illegal policy with 0 rules")
+	body, kind, err := configfile.Identify(text)
+	if err != nil {
+		return nil, fmt.Errorf("failed decoding: %w", err)
+	}
+	// kube-apiserver decodes to its internal type, whose kind is the default.
+	const group = "audit.k8s.io/"
+	kind = configfile.Kind{APIVersion: cmp.Or(kind.APIVersion, group), Kind: cmp.Or(kind.Kind, "Policy")}
+	if kind.APIVersion == group {
+		kind.APIVersion = group + "__internal"
+	}
+	switch kind {
+	case configfile.Kind{APIVersion: group + "v1", Kind: "Policy"}:
+	case configfile.Kind{APIVersion: group + "__internal", Kind: "Policy"}:
+		return nil, fmt.Errorf("unknown group version field %s, Kind=%s in policy", kind.APIVersion, kind.Kind)
+	default:
+		return nil, fmt.Errorf("failed decoding: %w", configfile.NotRegistered(kind, minor))
+	}
+	p := &Policy{}
+	if err := configfile.UnmarshalLenient(body, p); err != nil {
+		return nil, fmt.Errorf("failed decoding: %w", err)
 	}
 	errs := validateStages(p.OmitStages, validation.NewPath("omitStages"))
 	rules := validation.NewPath("rules")
 	for i := range p.Rules {
-		errs = append(errs, p.Rules[i].validate(rules.Index(i))...)
+		errs = append(errs, p.Rules[i].validate(rules.Index(i), minor)...)
 	}
-	if len(errs) > 0 {
+	switch {
+	case len(errs) > 0:
 		return nil, errors.New(errs.Message())
+	case len(p.Rules) == 0:
+		return nil, errors.New("loaded illegal policy with 0 rules")
 	}
 	return p, nil
 }
 
-func (r *Rule) validate(path *validation.Path) (errs validation.List) {
+func (r *Rule) validate(path *validation.Path, minor int) (errs validation.List) {
 	switch {
 	case r.Level == "":
 		errs = append(errs, validation.Required(path.Child("level"), ""))
@@ -109,6 +131,17 @@ func (r *Rule) validate(path *validation.Path) (errs validation.List) {
 			errs = append(errs, validation.Invalid(at, url, "non-resource URL wildcards '*' must be the final character of the rule"))
 		}
 	}
+	for _, g := range r.Resources {
+		at := path.Child("resources")
+		if g.Group != "" && (g.Group != "*" || !behavior.AuditsAllGroups.In(minor)) {
+			if texts := validation.DNS1123Subdomain(g.Group); len(texts) > 0 {
+				errs = append(errs, validation.Invalid(at.Child("group"), g.Group, strings.Join(texts, ",")))
+			}
+		}
+		if len(g.ResourceNames) > 0 && len(g.Resources) == 0 {
+			errs = append(errs, validation.Invalid(at.Child("resourceNames"), g.ResourceNames, "using resourceNames requires at least one resource"))
+		}
+	}
 	errs = append(errs, validateStages(r.OmitStages, path.Child("omitStages"))...)
 	if len(r.NonResourceURLs) > 0 && len(r.Resources)+len(r.Namespaces) > 0 {
 		errs = append(errs, validation.Invalid(path.Child("nonResourceURLs"), r.NonResourceURLs, "rules cannot apply to both regular resources and non-resource URLs"))
@@ -119,7 +152,7 @@ func (r *Rule) validate(path *validation.Path) (errs validation.List) {
 func validateStages(omitted []string, path *validation.Path) (errs validation.List) {
 	for i, stage := range omitted {
 		if !slices.Contains(stages, stage) {
-			errs = append(errs, validation.NotSupported(path.Index(i), stage, stages))
+			errs = append(errs, validation.Invalid(path.Index(i), stage, "allowed stages are "+strings.Join(stages, ",")))
 		}
 	}
 	return errs

@@ -44,7 +44,7 @@ func TestSelect(t *testing.T) {
 		{"path of a resource", `{level: Metadata, nonResourceURLs: ["*"]}`, alice, pods, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := ParsePolicy([]byte("{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [Panic], rules: [" + braces(tt.rule) + "]}"))
+			p, err := ParsePolicy([]byte("{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [Panic], rules: ["+braces(tt.rule)+"]}"), 0)
 			require.NoError(t, err)
 			want := Selection{Level: None}
 			if tt.want {
@@ -63,18 +63,49 @@ func braces(rule string) string {
 	return "{" + rule + "}"
 }
 
+// The errors are those of kube-apiserver.
 func TestParsePolicy(t *testing.T) {
-	for text, want := range map[string]string{
-		"[": "failed decoding", "{kind: Policy}": `no kind "Policy" is registered`,
-		"{apiVersion: audit.k8s.io/v1, kind: Policy}":                                                                 "loaded illegal policy with 0 rules",
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{}]}":                                                    "rules[0].level: Required value",
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: All}]}":                                          `rules[0].level: Unsupported value: "All"`,
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, nonResourceURLs: [a]}]}":                   "must begin with a '/' character",
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [End], rules: [{level: None}]}":                      `omitStages[0]: Unsupported value: "End"`,
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, nonResourceURLs: [/a*/b]}]}":               "must be the final character",
-		"{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, namespaces: [n], nonResourceURLs: [/a]}]}": "cannot apply to both",
+	const head = "apiVersion: audit.k8s.io/v1\nkind: Policy\n"
+	for _, tt := range []struct{ name, text, err string }{
+		{"without a kind", "apiVersion: audit.k8s.io/v1\nrules: [{level: None}]", ""},
+		{"unknown and repeated fields", head + "other: 1\nrules: [{level: None}]\nrules: [{level: None}]", ""},
+		{"flow style", "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None}]}", ""},
+		{"all groups", head + `rules: [{level: None, resources: [{group: "*"}]}]`, ""},
+
+		{"no YAML", "[", "failed decoding: yaml: line 1: did not find expected node content"},
+		{"nothing", "", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"},
+		{"no version", "kind: Policy\nrules: [{level: None}]", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"},
+		{"another kind", "apiVersion: audit.k8s.io/v1\nkind: Other", `failed decoding: no kind "Other" is registered for version "audit.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"another version", "apiVersion: audit.k8s.io/v1beta1\nkind: Policy", `failed decoding: no kind "Policy" is registered for version "audit.k8s.io/v1beta1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"a part of JSON", `{"apiVersion":"audit.k8s.io/v1"`, "failed decoding: couldn't get version/kind; json parse error: line 1, column 31: unexpected end of JSON input"},
+		{"a boolean is no text", head + "rules: [{level: None, users: [true]}]", "failed decoding: rules[0].users[0]: expected a string, not a boolean"},
+		{"a name in other case", head + "Rules: [{level: None}]", "loaded illegal policy with 0 rules"},
+		{"no rules", head, "loaded illegal policy with 0 rules"},
+		{"no rules and a stage", head + "omitStages: [End]", `omitStages[0]: Invalid value: "End": allowed stages are RequestReceived,ResponseStarted,ResponseComplete,Panic`},
+		{"no level", head + "rules: [{}]", "rules[0].level: Required value"},
+		{"level", head + "rules: [{level: All}]", `rules[0].level: Unsupported value: "All": supported values: "None", "Metadata", "Request", "RequestResponse"`},
+		{"path", head + "rules: [{level: None, nonResourceURLs: [a]}]", `rules[0].nonResourceURLs[0]: Invalid value: "a": non-resource URL rules must begin with a '/' character`},
+		{"wildcard in a path", head + "rules: [{level: None, nonResourceURLs: [/a*/b]}]", `rules[0].nonResourceURLs[0]: Invalid value: "/a*/b": non-resource URL wildcards '*' must be the final character of the rule`},
+		{"paths and namespaces", head + "rules: [{level: None, namespaces: [a], nonResourceURLs: [/a]}]", `rules[0].nonResourceURLs: Invalid value: ["/a"]: rules cannot apply to both regular resources and non-resource URLs`},
+		{"group with a version", head + "rules: [{level: None, resources: [{group: apps/v1}]}]", `rules[0].resources.group: Invalid value: "apps/v1": ` + subdomain},
+		{"names without resources", head + "rules: [{level: None, resources: [{resourceNames: [a]}]}]", `rules[0].resources.resourceNames: Invalid value: ["a"]: using resourceNames requires at least one resource`},
 	} {
-		_, err := ParsePolicy([]byte(text))
-		assert.ErrorContains(t, err, want, text)
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParsePolicy([]byte(tt.text), 0)
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
 	}
+}
+
+const subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character " +
+	"(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+
+// Releases before 1.36 do not have the group "*".
+func TestAllGroupsInOldReleases(t *testing.T) {
+	_, err := ParsePolicy([]byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None, resources: [{group: \"*\"}]}]"), 35)
+	assert.EqualError(t, err, `rules[0].resources.group: Invalid value: "*": `+subdomain)
 }

@@ -15,29 +15,30 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubefake/kubefake/internal/explain"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // Group is the API group of most files.
 const Group = "apiserver.config.k8s.io"
 
 // Decode is DecodeAny for a kind of Group. versions are those of the kind.
-func Decode(text []byte, kind string, versions []string, out any) error {
+func Decode(text []byte, kind string, versions []string, minor int, out any) error {
 	kinds := make([]Kind, len(versions))
 	for i, version := range versions {
 		kinds[i] = Kind{Group + "/" + version, kind}
 	}
-	return DecodeAny(text, kinds, out)
+	return DecodeAny(text, kinds, minor, out)
 }
 
 // A Kind is a kind of configuration in one version.
 type Kind struct{ APIVersion, Kind string }
 
 // DecodeAny reads an object in YAML or JSON into the struct that out points to. kinds are
-// those that the object may have. Unknown fields, a field that is there twice, and
-// another kind or version are errors. The fields of the struct have tags of
+// those that the object may have in a minor release. Unknown fields, a field that is there
+// twice, and another kind or version are errors. The fields of the struct have tags of
 // encoding/json.
-func DecodeAny(text []byte, kinds []Kind, out any) error {
-	body, err := bodyOf(text, kinds, out)
+func DecodeAny(text []byte, kinds []Kind, minor int, out any) error {
+	body, err := bodyOf(text, kinds, minor)
 	if err != nil {
 		return err
 	}
@@ -58,17 +59,23 @@ func DecodeAny(text []byte, kinds []Kind, out any) error {
 
 // DecodeLenient is DecodeAny for the kinds whose unknown and duplicate fields
 // kube-apiserver ignores: also those whose names differ in case only, which encoding/json takes.
-func DecodeLenient(text []byte, kinds []Kind, out any) error {
-	body, err := bodyOf(text, kinds, out)
+func DecodeLenient(text []byte, kinds []Kind, minor int, out any) error {
+	body, err := bodyOf(text, kinds, minor)
 	if err != nil {
 		return err
 	}
+	return UnmarshalLenient(body, out)
+}
+
+// UnmarshalLenient is DecodeLenient for JSON, whatever its kind.
+func UnmarshalLenient(body []byte, out any) error {
 	var generic any
 	if err := json.Unmarshal(body, &generic); err != nil {
 		return err
 	}
 	prune(generic, reflect.TypeOf(out).Elem())
-	if body, err = json.Marshal(generic); err != nil {
+	body, err := json.Marshal(generic)
+	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(body, out); err != nil {
@@ -77,34 +84,47 @@ func DecodeLenient(text []byte, kinds []Kind, out any) error {
 	return nil
 }
 
-// bodyOf returns the JSON of an object of one of the kinds. The caller decodes it to out.
-func bodyOf(text []byte, kinds []Kind, out any) ([]byte, error) {
-	body, err := text, error(nil)
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) { // it is no JSON
-		body, err = yaml.YAMLToJSON(text)
+// Identify returns the JSON of an object in YAML or JSON, and its kind, whose fields may be empty.
+func Identify(text []byte) (body []byte, meta Kind, err error) {
+	body = text
+	if !isJSON(text) {
+		if body, err = yaml.YAMLToJSON(text); err != nil {
+			return nil, meta, err
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(nil, out, err))
-	}
-	var meta Kind
 	if err := json.Unmarshal(body, &meta); err != nil {
-		return nil, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, out, err))
+		return nil, meta, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, &meta, err))
 	}
+	return body, meta, nil
+}
+
+// isJSON reports whether a document is read as JSON. Others are read as YAML.
+func isJSON(text []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) }
+
+// bodyOf returns the JSON of an object of one of the kinds.
+func bodyOf(text []byte, kinds []Kind, minor int) ([]byte, error) {
+	body, meta, err := Identify(text)
 	switch {
+	case err != nil:
+		return nil, err
 	case meta.Kind == "":
 		return nil, fmt.Errorf("Object 'Kind' is missing in '%s'", text)
 	case meta.APIVersion == "":
 		return nil, fmt.Errorf("Object 'apiVersion' is missing in '%s'", text)
 	case !slices.Contains(kinds, meta):
-		return nil, fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
+		return nil, NotRegistered(meta, minor)
 	}
 	return body, nil
 }
 
+// NotRegistered returns the error for an object whose kind is no kind of a configuration.
+func NotRegistered(k Kind, minor int) error {
+	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.APIVersion, resource.Scheme(minor))
+}
+
 // duplicates returns a problem if a field is there twice.
 func duplicates(text []byte) []string {
-	var generic any
-	if err := yaml.UnmarshalStrict(text, &generic); err != nil {
+	if _, err := yaml.YAMLToJSONStrict(text); err != nil {
 		return []string{err.Error()}
 	}
 	return nil

@@ -19,15 +19,17 @@ func TestDecode(t *testing.T) {
 		{"YAML", head + "items: [{name: a, wait: 3s}]", ""},
 		{"JSON", `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"File","items":[{"name":"a","wait":"3s"}]}`, ""},
 		{"a flow mapping is no JSON", `{apiVersion: apiserver.config.k8s.io/v1, kind: File}`, "couldn't get version/kind; json parse error: line 1, column 2: invalid character 'a' looking for beginning of object key string"},
+		{"no YAML", "[", "yaml: line 1: did not find expected node content"},
 		{"no kind", "apiVersion: v1", "Object 'Kind' is missing in 'apiVersion: v1'"},
-		{"another kind", "apiVersion: apiserver.config.k8s.io/v1\nkind: Other", `no kind "Other" is registered for version "apiserver.config.k8s.io/v1"`},
-		{"another version", "apiVersion: apiserver.config.k8s.io/v2\nkind: File", `no kind "File" is registered for version "apiserver.config.k8s.io/v2"`},
+		{"another kind", "apiVersion: apiserver.config.k8s.io/v1\nkind: Other", `no kind "Other" is registered for version "apiserver.config.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"another version", "apiVersion: apiserver.config.k8s.io/v2\nkind: File", `no kind "File" is registered for version "apiserver.config.k8s.io/v2" in scheme "pkg/runtime/scheme.go:111"`},
 		{"unknown fields", head + "foo: 1\nitems: [{bar: 2}]", `strict decoding error: unknown field "foo", unknown field "items[0].bar"`},
+		{"repeated field", head + "items: []\nitems: []", "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"items\" already set in map"},
 		{"duration", head + "items: [{wait: 3}]", "expected a duration, such as \"30s\", not 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out file
-			err := Decode([]byte(tt.text), "File", []string{"v1"}, &out)
+			err := Decode([]byte(tt.text), "File", []string{"v1"}, 0, &out)
 			if tt.want != "" {
 				assert.ErrorContains(t, err, tt.want)
 				return
@@ -51,12 +53,12 @@ func TestDecodeLenient(t *testing.T) {
 		{"known fields", head + "items: [{name: a}]", "a", ""},
 		{"unknown fields", head + "other: 1\nitems: [{name: a, other: 2}]", "a", ""},
 		{"a name in other case", head + "items: [{Name: a}]", "", ""},
-		{"another kind", "apiVersion: example.com/v1\nkind: Other", "", `no kind "Other" is registered for version "example.com/v1"`},
+		{"another kind", "apiVersion: example.com/v1\nkind: Other", "", `no kind "Other" is registered for version "example.com/v1" in scheme "pkg/runtime/scheme.go:111"`},
 		{"type", head + "items: [{name: 1}]", "", "items[0].name: expected a string, not a number"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out file
-			err := DecodeLenient([]byte(tt.text), kinds, &out)
+			err := DecodeLenient([]byte(tt.text), kinds, 0, &out)
 			if tt.err != "" {
 				assert.EqualError(t, err, tt.err)
 				return

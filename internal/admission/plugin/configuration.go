@@ -88,7 +88,7 @@ func (c *configuration) read(file string, enabled func(name string) bool) error 
 	if err != nil {
 		return fmt.Errorf("failed to apply admission: failed to read plugin config: unable to read admission control configuration from %q [%w]", file, err)
 	}
-	if err := configfile.DecodeAny(text, admissionKinds, &all); err != nil {
+	if err := configfile.DecodeAny(text, admissionKinds, c.release.Minor(), &all); err != nil {
 		return fmt.Errorf("failed to apply admission: failed to read plugin config: %w", err)
 	}
 	given := map[string][]byte{}
@@ -136,15 +136,15 @@ func (c *configuration) set(name string, body []byte) (err error) {
 	var initErr error
 	switch name {
 	case "ResourceQuota":
-		c.quota, err = resourcequota.Configure(body)
+		c.quota, err = resourcequota.Configure(body, c.release.Minor())
 	case "PodSecurity":
-		c.podSecurity, initErr, err = podsecurity.Configure(body)
+		c.podSecurity, initErr, err = podsecurity.Configure(body, c.release.Minor())
 	case "PodNodeSelector":
 		c.podSelector = podnodeselector.Configure(body)
 	case "PodTolerationRestriction":
 		c.tolerations, err = podtolerationrestriction.Configure(body, c.release)
 	case "EventRateLimit":
-		c.eventLimits, err = eventratelimit.Configure(body)
+		c.eventLimits, err = eventratelimit.Configure(body, c.release.Minor())
 	case "ImagePolicyWebhook":
 		c.images, err = imagepolicywebhook.Configure(body)
 	case "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook":
@@ -167,14 +167,18 @@ func (c *configuration) setWebhooks(name string, body []byte) (initErr, err erro
 		KubeConfigFile     string `json:"kubeConfigFile"`
 		StaticManifestsDir string `json:"staticManifestsDir"`
 	}
-	if !c.release.Has(behavior.StaticManifests) {
+	kinds := webhookKinds
+	if c.release.Has(behavior.WebhookAdmissionV1) {
+		kinds = kinds[:1]
+	}
+	if c.release.Has(behavior.StaticManifests) {
+		err = configfile.DecodeAny(body, kinds, c.release.Minor(), &config)
+	} else {
 		var older struct {
 			KubeConfigFile string `json:"kubeConfigFile"`
 		}
-		err = configfile.DecodeAny(body, webhookKinds, &older)
+		err = configfile.DecodeAny(body, kinds, c.release.Minor(), &older)
 		config.KubeConfigFile = older.KubeConfigFile
-	} else {
-		err = configfile.DecodeAny(body, webhookKinds, &config)
 	}
 	if err != nil {
 		return nil, err
@@ -219,7 +223,7 @@ func (c *configuration) setPolicies(name string, body []byte) (initErr, err erro
 		Kind               string `json:"kind"`
 		StaticManifestsDir string `json:"staticManifestsDir"`
 	}
-	if err := configfile.DecodeAny(body, policyKinds, &config); err != nil {
+	if err := configfile.DecodeAny(body, policyKinds, c.release.Minor(), &config); err != nil {
 		return nil, err
 	}
 	if config.Kind != name+"Configuration" {

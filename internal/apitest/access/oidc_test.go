@@ -339,7 +339,8 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 		{"no issuer", "v1", "{}", `invalid authentication configuration: [jwt[0].issuer.url: Required value, jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required, jwt[0].claimMappings.username: Required value: claim or expression is required]`},
 		{"URL", "v1", "{issuer: {url: 'http://u@a.example?q#f', audiences: [me]}, claimMappings: {username: {claim: sub, prefix: ''}}}",
 			`invalid authentication configuration: [jwt[0].issuer.url: Invalid value: "http://u@a.example?q#f": URL scheme must be https, jwt[0].issuer.url: Invalid value: "http://u@a.example?q#f": URL must not contain a username or password, jwt[0].issuer.url: Invalid value: "http://u@a.example?q#f": URL must not contain a query, jwt[0].issuer.url: Invalid value: "http://u@a.example?q#f": URL must not contain a fragment]`},
-		{"issuer of service accounts", "v1", "{issuer: {url: 'https://accounts.example', audiences: [me]}, claimMappings: {username: {claim: sub, prefix: ''}}}", `URL must not overlap with disallowed issuers: [https://accounts.example]`},
+		{"issuer of service accounts", "v1", "{issuer: {url: 'https://accounts.example', audiences: [me]}, claimMappings: {username: {claim: sub, prefix: ''}}}", `issuer.url: Invalid value: "https://accounts.example": URL must not overlap with disallowed issuers: [https://accounts.example]`},
+		{"issuer of service accounts and another error", "v1", "{issuer: {url: 'https://accounts.example'}, claimMappings: {username: {claim: sub, prefix: ''}}}", "invalid authentication configuration: jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required"},
 		{"two of the same issuer", "v1", "{" + valid + "},{" + valid + "}", `invalid authentication configuration: jwt[1].issuer.url: Duplicate value: "https://a.example"`},
 		{"audiences", "v1", "{issuer: {url: https://a.example, audiences: [me, '', me]}, claimMappings: {username: {claim: sub, prefix: ''}}}",
 			`invalid authentication configuration: [jwt[0].issuer.audiences[1]: Required value, jwt[0].issuer.audiences[2]: Duplicate value: "me", jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny for multiple audiences]`},
@@ -367,7 +368,7 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 	for name, o := range map[string]*apiserver.OIDC{
 		"oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set": {IssuerURL: "https://a.example"},
 		`oidc: unsupported signing alg: "HS256"`:                                                      {IssuerURL: "https://a.example", ClientID: "me", SigningAlgs: []string{"HS256"}},
-		`jwt[0].issuer.url: Invalid value: "http://a"`:                                                {IssuerURL: "http://a", ClientID: "me"},
+		`jwt[0].issuer.url: Invalid value: "http://a"`:                                                {IssuerURL: "http://a", ClientID: "me", SigningAlgs: []string{"HS256"}},
 	} {
 		_, err := fakeapi.New(fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{OIDC: o}}))
 		assert.ErrorContains(t, err, name)

@@ -173,7 +173,8 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 		{"wrong levels", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, defaults: {enforce: x, warn-version: v1}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity configuration error: [enforce: must be one of privileged, baseline, restricted, warn-version: must be "latest" or "v1.x"]`},
 		{"wrong exemptions", plugin("PodSecurity", "{apiVersion: pod-security.admission.config.k8s.io/v1, kind: PodSecurityConfiguration, exemptions: {namespaces: [a, a], usernames: ['']}}"), `failed to apply admission: failed to initialize admission plugin "PodSecurity": PodSecurity invalid: [exemptions.namespaces[1]: Duplicate value: "a", exemptions.usernames[0]: Invalid value: "": username must not be empty]`},
 		{"empty file", head + "- {name: ResourceQuota, path: " + writeFile(t, "empty", "") + "}", initFailed + `"ResourceQuota": Object 'Kind' is missing in ''`},
-		{"relative kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission, kubeConfigFile: a}"), initFailed + `"MutatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
+		{"older version of a plugin", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission}"), initFailed + `"MutatingAdmissionWebhook": no kind "WebhookAdmission" is registered for version "apiserver.config.k8s.io/v1alpha1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"relative kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: a}"), initFailed + `"MutatingAdmissionWebhook": kubeConfigFile: Invalid value: "a": must be an absolute file path`},
 		{"missing kubeconfig", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: /nosuch/file}"), initFailed + `"MutatingAdmissionWebhook": stat /nosuch/file: no such file or directory`},
 		{"folder that is missing", plugin("ValidatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, staticManifestsDir: /a}"), initFailed + `"ValidatingAdmissionWebhook": staticManifestsDir: Invalid value: "/a": unable to read: stat /a: no such file or directory`},
 		{"kind of another plugin", plugin("ValidatingAdmissionPolicy", "{apiVersion: apiserver.config.k8s.io/v1, kind: MutatingAdmissionPolicyConfiguration}"), initFailed + `"ValidatingAdmissionPolicy": unexpected type: *policyconfig.MutatingAdmissionPolicyConfiguration`},
@@ -194,6 +195,8 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 	const gate = "ManifestBasedAdmissionControlConfig"
 	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{gate: false}, AdmissionControlConfigFile: folder}))
 	assert.ErrorContains(t, err, "staticManifestsDir: Forbidden: staticManifestsDir requires the "+gate+" feature gate to be enabled")
+	older := writeFile(t, "admission.yaml", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission}"))
+	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.35"), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: older})).Close()
 	disabled := writeFile(t, "admission.yaml", plugin("ResourceQuota", "{}"))
 	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{DisableAdmissionPlugins: []string{"ResourceQuota"}}), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: disabled})).Close()
 }

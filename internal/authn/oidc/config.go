@@ -94,5 +94,5 @@ func Parse(text []byte, minor int) (*Configuration, error) {
 		versions = append(versions, "v1")
 	}
 	c := &Configuration{}
-	return c, configfile.Decode(text, "AuthenticationConfiguration", versions, c)
+	return c, configfile.Decode(text, "AuthenticationConfiguration", versions, minor, c)
 }

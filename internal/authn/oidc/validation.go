@@ -57,16 +57,20 @@ const maxIssuers = 64
 // Compile validates the configuration and compiles its expressions. The errors are those
 // of kube-apiserver.
 func (c *Configuration) Compile(o Options) (*Issuers, error) {
-	for _, name := range o.SigningAlgorithms {
-		if !slices.Contains(jwt.Algorithms(), name) {
-			return nil, fmt.Errorf("oidc: unsupported signing alg: %q", name)
-		}
-	}
 	out, errs := c.compile(o)
 	if len(errs) > 0 {
 		return nil, fmt.Errorf("invalid authentication configuration: %s", errs.Message())
 	}
 	for _, i := range out.list {
+		if slices.Contains(o.Disallowed, i.Issuer.URL) {
+			return nil, validation.Invalid(validation.NewPath("issuer", "url"), i.Issuer.URL,
+				fmt.Sprintf("URL must not overlap with disallowed issuers: %s", slices.Compact(slices.Sorted(slices.Values(o.Disallowed)))))
+		}
+		for _, name := range o.SigningAlgorithms {
+			if !slices.Contains(jwt.Algorithms(), name) {
+				return nil, fmt.Errorf("oidc: unsupported signing alg: %q", name)
+			}
+		}
 		if selector := i.Issuer.EgressSelectorType; selector != "" {
 			return nil, fmt.Errorf("oidc: egress lookup required with egress selector type %q", selector)
 		}
@@ -145,11 +149,6 @@ func (c *compiler) issuer(out *issuer, at *validation.Path) {
 	if i.URL == "" {
 		c.add(validation.Required(at.Child("url"), ""))
 	} else {
-		if slices.Contains(c.Disallowed, i.URL) {
-			disallowed := slices.Clone(c.Disallowed)
-			slices.Sort(disallowed)
-			c.add(validation.Invalid(at.Child("url"), i.URL, fmt.Sprintf("URL must not overlap with disallowed issuers: %s", slices.Compact(disallowed))))
-		}
 		c.url(i.URL, at.Child("url"))
 	}
 	if i.DiscoveryURL != "" {

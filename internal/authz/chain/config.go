@@ -100,7 +100,7 @@ func Load(text []byte, o Options) (*Chain, error) {
 	c := &Configuration{}
 	if len(text) > 0 {
 		versions := []string{"v1alpha1", "v1beta1", "v1"}
-		if err := configfile.Decode(text, "AuthorizationConfiguration", versions, c); err != nil {
+		if err := configfile.Decode(text, "AuthorizationConfiguration", versions, o.Minor, c); err != nil {
 			return nil, fmt.Errorf("failed to load AuthorizationConfiguration from file: %w", err)
 		}
 	}

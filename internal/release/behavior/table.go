@@ -224,6 +224,9 @@ const (
 	RestartRulesNeedPolicy
 	// SchemeLine111: errors name line 111 of pkg/runtime/scheme.go.
 	SchemeLine111
+	// SeparateProxyCAs: the files of the CAs of clients and of proxies must not have a common
+	// certificate, unless a flag names the proxies.
+	SeparateProxyCAs
 	// ServiceAccountColumns: ServiceAccounts have no column SECRETS.
 	ServiceAccountColumns
 	// TolerationComparisons: tolerations have the operators Lt and Gt, behind a feature gate.
@@ -246,6 +249,8 @@ const (
 	// AuditLogRotation: the flags of the audit log have limits by default, and a size of 0 turns
 	// rotation off.
 	AuditLogRotation
+	// AuditsAllGroups: the group "*" of a rule of an audit policy means all groups.
+	AuditsAllGroups
 	// CELNameSizes: estimates of costs know the longest name of an object. New expressions of 1.37
 	// are compatible with 1.36.
 	CELNameSizes
@@ -300,6 +305,8 @@ const (
 	// StatusWithoutMetadata: a write of the status of a custom resource does not own its
 	// metadata.
 	StatusWithoutMetadata
+	// WebhookAdmissionV1: the configuration of the plugins of webhooks has no version v1alpha1.
+	WebhookAdmissionV1
 	// WorkloadPlugins: there are admission plugins for pod groups and the Jobs that have them.
 	WorkloadPlugins
 	// Zpages: /flagz and /statusz are served, behind feature gates. kubernetes#137386,

@@ -54,13 +54,13 @@ const defaultCacheSize = 4096
 var kinds = []configfile.Kind{{APIVersion: "eventratelimit.admission.k8s.io/v1alpha1", Kind: "Configuration"}}
 
 // Configure returns the plugin of a configuration, nil for none, which is an error. The errors
-// are those of kube-apiserver.
-func Configure(text []byte) (*Plugin, error) {
+// are those of kube-apiserver in a minor release.
+func Configure(text []byte, minor int) (*Plugin, error) {
 	var config struct {
 		Limits []limit `json:"limits"`
 	}
 	if text != nil {
-		if err := configfile.DecodeLenient(text, kinds, &config); err != nil {
+		if err := configfile.DecodeLenient(text, kinds, minor, &config); err != nil {
 			return nil, err
 		}
 	}

@@ -46,7 +46,7 @@ func TestLimits(t *testing.T) {
 		{"cache", "[{type: User, qps: 1, burst: 1, cacheSize: 2}]", []event{{user: "a"}, {user: "b"}, {user: "a", want: "a"}, {user: "c"}, {user: "a", want: "a"}, {user: "b"}}, "User"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := eventratelimit.Configure([]byte(head + tt.limits))
+			p, err := eventratelimit.Configure([]byte(head+tt.limits), 0)
 			require.NoError(t, err)
 			for i, e := range tt.events {
 				err := e.write(t, p)
@@ -62,7 +62,7 @@ func TestLimits(t *testing.T) {
 
 // An Event counts for all limits, also if one of them refuses it.
 func TestSeveralLimits(t *testing.T) {
-	p, err := eventratelimit.Configure([]byte(head + "[{type: User, qps: 1, burst: 1},{type: Namespace, qps: 1, burst: 2}]"))
+	p, err := eventratelimit.Configure([]byte(head+"[{type: User, qps: 1, burst: 1},{type: Namespace, qps: 1, burst: 2}]"), 0)
 	require.NoError(t, err)
 	e := event{user: "a", namespace: "n"}
 	assert.NoError(t, e.write(t, p))
@@ -71,7 +71,7 @@ func TestSeveralLimits(t *testing.T) {
 }
 
 func TestFork(t *testing.T) {
-	p, err := eventratelimit.Configure([]byte(head + "[{type: User, qps: 1, burst: 2}]"))
+	p, err := eventratelimit.Configure([]byte(head+"[{type: User, qps: 1, burst: 2}]"), 0)
 	require.NoError(t, err)
 	e := event{user: "a"}
 	assert.NoError(t, e.write(t, p))
@@ -87,13 +87,13 @@ func TestWrongConfiguration(t *testing.T) {
 		{"no limits", head + "[]", "limits: Invalid value: []: must not be empty"},
 		{"empty limit", head + "[{}]", `[limits[0].type: Unsupported value: "": supported values: "Server", "Namespace", "User", "SourceAndObject", limits[0].burst: Invalid value: 0: must be positive, limits[0].qps: Invalid value: 0: must be positive]`},
 		{"negative sizes", head + "[{type: Server, qps: 1, burst: 1, cacheSize: -1},{type: User, qps: 1, burst: 1, cacheSize: -1}]", "limits[1].cacheSize: Invalid value: -1: must not be negative"},
-		{"version", strings.Replace(head, "v1alpha1", "v1", 1) + "[]", `no kind "Configuration" is registered for version "eventratelimit.admission.k8s.io/v1"`},
+		{"version", strings.Replace(head, "v1alpha1", "v1", 1) + "[]", `no kind "Configuration" is registered for version "eventratelimit.admission.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := eventratelimit.Configure([]byte(tt.text))
+			_, err := eventratelimit.Configure([]byte(tt.text), 0)
 			assert.EqualError(t, err, tt.want)
 		})
 	}
-	_, err := eventratelimit.Configure(nil)
+	_, err := eventratelimit.Configure(nil, 0)
 	assert.EqualError(t, err, "limits: Invalid value: null: must not be empty")
 }

@@ -32,8 +32,8 @@ var kinds = []configfile.Kind{
 }
 
 // Configure returns the plugin of a configuration; an empty one is the default. The errors are
-// those of kube-apiserver. initErr is one of the plugin's initialization.
-func Configure(text []byte) (p Plugin, initErr, err error) {
+// those of kube-apiserver in a minor release. initErr is one of the plugin's initialization.
+func Configure(text []byte, minor int) (p Plugin, initErr, err error) {
 	if len(text) == 0 {
 		return Plugin{}, nil, nil
 	}
@@ -52,7 +52,7 @@ func Configure(text []byte) (p Plugin, initErr, err error) {
 			RuntimeClasses []string `json:"runtimeClasses"`
 		} `json:"exemptions"`
 	}
-	if err := configfile.DecodeAny(text, kinds, &config); err != nil {
+	if err := configfile.DecodeAny(text, kinds, minor, &config); err != nil {
 		return p, nil, err
 	}
 	d, x := &config.Defaults, &config.Exemptions

@@ -37,7 +37,7 @@ func Configure(text []byte, r validation.Release) (Plugin, error) {
 		Default   []toleration `json:"default"`
 		Whitelist []toleration `json:"whitelist"`
 	}
-	if err := configfile.DecodeLenient(text, kinds, &config); err != nil {
+	if err := configfile.DecodeLenient(text, kinds, r.Minor(), &config); err != nil {
 		return Plugin{}, err
 	}
 	generic := map[string]any{"default": generic(config.Default), "whitelist": generic(config.Whitelist)}

@@ -98,7 +98,7 @@ func TestWrongConfiguration(t *testing.T) {
 	const at = "podtolerationrestriction."
 	for _, tt := range []struct{ name, release, text, want string }{
 		{"empty", "1.37", "", "Object 'Kind' is missing in ''"},
-		{"version", "1.37", strings.Replace(head, "v1alpha1", "v1", 1), `no kind "Configuration" is registered for version "podtolerationrestriction.admission.k8s.io/v1"`},
+		{"version", "1.37", strings.Replace(head, "v1alpha1", "v1", 1), `no kind "Configuration" is registered for version "podtolerationrestriction.admission.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
 		{"tolerations", "1.37", head + "default: [{key: a, tolerationSeconds: 1, operator: Exists}]\nwhitelist: [{operator: Equal}]",
 			"invalid config: [" + at + "default[0].effect: Invalid value: \"\": effect must be 'NoExecute' when `tolerationSeconds` is set " +
 				at + "whitelist[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, which means \"match all values and all keys\"]"},

@@ -41,12 +41,13 @@ var kinds = []configfile.Kind{
 	{APIVersion: "resourcequota.admission.k8s.io/v1alpha1", Kind: "Configuration"},
 }
 
-// Configure returns the plugin of a configuration. The errors are those of kube-apiserver.
-func Configure(text []byte) (Plugin, error) {
+// Configure returns the plugin of a configuration. The errors are those of kube-apiserver in a
+// minor release.
+func Configure(text []byte, minor int) (Plugin, error) {
 	var config struct {
 		LimitedResources []LimitedResource `json:"limitedResources"`
 	}
-	if err := configfile.DecodeAny(text, kinds, &config); err != nil {
+	if err := configfile.DecodeAny(text, kinds, minor, &config); err != nil {
 		return Plugin{}, err
 	}
 	var errs validation.List
