@@ -58,6 +58,10 @@ func (c *config) applyAccess(a *apiserver.Config) {
 		c.http.Certificate, c.http.Key = a.Certificate, a.Key
 	}
 	c.http.CertDir = cmp.Or(a.CertDir, c.http.CertDir)
+	c.http.MinVersion = cmp.Or(a.TLSMinVersion, c.http.MinVersion)
+	if a.TLSCipherSuites != nil {
+		c.http.CipherSuites = a.TLSCipherSuites
+	}
 	if f := a.Files; f != nil {
 		c.watched = f
 		c.http.TLS = c.http.TLS || f.Certificate != "" || f.ClientCA != ""

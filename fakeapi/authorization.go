@@ -32,9 +32,7 @@ func (c *config) setAuthorization() error {
 	case a.Config == nil && !hasABAC && a.PolicyFile != "":
 		err = errors.New("cannot specify --authorization-policy-file without mode ABAC")
 	case a.Config == nil:
-		if modes, err = chain.OfModes(a.Modes, legacyWebhook(a.Webhook), options); err != nil {
-			err = fmt.Errorf("invalid authorization config: %w", err)
-		}
+		modes, err = chain.OfModes(a.Modes, legacyWebhook(a.Webhook), options)
 	case len(a.Modes) > 0 || a.Webhook != nil:
 		err = fmt.Errorf("--authorization-config can not be specified when --authorization-mode or --authorization-webhook-* flags are defined")
 	default:

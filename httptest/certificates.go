@@ -52,7 +52,7 @@ func (s *Server) SetCertificates(c Certificates) error {
 	if err != nil {
 		return err
 	}
-	s.tls.Store(newTLS(pair, named, c.ClientCAs))
+	s.tls.Store(s.newTLS(pair, named, c.ClientCAs))
 	return nil
 }
 
@@ -63,18 +63,31 @@ type tlsSettings struct {
 }
 
 // newTLS returns the settings for a certificate.
-func newTLS(pair tls.Certificate, named map[string]*tls.Certificate, clientCAs *x509.CertPool) *tlsSettings {
-	s := &tlsSettings{named: named}
-	s.config = &tls.Config{
+func (s *Server) newTLS(pair tls.Certificate, named map[string]*tls.Certificate, clientCAs *x509.CertPool) *tlsSettings {
+	out := &tlsSettings{named: named}
+	out.config = &tls.Config{
 		Certificates: []tls.Certificate{pair},
 		ClientAuth:   tls.RequestClientCert,
 		ClientCAs:    clientCAs,
 		NextProtos:   []string{"h2", "http/1.1"},
+		MinVersion:   s.minVersion,
+		CipherSuites: s.cipherSuites,
 	}
 	if len(named) > 0 {
-		s.config.GetCertificate = s.byServerName
+		out.config.GetCertificate = out.byServerName
 	}
-	return s
+	return out
+}
+
+// checkCipherSuites returns an error if HTTP/2 needs another cipher suite.
+func checkCipherSuites(o *Options) error {
+	if len(o.CipherSuites) == 0 || o.MinVersion >= tls.VersionTLS13 ||
+		slices.Contains(o.CipherSuites, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256) ||
+		slices.Contains(o.CipherSuites, tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256) {
+		return nil
+	}
+	return errors.New("httptest: error configuring http2: http2: TLSConfig.CipherSuites is missing an HTTP/2-required AES_128_GCM_SHA256 cipher " +
+		"(need at least one of TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 or TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256)")
 }
 
 // configFor returns the settings for a client. A client without a server name gets the

@@ -73,6 +73,13 @@ type Options struct {
 	// none. The server verifies no certificate: the handler does, in Request.TLS.
 	ClientCAs *x509.CertPool
 
+	// MinVersion is the lowest version of TLS, and CipherSuites are those that the server
+	// accepts in versions below 1.3, in the order and with the defaults of [tls.Config].
+	// HTTP/2 needs TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 or
+	// TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 there: Start fails without them.
+	MinVersion   uint16
+	CipherSuites []uint16
+
 	// InMemory opens no listener: Addr and TLS have no effect, and clients use
 	// [Server.InMemory].
 	InMemory bool
@@ -105,7 +112,10 @@ type Server struct {
 	cert      *certificate // nil without TLS
 	tls       atomic.Pointer[tlsSettings]
 	transport *http.Transport // nil in memory
-	served    chan struct{}   // closed when the accept loop has ended
+
+	minVersion   uint16 // of Options, as is cipherSuites
+	cipherSuites []uint16
+	served       chan struct{} // closed when the accept loop has ended
 
 	handlers  sync.WaitGroup
 	closeOnce sync.Once
@@ -145,6 +155,10 @@ func (s *Server) listen(o Options) error {
 	scheme := "http"
 	var config *tls.Config
 	if o.TLS {
+		if err := checkCipherSuites(&o); err != nil {
+			return err
+		}
+		s.minVersion, s.cipherSuites = o.MinVersion, o.CipherSuites
 		var err error
 		if s.cert, err = serverCertificate(&o); err != nil {
 			return err
@@ -154,7 +168,7 @@ func (s *Server) listen(o Options) error {
 		if err != nil {
 			return err
 		}
-		s.tls.Store(newTLS(s.cert.pair, named, o.ClientCAs))
+		s.tls.Store(s.newTLS(s.cert.pair, named, o.ClientCAs))
 		config = &tls.Config{Certificates: []tls.Certificate{s.cert.pair}, GetConfigForClient: s.configFor}
 	}
 	addr := o.Addr

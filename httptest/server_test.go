@@ -276,6 +276,43 @@ func TestTLS(t *testing.T) {
 	assert.Equal(t, "jane dev,ops", body)
 }
 
+// A handshake has a version and a cipher suite of the Options, with a replaced certificate too.
+func TestTLSVersions(t *testing.T) {
+	const gcm, cbc = tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA
+	for _, tt := range []struct {
+		name    string
+		options httptest.Options
+		client  *tls.Config
+		err     string
+	}{
+		{"default", httptest.Options{}, &tls.Config{MaxVersion: tls.VersionTLS12}, ""},
+		{"older than the default", httptest.Options{}, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, "protocol version not supported"},
+		{"older", httptest.Options{MinVersion: tls.VersionTLS13}, &tls.Config{MaxVersion: tls.VersionTLS12}, "protocol version not supported"},
+		{"old enough", httptest.Options{MinVersion: tls.VersionTLS10}, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, ""},
+		{"cipher suite", httptest.Options{CipherSuites: []uint16{gcm}}, &tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{gcm}}, ""},
+		{"other cipher suite", httptest.Options{CipherSuites: []uint16{gcm}}, &tls.Config{MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{cbc}}, "handshake failure"},
+		{"cipher suites of TLS 1.3", httptest.Options{CipherSuites: []uint16{gcm}}, &tls.Config{MinVersion: tls.VersionTLS13}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.options.TLS = true
+			srv, err := httptest.Start(http.HandlerFunc(ok), tt.options)
+			require.NoError(t, err)
+			defer srv.Close()
+			require.NoError(t, srv.SetCertificates(httptest.Certificates{}))
+			tt.client.InsecureSkipVerify = true
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(srv.URL, "https://"), tt.client)
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			conn.Close()
+		})
+	}
+	_, err := httptest.Start(http.HandlerFunc(ok), httptest.Options{TLS: true, CipherSuites: []uint16{cbc}})
+	assert.ErrorContains(t, err, "httptest: error configuring http2: http2: TLSConfig.CipherSuites is missing an HTTP/2-required AES_128_GCM_SHA256 cipher")
+}
+
 func TestCertificateErrors(t *testing.T) {
 	_, err := httptest.Start(http.HandlerFunc(ok), httptest.Options{TLS: true, Names: []string{"é"}})
 	assert.Error(t, err)

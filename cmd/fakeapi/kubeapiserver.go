@@ -48,6 +48,8 @@ type kubeAPIServer struct {
 	securePort                    int
 	certFile, keyFile             string
 	namedCertificates             []apiserver.NamedCertificateFiles
+	cipherSuites                  []string
+	minTLSVersion                 string
 	clientCA                      string
 	anonymous                     bool
 	issuers, audiences            []string
@@ -329,6 +331,7 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 		AdmissionControlConfigFile: c.plugins.ConfigFile,
 		NoPrivilegedContainers:     !c.allowPrivileged,
 		RequestTimeout:             c.requestTimeout,
+		TLSMinVersion:              tlsVersions[c.minTLSVersion],
 
 		DefaultNotReadyTolerationSeconds:    &c.notReadySeconds,
 		DefaultUnreachableTolerationSeconds: &c.unreachableSeconds,
@@ -337,6 +340,9 @@ func (c *kubeAPIServer) options() ([]fakeapi.Option, error) {
 	settings.AdvertiseAddress = settings.AdvertiseAddress.Unmap()
 	if !c.fairness {
 		settings.MaxRequestsInflight, settings.MaxMutatingRequestsInflight = c.maxReads, c.maxWrites
+	}
+	for _, name := range c.cipherSuites {
+		settings.TLSCipherSuites = append(settings.TLSCipherSuites, cipherSuites()[name])
 	}
 	if c.certFile != "" {
 		c.serve.certDir = ""

@@ -32,6 +32,8 @@ func (c *kubeAPIServer) flags(minor int) *pflag.FlagSet {
 	fs.StringVar(&s.certDir, "cert-dir", "/var/run/kubernetes", "read apiserver.crt and apiserver.key from this folder, or write them")
 	fs.StringVar(&c.certFile, "tls-cert-file", "", "serve with this certificate")
 	fs.StringVar(&c.keyFile, "tls-private-key-file", "", "the key of --tls-cert-file")
+	fs.StringSliceVar(&c.cipherSuites, "tls-cipher-suites", nil, "accept these cipher suites in TLS below 1.3")
+	fs.StringVar(&c.minTLSVersion, "tls-min-version", "", "the lowest version of TLS, VersionTLS10 to VersionTLS13")
 	fs.StringVar(&c.proxyCertFile, "proxy-client-cert-file", "", "the client certificate for aggregated API servers")
 	fs.StringVar(&c.proxyKeyFile, "proxy-client-key-file", "", "the key of --proxy-client-cert-file")
 	flagSet{fs}.Func("tls-sni-cert-key", "serve clients that ask for a name with a certificate, as in CERT,KEY:NAME,...; repeatable", c.addNamedCertificate)

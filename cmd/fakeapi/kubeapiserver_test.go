@@ -280,6 +280,24 @@ func TestKubeAPIServerSettings(t *testing.T) {
 	assert.Contains(t, c.stop(), " kube-apiserver: flags without effect: --disabled-metrics, --v\n")
 }
 
+// A client needs a version and a cipher suite of the flags.
+func TestKubeAPIServerTLS(t *testing.T) {
+	c := startControlPlane(t, "--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305")
+	for suite, want := range map[uint16]string{
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256:       "",
+		tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "",
+		tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384:       "handshake failure",
+	} {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(c.url, "https://"), &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{suite}})
+		if want != "" {
+			assert.ErrorContains(t, err, want)
+			continue
+		}
+		require.NoError(t, err, tls.CipherSuiteName(suite))
+		conn.Close()
+	}
+}
+
 // A signal ends watches and refuses connections, and requests in flight are answered.
 func TestKubeAPIServerFinishesRequests(t *testing.T) {
 	c := startControlPlane(t)

@@ -302,12 +302,20 @@ var fileFlags = []struct{ flag, message string }{
 	{"kubelet-client-key", `problem initializing API group "": %w`},
 }
 
-// checkCertificates checks the files of certificates and of keys.
+// checkCertificates checks the files of certificates and of keys, and the settings of TLS.
 func (c *kubeAPIServer) checkCertificates() error {
 	if c.certFile != "" || c.keyFile != "" {
 		if err := checkPair(c.certFile, c.keyFile); err != nil {
 			return err
 		}
+	}
+	for _, name := range c.cipherSuites {
+		if cipherSuites()[name] == 0 {
+			return fmt.Errorf("Cipher suite %s not supported or doesn't exist", name)
+		}
+	}
+	if c.minTLSVersion != "" && tlsVersions[c.minTLSVersion] == 0 {
+		return fmt.Errorf("unknown tls version %q", c.minTLSVersion)
 	}
 	for _, named := range c.namedCertificates {
 		if err := checkPair(named.Certificate, named.Key); err != nil {
@@ -344,6 +352,23 @@ func (c *kubeAPIServer) checkCertificates() error {
 		return checkPair(c.proxyCertFile, c.proxyKeyFile)
 	}
 	return nil
+}
+
+// tlsVersions are the values of --tls-min-version.
+var tlsVersions = map[string]uint16{
+	"VersionTLS10": tls.VersionTLS10, "VersionTLS11": tls.VersionTLS11, "VersionTLS12": tls.VersionTLS12, "VersionTLS13": tls.VersionTLS13,
+}
+
+// cipherSuites returns the values of --tls-cipher-suites.
+func cipherSuites() map[string]uint16 {
+	out := map[string]uint16{ // older names
+		"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305":   tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+		"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305": tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
+	}
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		out[suite.Name] = suite.ID
+	}
+	return out
 }
 
 // haveCommonCertificate reports whether two files have the same certificate.

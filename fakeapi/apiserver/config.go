@@ -88,6 +88,12 @@ type Config struct {
 	// are those of os.ReadFile and those of the settings that the files take the place of.
 	Files *Files
 
+	// TLSMinVersion is the lowest version of TLS, and TLSCipherSuites are those that a TLS server
+	// accepts in versions below 1.3, as in tls.Config. They need one that HTTP/2 requires, such as
+	// TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256. The defaults are those of tls.Config.
+	TLSMinVersion   uint16
+	TLSCipherSuites []uint16
+
 	// AllowedHosts are further names by which clients may call the server. A server that
 	// listens on a loopback address refuses a request with another name in its Host header: a
 	// web page that makes a name of its own resolve to 127.0.0.1 sends such requests. IP

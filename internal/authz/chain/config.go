@@ -339,13 +339,13 @@ func (c *Configuration) compile(o Options) (*Chain, error) {
 		case typeABAC:
 			policies, err := o.ABAC()
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("invalid authorization config: %w", err)
 			}
 			out.modes = append(out.modes, mode{name: typeABAC, authorizer: a.Name, abac: policies})
 		case typeWebhook:
 			w, err := a.compile(o)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("invalid authorization config: %w", err)
 			}
 			out.modes = append(out.modes, mode{name: typeWebhook, authorizer: a.Name, webhook: w})
 		default:
