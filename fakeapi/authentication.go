@@ -54,7 +54,7 @@ func (c *config) setAuthentication() error {
 		return optionError(err)
 	}
 	if w := a.TokenWebhook; w != nil {
-		if auth.TokenWebhook, err = tokenwebhook.Load(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.CacheTTL, 2*time.Minute)); err != nil {
+		if auth.TokenWebhook, err = tokenwebhook.Load(w.Kubeconfig, cmp.Or(w.Version, "v1beta1"), ttl(w.CacheTTL, 2*time.Minute), c.server.Release.Minor()); err != nil {
 			return optionError(err)
 		}
 	}

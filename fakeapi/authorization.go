@@ -22,7 +22,7 @@ func (c *config) setAuthorization() error {
 		}
 		a = &apiserver.Authorization{Modes: []string{"RBAC"}}
 	}
-	c.abac = sync.OnceValues(func() (*authz.ABAC, error) { return authz.ReadABAC(a.PolicyFile) })
+	c.abac = sync.OnceValues(func() (*authz.ABAC, error) { return authz.ReadABAC(a.PolicyFile, c.server.Release.Minor()) })
 	options := c.authorizationOptions()
 	var modes *chain.Chain
 	var err error

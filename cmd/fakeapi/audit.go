@@ -213,7 +213,7 @@ func (a *auditFlags) open(ctx context.Context, minor int, stdout, stderr io.Writ
 		backends.Add(a.log.backend(file))
 	}
 	if a.kubeconfig != "" {
-		cluster, err := kubeconfig.Load(ctx, a.kubeconfig, "")
+		cluster, err := kubeconfig.LoadClient(ctx, a.kubeconfig, minor)
 		if err != nil {
 			return "", nil, errors.Join(fmt.Errorf("initializing audit webhook: %w", err), backends.Close())
 		}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/configfile"
@@ -73,14 +71,8 @@ type GroupResources struct {
 
 // ParsePolicy parses a policy in YAML or JSON for a minor release. It ignores unknown fields, as
 // kube-apiserver does. The errors are those of kube-apiserver.
-//
-// Differs from kube-apiserver: audit policies in flow style: kube-apiserver reads a policy that
-// begins with a brace as JSON. Here it may be YAML. Request: any, with such an --audit-policy-file.
 func ParsePolicy(text []byte, minor int) (*Policy, error) {
-	if converted, err := yaml.YAMLToJSON(text); err == nil {
-		text = converted
-	}
-	body, kind, err := configfile.Identify(text)
+	body, kind, err := configfile.IdentifyFlow(text)
 	if err != nil {
 		return nil, fmt.Errorf("failed decoding: %w", err)
 	}

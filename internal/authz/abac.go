@@ -12,6 +12,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/explain"
 	"github.com/kubefake/kubefake/internal/inputfile"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // ABAC is the mode ABAC: a request is allowed if a policy of a file matches it. It is
@@ -38,8 +39,8 @@ const (
 )
 
 // ReadABAC reads a policy file: a Policy in JSON on each line. Empty lines and lines that begin
-// with # have no effect. The errors are those of kube-apiserver, which name the line.
-func ReadABAC(name string) (*ABAC, error) {
+// with # have no effect. The errors are those of kube-apiserver in a minor release, which name the line.
+func ReadABAC(name string, minor int) (*ABAC, error) {
 	file, err := inputfile.Open(name)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func ReadABAC(name string) (*ABAC, error) {
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		p, err := parseABAC([]byte(text))
+		p, err := parseABAC([]byte(text), minor)
 		if err != nil {
 			return nil, inputfile.Wrap(name, fmt.Errorf("error reading policy file %s, line %d: %s: %w", name, n, lines.Text(), err))
 		}
@@ -65,7 +66,7 @@ func ReadABAC(name string) (*ABAC, error) {
 }
 
 // parseABAC returns the policy of a line.
-func parseABAC(line []byte) (p abacPolicy, err error) {
+func parseABAC(line []byte, minor int) (p abacPolicy, err error) {
 	var meta struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(line, &meta); err != nil {
 		return p, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(line, &p, err))
@@ -84,11 +85,11 @@ func parseABAC(line []byte) (p abacPolicy, err error) {
 			p.convertV0()
 		}
 	case meta.APIVersion == "":
-		err = fmt.Errorf("no kind %q is registered for version %q", meta.Kind, abacGroup+"/v0")
+		err = fmt.Errorf("no kind %q is registered for version %q in scheme %q", meta.Kind, abacGroup+"/v0", resource.Scheme(minor))
 	case meta.Kind == "":
 		err = errors.New("Object 'Kind' is missing in '" + string(line) + "'")
 	default:
-		err = fmt.Errorf("no kind %q is registered for version %q", meta.Kind, meta.APIVersion)
+		err = fmt.Errorf("no kind %q is registered for version %q in scheme %q", meta.Kind, meta.APIVersion, resource.Scheme(minor))
 	}
 	if p.User == all || p.Group == all { // that is who has credentials
 		p.User, p.Group = "", authn.AuthenticatedGroup

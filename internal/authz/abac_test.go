@@ -16,7 +16,7 @@ import (
 func readABAC(t *testing.T, text string) (*ABAC, error) {
 	name := filepath.Join(t.TempDir(), "policies.jsonl")
 	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
-	a, err := ReadABAC(name)
+	a, err := ReadABAC(name, 0)
 	if err != nil {
 		assert.Contains(t, err.Error(), "error reading policy file "+name)
 	}
@@ -99,7 +99,7 @@ func TestABACErrors(t *testing.T) {
 		_, err := readABAC(t, tt.text)
 		assert.ErrorContains(t, err, tt.want)
 	}
-	_, err := ReadABAC("none")
+	_, err := ReadABAC("none", 0)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 

@@ -21,13 +21,23 @@ import (
 // Group is the API group of most files.
 const Group = "apiserver.config.k8s.io"
 
-// Decode is DecodeAny for a kind of Group. versions are those of the kind.
+// Decode is DecodeAny for a kind of Group. versions are those of the kind. The error for the kind of
+// another file says what was expected.
 func Decode(text []byte, kind string, versions []string, minor int, out any) error {
+	if _, meta, err := Identify(text); err == nil && meta.Kind != kind && slices.Contains(otherKinds, meta) {
+		return fmt.Errorf("expected %s, got *apiserver.%s", kind, meta.Kind)
+	}
 	kinds := make([]Kind, len(versions))
 	for i, version := range versions {
 		kinds[i] = Kind{Group + "/" + version, kind}
 	}
 	return DecodeAny(text, kinds, minor, out)
+}
+
+// otherKinds are kinds of Group that kube-apiserver can decode where it expects another one.
+var otherKinds = []Kind{
+	{Group + "/v1", "AdmissionConfiguration"}, {Group + "/v1", "AuthenticationConfiguration"},
+	{Group + "/v1", "AuthorizationConfiguration"}, {Group + "/v1", "EncryptionConfiguration"},
 }
 
 // A Kind is a kind of configuration in one version.
@@ -96,6 +106,18 @@ func Identify(text []byte) (body []byte, meta Kind, err error) {
 		return nil, meta, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, &meta, err))
 	}
 	return body, meta, nil
+}
+
+// IdentifyFlow is Identify for kinds that may be in flow style.
+//
+// Differs from kube-apiserver: files in flow style: kube-apiserver reads an audit policy and a
+// kubeconfig that begin with a brace as JSON. Here they may be YAML. Request: any, with such an
+// --audit-policy-file.
+func IdentifyFlow(text []byte) (body []byte, meta Kind, err error) {
+	if converted, err := yaml.YAMLToJSON(text); err == nil {
+		text = converted
+	}
+	return Identify(text)
 }
 
 // isJSON reports whether a document is read as JSON. Others are read as YAML.

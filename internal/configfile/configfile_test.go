@@ -22,6 +22,7 @@ func TestDecode(t *testing.T) {
 		{"no YAML", "[", "yaml: line 1: did not find expected node content"},
 		{"no kind", "apiVersion: v1", "Object 'Kind' is missing in 'apiVersion: v1'"},
 		{"another kind", "apiVersion: apiserver.config.k8s.io/v1\nkind: Other", `no kind "Other" is registered for version "apiserver.config.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"the kind of another file", "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration", "expected File, got *apiserver.AuthorizationConfiguration"},
 		{"another version", "apiVersion: apiserver.config.k8s.io/v2\nkind: File", `no kind "File" is registered for version "apiserver.config.k8s.io/v2" in scheme "pkg/runtime/scheme.go:111"`},
 		{"unknown fields", head + "foo: 1\nitems: [{bar: 2}]", `strict decoding error: unknown field "foo", unknown field "items[0].bar"`},
 		{"repeated field", head + "items: []\nitems: []", "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"items\" already set in map"},

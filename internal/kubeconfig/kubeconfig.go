@@ -125,6 +125,11 @@ func load(ctx context.Context, text []byte, dir, name string) (*Cluster, error) 
 	if err != nil {
 		return nil, err
 	}
+	return connect(ctx, c, u, dir)
+}
+
+// connect returns the Cluster of a cluster and of a user, in a file of a folder.
+func connect(ctx context.Context, c *cluster, u *user, dir string) (*Cluster, error) {
 	server, err := url.Parse(c.Server)
 	if err != nil || server.Host == "" {
 		return nil, fmt.Errorf("server: %q is not a URL", c.Server)
@@ -238,17 +243,13 @@ type Users struct {
 	file config
 }
 
-// LoadUsers reads the users of a file.
-func LoadUsers(path string) (*Users, error) {
-	text, err := inputfile.Read(path)
+// LoadUsers reads the users of a file, as a kube-apiserver of a minor release does.
+func LoadUsers(path string, minor int) (*Users, error) {
+	f, err := readClient(path, minor)
 	if err != nil {
 		return nil, err
 	}
-	u := &Users{dir: filepath.Dir(path)}
-	if err := yaml.Unmarshal(text, &u.file); err != nil {
-		return nil, err
-	}
-	return u, nil
+	return &Users{dir: filepath.Dir(path), file: *f}, nil
 }
 
 // For returns next with the credentials for a host and its port: those of the user that has

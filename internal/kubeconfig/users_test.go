@@ -16,7 +16,7 @@ func TestUsers(t *testing.T) {
 	write := func(text string) *Users {
 		path := filepath.Join(t.TempDir(), "config")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		users, err := LoadUsers(path)
+		users, err := LoadUsers(path, 0)
 		require.NoError(t, err)
 		return users
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/admission/manifest"
@@ -88,6 +89,9 @@ func (c *configuration) read(file string, enabled func(name string) bool) error 
 	if err != nil {
 		return fmt.Errorf("failed to apply admission: failed to read plugin config: unable to read admission control configuration from %q [%w]", file, err)
 	}
+	if isLegacy(text) {
+		return c.setAll(map[string][]byte{"ImagePolicyWebhook": text, "PodNodeSelector": text}, enabled)
+	}
 	if err := configfile.DecodeAny(text, admissionKinds, c.release.Minor(), &all); err != nil {
 		return fmt.Errorf("failed to apply admission: failed to read plugin config: %w", err)
 	}
@@ -113,12 +117,26 @@ func (c *configuration) read(file string, enabled func(name string) bool) error 
 	return c.setAll(given, enabled)
 }
 
+// isLegacy reports whether a file is not an AdmissionConfiguration but the configuration of
+// ImagePolicyWebhook or of PodNodeSelector itself.
+func isLegacy(text []byte) bool {
+	body, kind, err := configfile.Identify(text)
+	if err != nil || slices.Contains(admissionKinds, kind) {
+		return false
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return false
+	}
+	return fields["imagePolicy"] != nil || fields["podNodeSelectorPluginConfig"] != nil
+}
+
 // setAll sets the configurations of the enabled plugins, by their names. Some plugins need
 // one.
 func (c *configuration) setAll(given map[string][]byte, enabled func(name string) bool) error {
 	for _, p := range allPlugins {
 		body := given[p.name]
-		if body == nil && (!needsConfiguration[p.name] || !enabled(p.name)) {
+		if !enabled(p.name) || body == nil && !needsConfiguration[p.name] {
 			continue
 		}
 		if err := c.set(p.name, body); err != nil {
@@ -146,7 +164,7 @@ func (c *configuration) set(name string, body []byte) (err error) {
 	case "EventRateLimit":
 		c.eventLimits, err = eventratelimit.Configure(body, c.release.Minor())
 	case "ImagePolicyWebhook":
-		c.images, err = imagepolicywebhook.Configure(body)
+		c.images, err = imagepolicywebhook.Configure(body, c.release.Minor())
 	case "MutatingAdmissionWebhook", "ValidatingAdmissionWebhook":
 		initErr, err = c.setWebhooks(name, body)
 	case "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy":
@@ -202,7 +220,7 @@ func (c *configuration) setCredentials(name, file string) error {
 	if _, err := os.Stat(file); err != nil {
 		return err
 	}
-	users, err := kubeconfig.LoadUsers(file)
+	users, err := kubeconfig.LoadUsers(file, c.release.Minor())
 	if err != nil {
 		return err
 	}

@@ -195,6 +195,8 @@ func TestWrongAdmissionControlConfig(t *testing.T) {
 	const gate = "ManifestBasedAdmissionControlConfig"
 	_, err = fakeapi.New(fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{FeatureGates: map[string]bool{gate: false}, AdmissionControlConfigFile: folder}))
 	assert.ErrorContains(t, err, "staticManifestsDir: Forbidden: staticManifestsDir requires the "+gate+" feature gate to be enabled")
+	selector := writeFile(t, "admission.yaml", "podNodeSelectorPluginConfig: {clusterDefaultNodeSelector: a=b}")
+	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithAPIServer(apiserver.Config{EnableAdmissionPlugins: []string{"PodNodeSelector"}, AdmissionControlConfigFile: selector})).Close()
 	older := writeFile(t, "admission.yaml", plugin("MutatingAdmissionWebhook", "{apiVersion: apiserver.config.k8s.io/v1alpha1, kind: WebhookAdmission}"))
 	fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRelease("1.35"), fakeapi.WithAPIServer(apiserver.Config{AdmissionControlConfigFile: older})).Close()
 	disabled := writeFile(t, "admission.yaml", plugin("ResourceQuota", "{}"))

@@ -34,12 +34,12 @@ type Config struct {
 	CacheTTL time.Duration // how long answers are cached
 }
 
-// Load returns the Config of a kubeconfig file.
-func Load(file, version string, cacheTTL time.Duration) (*Config, error) {
+// Load returns the Config of a kubeconfig file, with the errors of a minor release.
+func Load(file, version string, cacheTTL time.Duration, minor int) (*Config, error) {
 	if !slices.Contains([]string{"v1", "v1beta1"}, version) {
 		return nil, fmt.Errorf("unsupported authentication webhook version %q, supported versions are %q, %q", version, "v1", "v1beta1")
 	}
-	cluster, err := kubeconfig.Load(context.Background(), file, "")
+	cluster, err := kubeconfig.LoadClient(context.Background(), file, minor)
 	if err != nil {
 		return nil, err
 	}

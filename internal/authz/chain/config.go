@@ -364,7 +364,7 @@ func (a *Authorizer) compile(o Options) (*webhookConfig, error) {
 	if w.ConnectionInfo.Type == inCluster {
 		return nil, errors.New("unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined")
 	}
-	cluster, err := kubeconfig.Load(context.Background(), *w.ConnectionInfo.KubeConfigFile, "")
+	cluster, err := kubeconfig.LoadClient(context.Background(), *w.ConnectionInfo.KubeConfigFile, o.Minor)
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,8 @@ type answer struct {
 }
 
 // Configure returns the plugin of a configuration, nil for none, which is an error. The errors
-// are those of kube-apiserver.
-func Configure(text []byte) (*Plugin, error) {
+// are those of kube-apiserver in a minor release.
+func Configure(text []byte, minor int) (*Plugin, error) {
 	if text == nil {
 		return nil, errors.New("no config specified")
 	}
@@ -68,7 +68,7 @@ func Configure(text []byte) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := kubeconfig.Load(context.Background(), s.kubeConfigFile, "")
+	cluster, err := kubeconfig.LoadClient(context.Background(), s.kubeConfigFile, minor)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func TestConfigure(t *testing.T) {
 		{"no file", "imagePolicy: {kubeConfigFile: none}", settings{}, "none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := Configure([]byte(tt.text))
+			p, err := Configure([]byte(tt.text), 0)
 			if tt.err != "" {
 				assert.ErrorContains(t, err, tt.err)
 				return
@@ -36,6 +36,6 @@ func TestConfigure(t *testing.T) {
 			assert.Equal(t, "https://hook", p.cluster.URL)
 		})
 	}
-	_, err := Configure(nil)
+	_, err := Configure(nil, 0)
 	assert.EqualError(t, err, "no config specified")
 }
