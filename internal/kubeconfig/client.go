@@ -71,7 +71,6 @@ func (f *config) findClient(dir string) (*cluster, *user, error) {
 	if name == "" {
 		return nil, nil, errNoConfiguration
 	}
-	var errs []error
 	for i := range f.Contexts {
 		at := &f.Contexts[i]
 		if at.Name != name {
@@ -84,13 +83,12 @@ func (f *config) findClient(dir string) (*cluster, *user, error) {
 		if u == nil {
 			u = &user{}
 		}
-		errs = append(u.validate(at.Context.User, dir), c.validate(at.Context.Cluster, dir)...)
-		if len(errs) > 0 {
+		if errs := append(u.validate(at.Context.User, dir), c.validate(at.Context.Cluster, dir)...); len(errs) > 0 {
 			return nil, nil, errors.New("invalid configuration: " + status.Aggregate(errs))
 		}
 		return c, u, nil
 	}
-	return nil, nil, fmt.Errorf("invalid configuration: context was not found for specified context: %s", name)
+	return nil, nil, fmt.Errorf("invalid configuration: [context was not found for specified context: %s, cluster has no server defined]", name)
 }
 
 // validate returns what is wrong with the cluster of a name.
@@ -119,8 +117,31 @@ func (u *user) validate(name, dir string) (errs []error) {
 		errs = append(errs, checkFile("client-cert", name, dir, u.Certificate)...)
 		errs = append(errs, checkFile("client-key", name, dir, u.Key)...)
 	}
+	if u.Exec != nil {
+		errs = append(errs, u.Exec.validate(name)...)
+	}
 	if u.Token != "" && (u.Username != "" || u.Password != "") {
 		errs = append(errs, fmt.Errorf("more than one authentication method found for %s; found [token basicAuth], only one is allowed", name))
+	}
+	return errs
+}
+
+// validate returns what is wrong with the plugin of a user.
+func (p *plugin) validate(user string) (errs []error) {
+	if p.Command == "" {
+		errs = append(errs, fmt.Errorf("command must be specified for %s to use exec authentication plugin", user))
+	}
+	if p.APIVersion == "" {
+		errs = append(errs, fmt.Errorf("apiVersion must be specified for %s to use exec authentication plugin", user))
+	}
+	switch p.InteractiveMode {
+	case "Never", "IfAvailable", "Always":
+	case "":
+		if p.APIVersion != "client.authentication.k8s.io/v1beta1" { // where it has a default
+			errs = append(errs, fmt.Errorf("interactiveMode must be specified for %s to use exec authentication plugin", user))
+		}
+	default:
+		errs = append(errs, fmt.Errorf("invalid interactiveMode for %s: %q", user, p.InteractiveMode))
 	}
 	return errs
 }
@@ -137,7 +158,7 @@ func checkFile(field, of, dir, name string) []error {
 	return nil
 }
 
-// complete gives the server a scheme, and checks the certificates.
+// complete gives the server a scheme, and checks the certificates and the file of the token.
 func (c *cluster) complete(u *user, dir string) error {
 	ca, err := content(dir, c.CA, c.CAData)
 	if err != nil {
@@ -161,6 +182,11 @@ func (c *cluster) complete(u *user, dir string) error {
 		return errors.New("specifying a root certificates file with the insecure flag is not allowed")
 	case len(ca) > 0 && !x509.NewCertPool().AppendCertsFromPEM(ca):
 		return errors.New("unable to load root certificates: unable to parse bytes as PEM block")
+	}
+	if u.TokenFile != "" {
+		if _, err := inputfile.Read(resolve(dir, u.TokenFile)); err != nil {
+			return err
+		}
 	}
 	cert, err := content(dir, u.Certificate, u.CertificateData)
 	if err != nil || len(cert) == 0 {

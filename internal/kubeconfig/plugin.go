@@ -20,6 +20,8 @@ type plugin struct {
 	Command    string
 	Args       []string
 	Env        []struct{ Name, Value string }
+
+	InteractiveMode string
 }
 
 // run runs the plugin and sets the credentials of u.
