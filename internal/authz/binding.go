@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/resource"
 )
 
 // A RoleRef refers to the role of a binding.
@@ -14,6 +15,18 @@ type RoleRef struct {
 	APIGroup string `json:"apiGroup"`
 	Kind     string `json:"kind"` // Role or ClusterRole
 	Name     string `json:"name"`
+}
+
+// checkKey fails for a reference of a binding in the namespace to a role that cannot be stored: one with
+// another name than roles have, or a Role for a ClusterRoleBinding.
+func (r RoleRef) checkKey(namespace string) error {
+	switch {
+	case r.Kind == "Role" && namespace == "":
+		return resource.NamespaceRequired()
+	case r.Kind == "Role" || r.Kind == "ClusterRole":
+		return resource.CheckName(r.Name)
+	}
+	return nil
 }
 
 // A Subject is a user, a group or a service account of a binding.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // A RoleWrite is a write of an object of type Type, which CheckEscalation
@@ -23,7 +24,8 @@ type RoleWrite struct {
 }
 
 // CheckEscalation fails with 403 if the user writes a role, or a binding to a
-// role, that permits what the user may not do. Users with the verb "escalate" on
+// role, that permits what the user may not do. A role with an aggregationRule may
+// permit everything. Users with the verb "escalate" on
 // the role, or "bind" on the bound role, may do so. Objects of other API groups
 // pass.
 //
@@ -62,7 +64,13 @@ func (c escalationCheck) role() error {
 	if err != nil {
 		return status.BadRequest(err.Error())
 	}
-	return c.held(rules)
+	if err := c.held(rules); err != nil {
+		return err
+	}
+	if c.aggregates() && c.checkHeld(everything) != nil {
+		return c.forbidden("must have cluster-admin privileges to use the aggregationRule")
+	}
+	return nil
 }
 
 func (c escalationCheck) binding() error {
@@ -73,6 +81,9 @@ func (c escalationCheck) binding() error {
 	ref := binding.RoleRef
 	if c.may(c.bindInstead(ref)) {
 		return nil
+	}
+	if err := ref.checkKey(c.Namespace); err != nil {
+		return err
 	}
 	rules, err := c.Policy.Rules(ref, c.Namespace)
 	if err != nil {
@@ -106,6 +117,13 @@ func (w RoleWrite) bindInstead(ref RoleRef) *Attributes {
 	return at
 }
 
+// aggregates reports whether the rules of the role, or those that it had before, are those of roles
+// that selectors match. These may be any rules at any time.
+func (w RoleWrite) aggregates() bool {
+	path := []string{"aggregationRule", "clusterRoleSelectors"}
+	return object.ViewOf(w.Object).Len(path...) > 0 || w.Old.Len(path...) > 0
+}
+
 func (w RoleWrite) roleRules() ([]Rule, error) { return ParseRules(w.Type.Codec.Append(nil, w.Object)) }
 
 func (w RoleWrite) parseBinding() (*Binding, error) {
@@ -122,6 +140,9 @@ func (a Authorizer) Granted(w RoleWrite) (rules []Rule, instead *Attributes) {
 	switch w.Type.Name {
 	case "roles", "clusterroles":
 		if rules, err := w.roleRules(); err == nil {
+			if w.aggregates() {
+				rules = slices.Concat(rules, everything)
+			}
 			return rules, w.instead()
 		}
 	case "rolebindings", "clusterrolebindings":
@@ -136,10 +157,18 @@ func (a Authorizer) Granted(w RoleWrite) (rules []Rule, instead *Attributes) {
 
 // held fails with 403 if the user does not hold the rules.
 func (c escalationCheck) held(rules []Rule) error {
-	if err := (RBAC{c.Policy}).checkHeld(c.user, c.Namespace, rules, c.roleError); err != nil {
-		return status.Forbidden(c.groupResource(), object.String(c.Object, "metadata", "name"), err.Error())
+	if err := c.checkHeld(rules); err != nil {
+		return c.forbidden(err.Error())
 	}
 	return nil
+}
+
+func (c escalationCheck) checkHeld(rules []Rule) error {
+	return (RBAC{c.Policy}).checkHeld(c.user, c.Namespace, rules, c.roleError)
+}
+
+func (c escalationCheck) forbidden(reason string) error {
+	return status.Forbidden(c.groupResource(), object.String(c.Object, "metadata", "name"), reason)
 }
 
 // roleError returns the error of a role that a binding refers to. kube-apiserver
@@ -189,7 +218,7 @@ func ChangesOwnersOnly(obj map[string]any, old object.View) bool {
 	for _, name := range []string{"ownerReferences", "finalizers", "managedFields", "selfLink"} {
 		object.Keep(meta, oldMeta, name)
 	}
-	return old.EqualTo(same)
+	return validation.Equal(same, old)
 }
 
 // uncovered returns the single permissions in rules that no rule of held covers.

@@ -122,7 +122,7 @@ func validateBinding(binding map[string]any) (errs validation.List) {
 func (op *operation) bindOnce(pods *resource.Type, binding map[string]any) error {
 	meta := object.Meta(binding)
 	name := object.String(meta, "name")
-	if err := CheckName(name); err != nil {
+	if err := resource.CheckName(name); err != nil {
 		return err
 	}
 	key := pods.Key(op.Namespace, name)

@@ -135,7 +135,7 @@ func (g *Registry) Delete(ctx context.Context, r Request, o *DeleteOptions) (Res
 		return op.result(nil, op.deleteUnread(op.key(), o))
 	}
 	op.warnOrphaned(o)
-	if err := CheckName(op.Name); err != nil {
+	if err := resource.CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
 	if op.Type.Undeletable != nil {

@@ -52,7 +52,7 @@ func (op *operation) evict() (Result, error) {
 	case len(dryRun) > 0 && !slices.Equal(o.DryRun, dryRun):
 		return Result{}, status.Unclassified(fmt.Sprintf("Non-matching dry-run options in request and content: %v and %v", dryRun, o.DryRun))
 	}
-	if err := CheckName(op.Name); err != nil {
+	if err := resource.CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
 	for {

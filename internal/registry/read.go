@@ -29,7 +29,7 @@ func (g *Registry) Get(ctx context.Context, r Request, version string) (*storage
 }
 
 func (g *Registry) get(ctx context.Context, r Request, version string) (*storage.Object, mvcc.Revision, error) {
-	if err := CheckName(r.Name); err != nil {
+	if err := resource.CheckName(r.Name); err != nil {
 		return nil, 0, err
 	}
 	obj, rev, err := cmp.Or(r.Store, g.store).Get(ctx, r.Type, r.objectNamespace(), r.Name, version)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/authn"
@@ -330,14 +329,3 @@ func (r *Request) key() string { return r.Type.Key(r.objectNamespace(), r.Name) 
 
 // now returns the time in the form that metadata has it.
 func (g *Registry) now() string { return clock.Timestamp(g.clock.Now()) }
-
-// CheckName fails for a name by which nothing can be stored.
-func CheckName(name string) error {
-	if name == "" {
-		return status.BadRequest("Name parameter required.")
-	}
-	if problems := validation.PathSegment(name); len(problems) > 0 {
-		return status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(problems, ";")))
-	}
-	return nil
-}

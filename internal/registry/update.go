@@ -97,7 +97,7 @@ type change struct {
 // prepare, validate, commit. It starts over if another write comes between read
 // and commit.
 func (op *operation) change(ch change) (Result, error) {
-	if err := CheckName(op.Name); err != nil {
+	if err := resource.CheckName(op.Name); err != nil {
 		return Result{}, err
 	}
 	for {

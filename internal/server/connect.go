@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/codec"
 	"github.com/kubefake/kubefake/internal/object"
-	"github.com/kubefake/kubefake/internal/registry"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 	"github.com/kubefake/kubefake/internal/storage"
 	"github.com/kubefake/kubefake/internal/validation"
@@ -266,11 +266,11 @@ func (r *request) connectedPod(name string) (map[string]any, error) {
 
 // connected returns an object that a connection needs. If it is missing, the
 // error names the request's resource.
-func (r *request) connected(resource, name string) (*storage.Object, error) {
-	if err := registry.CheckName(name); err != nil {
+func (r *request) connected(plural, name string) (*storage.Object, error) {
+	if err := resource.CheckName(name); err != nil {
 		return nil, err
 	}
-	o := r.newest(resource, r.Namespace, name)
+	o := r.newest(plural, r.Namespace, name)
 	if o == nil {
 		return nil, status.NotFound(r.groupResource(), name)
 	}

@@ -290,7 +290,7 @@ func (r *request) resolve() error {
 // checkNamespace fails for an object, or a deletion of a collection, in an empty namespace.
 func (r *request) checkNamespace() error {
 	if r.inEmptyNamespace() && (r.Name != "" || r.Verb == "deletecollection") {
-		return status.BadRequest("Namespace parameter required.")
+		return resource.NamespaceRequired()
 	}
 	return nil
 }

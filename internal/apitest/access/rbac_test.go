@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -276,7 +277,7 @@ func TestEscalation(t *testing.T) {
 		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"` + name + `"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"` + role + `"}}`
 	}
 	const notHeld = " is forbidden: user \"alice\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\"]}"
-	srv := apitest.StartRBAC(t, editor, apitest.ReaderBinding)
+	srv := apitest.StartRBAC(t, editor, apitest.ReaderBinding, binding("other", "other"))
 	for _, tt := range []struct {
 		name, method, path, body string
 		code                     int
@@ -287,7 +288,10 @@ func TestEscalation(t *testing.T) {
 		{"update with other rules", "PUT", "roles/a", role("a", `"delete"`), 403, `roles.rbac.authorization.k8s.io "a"` + notHeld},
 		{"change of finalizers", "PATCH", "roles/a", `{"metadata":{"finalizers":["a/b"]}}`, 200, ""},
 		{"bind a held role", "POST", "rolebindings", binding("a", "a"), 201, ""},
+		{"no subjects as an empty list", "PATCH", "rolebindings/other", `{"subjects":[],"metadata":{"finalizers":["a/b"]}}`, 200, ""},
 		{"bind a missing role", "POST", "rolebindings", binding("c", "zz"), 404, `rolebindings.rbac.authorization.k8s.io "zz" not found`},
+		{"bind a role without a name", "POST", "rolebindings", binding("c", ""), 400, "Name parameter required."},
+		{"bind a role with a name that no role has", "POST", "rolebindings", binding("c", "a/b"), 400, `Name parameter invalid: "a/b": may not contain '/'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, answer := apitest.DoWithHeaders(t, srv, tt.method, group+tt.path, tt.body, apitest.AsAlice...)
@@ -303,6 +307,47 @@ func TestEscalation(t *testing.T) {
 	assert.Equal(t, 201, code, "with the verb escalate")
 	code, _ = apitest.DoWithHeaders(t, srv, "POST", group+"rolebindings", binding("b", "b"), apitest.AsAlice...)
 	assert.Equal(t, 201, code, "with the verb bind")
+}
+
+// A ClusterRole with an aggregationRule may permit everything, so who writes it must be allowed everything.
+func TestClusterRoleEscalation(t *testing.T) {
+	const group, selectors = "/apis/rbac.authorization.k8s.io/v1/", `"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]}`
+	role := func(name, fields string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"` + name + `"},` + fields + `}`
+	}
+	binding := func(role string) string {
+		return `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"alice"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"` + role + `"},"subjects":[{"kind":"User","name":"alice"}]}`
+	}
+	const notAdmin = `clusterroles.rbac.authorization.k8s.io "%s" is forbidden: must have cluster-admin privileges to use the aggregationRule`
+	srv := apitest.StartRBAC(t, role("editor", `"rules":[{"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles","clusterrolebindings"],"verbs":["create","update","patch"]}]`), binding("editor"),
+		role("aggregated", selectors), role("plain", `"rules":[]`))
+	for _, tt := range []struct {
+		name, method, path, body string
+		code                     int
+		want                     string
+	}{
+		{"create", "POST", "clusterroles", role("a", selectors), 403, fmt.Sprintf(notAdmin, "a")},
+		{"create an invalid one", "POST", "clusterroles", role("a", `"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a b":""}}]}`), 403, fmt.Sprintf(notAdmin, "a")},
+		{"create without selectors", "POST", "clusterroles", role("b", `"aggregationRule":{"clusterRoleSelectors":[]}`), 422, ""},
+		{"create with other rules too", "POST", "clusterroles", role("a", `"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}],`+selectors), 403, "clusterroles.rbac.authorization.k8s.io \"a\" is forbidden: user \"alice\" (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"get\"]}"},
+		{"add", "PUT", "clusterroles/plain", role("plain", selectors), 403, fmt.Sprintf(notAdmin, "plain")},
+		{"remove", "PUT", "clusterroles/aggregated", role("aggregated", `"rules":[]`), 403, fmt.Sprintf(notAdmin, "aggregated")},
+		{"keep", "PATCH", "clusterroles/aggregated", `{"metadata":{"labels":{"a":"b"}}}`, 403, fmt.Sprintf(notAdmin, "aggregated")},
+		{"change of finalizers", "PATCH", "clusterroles/aggregated", `{"metadata":{"finalizers":["a/b"]}}`, 200, ""},
+		{"bind a Role", "POST", "clusterrolebindings", strings.NewReplacer(`"kind":"ClusterRole"`, `"kind":"Role"`, `"name":"alice"`, `"name":"c"`).Replace(binding("r")), 400, "Namespace parameter required."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, answer := apitest.DoWithHeaders(t, srv, tt.method, group+tt.path, tt.body, apitest.AsAlice...)
+			assert.Equal(t, tt.code, code, answer)
+			if tt.want != "" {
+				assert.Equal(t, tt.want, answer["message"])
+			}
+		})
+	}
+	_, err := srv.Store(strings.Replace(binding("cluster-admin"), `"name":"alice"`, `"name":"admins"`, 1))
+	require.NoError(t, err)
+	code, answer := apitest.DoWithHeaders(t, srv, "POST", group+"clusterroles", role("a", selectors), apitest.AsAlice...)
+	assert.Equal(t, 201, code, "as an administrator: %v", answer)
 }
 
 func TestReviews(t *testing.T) {

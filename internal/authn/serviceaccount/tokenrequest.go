@@ -2,7 +2,6 @@ package serviceaccount
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
@@ -220,11 +219,8 @@ func (t *Tokens) bindToCore(k *accountClaims, to map[string]any, kind string) (*
 	if kind == "Node" {
 		namespace = ""
 	}
-	if name == "" {
-		return nil, status.BadRequest("Name parameter required.")
-	}
-	if wrong := validation.PathSegment(name); len(wrong) > 0 {
-		return nil, status.BadRequest(fmt.Sprintf("Name parameter invalid: %q: %s", name, strings.Join(wrong, ";")))
+	if err := resource.CheckName(name); err != nil {
+		return nil, err
 	}
 	typ, o := t.newest(coreGroup, plural, namespace, name)
 	if o == nil {
