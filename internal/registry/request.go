@@ -137,6 +137,7 @@ type Result struct {
 type Answer struct {
 	Object map[string]any
 	Codec  resource.Codec
+	Type   string // the name of its Go type, as [resource.Type.InternalType] returns it
 }
 
 // An operation is one call of the registry while it runs. What its steps find out about the object

@@ -6,6 +6,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/authz"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/status"
 )
 
@@ -40,7 +41,7 @@ func (op *operation) review() (Result, error) {
 		return Result{}, err
 	}
 	out["kind"], out["apiVersion"] = op.Type.Kind, op.Type.GroupVersion.String()
-	return Result{Answer: &Answer{Object: out, Codec: op.Type.Codec}, Created: true}, nil
+	return Result{Answer: &Answer{Object: out, Codec: op.Type.Codec, Type: op.Type.InternalType()}, Created: true}, nil
 }
 
 func (op *operation) reviewAccess(obj map[string]any) (map[string]any, error) {
@@ -86,5 +87,5 @@ func (op *operation) createToken() (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec()}, Created: true}, nil
+	return Result{Answer: &Answer{Object: c.object, Codec: op.bodyCodec(), Type: resource.InternalPackage(op.sub.Kind.Group) + "." + op.sub.Kind.Kind}, Created: true}, nil
 }

@@ -142,7 +142,7 @@ type metadataOnly struct {
 }
 
 func (s *metadataOnly) object(w *bufio.Writer, o *storage.Object) error {
-	_, err := w.Write(partialMetadata(s.apiVersion, s.typ, o))
+	_, err := w.Write(partialMetadata(s.apiVersion, shownMetadata(s.typ, o)))
 	return err
 }
 
@@ -162,11 +162,16 @@ func (s *metadataOnly) list(w *bufio.Writer, page *storage.Page) error {
 	return w.WriteByte('}')
 }
 
-func partialMetadata(apiVersion string, t *resource.Type, o *storage.Object) []byte {
-	meta := o.Metadata()
+// shownMetadata returns the metadata of an object of type t as clients see it.
+func shownMetadata(t *resource.Type, o *storage.Object) []byte {
 	if len(t.ConversionAnnotations) > 0 {
-		meta = underived(t, meta)
+		return underived(t, o.Metadata())
 	}
+	return o.Metadata()
+}
+
+// partialMetadata returns the PartialObjectMetadata of an object.
+func partialMetadata(apiVersion string, meta []byte) []byte {
 	b := append([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"`+apiVersion+`","metadata":`), meta...)
 	return append(b, '}')
 }
@@ -321,7 +326,7 @@ func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
 		b := o.JSON()
 		shown = b[:len(b)-1]
 	default:
-		shown = partialMetadata(s.apiVersion, s.typ, o)
+		shown = partialMetadata(s.apiVersion, shownMetadata(s.typ, o))
 	}
 	_, err = w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now()}, shown))
 	return err

@@ -154,6 +154,13 @@ func (r *request) answerResult(code int, result registry.Result) error {
 		if err != nil {
 			return status.Internal(err.Error())
 		}
+		switch r.out.View {
+		case codec.PartialMetadataList:
+			return r.viewRefused("not a list (*" + result.Answer.Type + ")")
+		case codec.PartialMetadata:
+			meta := metaType("ObjectMeta").Append(nil, object.Meta(normal))
+			return r.answerJSON(code, append(partialMetadata("meta.k8s.io/"+r.out.Version, meta), '\n'), metaType("PartialObjectMetadata"))
+		}
 		return r.answerJSON(code, append(c.Append(nil, normal), '\n'), c.Wire())
 	}
 	st := status.Success(nil)

@@ -20,10 +20,14 @@ func TestRepresentations(t *testing.T) {
 		metadata = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 
 		metadataList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+		selfReview = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+		tokens     = "/api/v1/namespaces/default/serviceaccounts/a/token"
 	)
 	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
 		metadata: {name: foos.x.io}, spec: {group: x.io, scope: Cluster, names: {plural: foos, singular: foo, kind: Foo, listKind: FooList},
-		versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`))
+		versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`,
+		`{apiVersion: v1, kind: ServiceAccount, metadata: {name: a, namespace: default}}`))
 	for _, row := range []struct {
 		name, method, path, accept, body string
 		code                             int
@@ -33,6 +37,11 @@ func TestRepresentations(t *testing.T) {
 		{"list of custom resources as the metadata of one", "GET", "/apis/x.io/v1/foos", metadata, "", 406, "the requested object is a list (*unstructured.UnstructuredList)"},
 		{"object as the metadata of a list", "POST", apitest.ConfigMapsPath + "?dryRun=All", metadataList, `{"metadata":{"name":"a"}}`, 406, "the requested object is not a list (*core.ConfigMap)"},
 		{"custom resource as the metadata of a list", "POST", "/apis/x.io/v1/foos?dryRun=All", metadataList, `{"apiVersion":"x.io/v1","kind":"Foo","metadata":{"name":"a"}}`, 500, `"message": "content is not a list",` + "\n" + `  "code": 500`},
+		{"review as the metadata of one object", "POST", selfReview, metadata, `{}`, 201, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"`},
+		{"review as the metadata of a list", "POST", selfReview, metadataList, `{}`, 406, "the requested object is not a list (*authentication.SelfSubjectReview)"},
+		{"review as a Table", "POST", selfReview, table, `{}`, 406, "only the following media types are accepted"},
+		{"token as the metadata of a list", "POST", tokens, metadataList, `{}`, 406, "the requested object is not a list (*authentication.TokenRequest)"},
+		{"token as the metadata of one object", "POST", tokens, metadata, `{}`, 201, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a"`},
 		{"object that is not stored, as a Table", "POST", apitest.ConfigMapsPath + "?dryRun=All", table, `{"metadata":{"name":"a"}}`, 201, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
