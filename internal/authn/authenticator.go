@@ -97,13 +97,14 @@ type Config struct {
 // user counts, in the order of kube-apiserver: the headers of a proxy, the certificate
 // of the client, the bearer token, the token in the subprotocols of a WebSocket, which
 // Authenticate removes from the header. It fails with 401 if there are credentials and
-// none is valid, and soon after ctx ends. warning, if not "", is for the client.
-func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (user *User, warning string, err error) {
+// none is valid, and soon after ctx ends. Warnings for the client and annotations for
+// the audit log go to the Recorder of ctx.
+func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*User, error) {
 	token, spaced := bearerToken(header.Get(r.Header, "Authorization"))
 	if spaced {
-		warning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+		Warn(ctx, "the provided Authorization header contains extra space before the bearer token, and is ignored")
 	}
-	user, err = a.identify(ctx, r, token)
+	user, err := a.identify(ctx, r, token)
 	if user == nil && websocket.IsRequest(r.Header) {
 		protocolToken, others, tokenErr := websocket.Token(r.Header)
 		if protocolToken != "" {
@@ -117,15 +118,27 @@ func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (user
 	}
 	switch {
 	case user != nil:
-		return user, warning, nil
+		return user, nil
 	case err != nil:
-		return nil, warning, status.Unauthorized()
-	case a.Unauthenticated == AsAdministrator:
-		return administrator, warning, nil
-	case token == "" && a.Unauthenticated == AsAnonymous && (len(a.AnonymousPaths) == 0 || slices.Contains(a.AnonymousPaths, r.URL.Path)):
-		return anonymous, warning, nil
+		return nil, status.Unauthorized()
+	case token == "" || a.Unauthenticated == AsAdministrator:
+		user = a.withoutToken(r.URL.Path)
 	}
-	return nil, warning, status.Unauthorized()
+	if user == nil {
+		return nil, status.Unauthorized()
+	}
+	return user, nil
+}
+
+// withoutToken returns the user of a request to a path without credentials, nil if it has none.
+func (a *Authenticator) withoutToken(path string) *User {
+	switch {
+	case a.Unauthenticated == AsAdministrator:
+		return administrator
+	case a.Unauthenticated == AsAnonymous && (len(a.AnonymousPaths) == 0 || slices.Contains(a.AnonymousPaths, path)):
+		return anonymous
+	}
+	return nil
 }
 
 // identify returns the user of the first valid credential; nil if there is none.
@@ -216,11 +229,11 @@ func bearerToken(header string) (token string, spaced bool) {
 	return token, spaced && token == ""
 }
 
-// Intersect returns the audiences in a that are in b too, in the order of a.
-func Intersect(a, b []string) []string {
+// Intersect returns the audiences in wanted that are in valid too, in the order of wanted.
+func Intersect(valid, wanted []string) []string {
 	var out []string
-	for _, x := range a {
-		if slices.Contains(b, x) {
+	for _, x := range wanted {
+		if slices.Contains(valid, x) {
 			out = append(out, x)
 		}
 	}

@@ -26,6 +26,12 @@ func (accountTokens) AuthenticateToken(_ context.Context, token string, audience
 	return nil, nil, nil
 }
 
+// recorder is a Recorder that keeps the last warning.
+type recorder struct{ warning string }
+
+func (r *recorder) Warn(text string)           { r.warning = text }
+func (r *recorder) Annotate(key, value string) {}
+
 func TestAuthenticate(t *testing.T) {
 	const spaceWarning = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 	static := map[string]User{"secret": {Name: "alice", Groups: []string{"devs"}}}
@@ -59,8 +65,9 @@ func TestAuthenticate(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{Config: Config{Tokens: static, UserTokens: tokens, Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
-			user, warning, err := a.Authenticate(context.Background(), &http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
-			assert.Equal(t, tt.warning, warning)
+			var got recorder
+			user, err := a.Authenticate(WithRecorder(context.Background(), &got), &http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
+			assert.Equal(t, tt.warning, got.warning)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)
 				return
@@ -110,6 +117,26 @@ func TestReviewToken(t *testing.T) {
 			assert.Equal(t, tt.status, review["status"])
 		})
 	}
+	for _, tt := range []struct {
+		name            string
+		unauthenticated Unauthenticated
+		status          map[string]any
+	}{
+		{"of spaces", Refused, nil},
+		{"of spaces, of an anonymous client", AsAnonymous, map[string]any{
+			"authenticated": true, "audiences": []any{"vault"},
+			"user": map[string]any{"username": AnonymousUser, "groups": []any{"system:unauthenticated"}},
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := *a
+			b.Unauthenticated = tt.unauthenticated
+			review := map[string]any{"spec": map[string]any{"token": "  ", "audiences": []any{"vault"}}}
+			assert.NoError(t, b.ReviewToken(context.Background(), review))
+			assert.Equal(t, tt.status, object.Map(review, "status"))
+		})
+	}
+	assert.Equal(t, []string{"b", "a"}, Intersect([]string{"a", "b", "b", "c"}, []string{"b", "d", "a"}), "the order is that of the client")
 	review := map[string]any{"spec": map[string]any{"token": "secret"}, "status": map[string]any{"authenticated": false, "error": "e"}}
 	assert.NoError(t, a.ReviewToken(context.Background(), review))
 	assert.Equal(t, "e", object.String(review, "status", "error"), "what is not set stays as it was sent")

@@ -19,6 +19,13 @@ func (a *Authenticator) ReviewToken(ctx context.Context, review map[string]any) 
 	if len(audiences) == 0 {
 		audiences = a.Audiences
 	}
+	token, _ = bearerToken("Bearer " + token)
+	if token == "" { // the token is spaces
+		if user := a.withoutToken(""); user != nil {
+			setReviewed(review, user, audiences)
+		}
+		return nil
+	}
 	user, common, err := a.AuthenticateToken(ctx, token, audiences)
 	if user == nil {
 		errs := []error{errors.New("invalid bearer token")}
@@ -30,8 +37,12 @@ func (a *Authenticator) ReviewToken(ctx context.Context, review map[string]any) 
 		object.Set(review, status.Aggregate(errs), "status", "error")
 		return nil
 	}
-	for name, v := range map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.FromStrings(common)} {
+	setReviewed(review, user, common)
+	return nil
+}
+
+func setReviewed(review map[string]any, user *User, audiences []string) {
+	for name, v := range map[string]any{"authenticated": true, "user": user.UserInfo(), "audiences": object.FromStrings(audiences)} {
 		object.Set(review, v, "status", name)
 	}
-	return nil
 }

@@ -268,7 +268,7 @@ func newCluster(config Config, source *ids.Source, store *storage.Store, api *se
 func (c *Cluster) newRegistry(source *ids.Source, store *storage.Store, types *resource.Types) *registry.Registry {
 	config, auth := &c.config, &c.config.Auth
 	now := config.Clock.Now // one closure for all
-	tokens := &serviceaccount.Tokens{Keys: auth.ServiceAccounts, Types: types, Store: store, Now: now, NewUID: source.UID}
+	tokens := &serviceaccount.Tokens{Keys: auth.ServiceAccounts, Types: types, Store: store, Now: now, NewUID: source.UID, SetLabel: c.labelSecret}
 	authenticator := &authn.Authenticator{Config: auth.Config, Now: now, ServiceAccounts: tokens, Audiences: auth.ServiceAccounts.Audiences()}
 	if auth.BootstrapTokens {
 		authenticator.Further = append(authenticator.Further, newBootstrapTokens(types, store, now, authenticator.Audiences))

@@ -54,6 +54,9 @@ func (r *request) beginAudit(user *authn.User) error {
 			Resource: r.Resource, Namespace: r.Namespace, Name: at.Name, APIGroup: r.Group, APIVersion: r.Version, Subresource: r.Subresource,
 		}
 	}
+	for key, value := range r.authentication {
+		e.Annotate(key, value)
+	}
 	if user != nil && !log.Begin(e, r.server.config.Clock.Now()) {
 		return &internalError{r.http.RequestURI, errNotAudited}
 	}

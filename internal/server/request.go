@@ -40,8 +40,9 @@ type request struct {
 	order        int64              // in the journal
 	auditID      [1]string          // the value of the answer's header Audit-Id
 
-	event             *audit.Event // of the audit log; nil if it has none
-	omitManagedFields bool         // in event
+	event             *audit.Event      // of the audit log; nil if it has none
+	omitManagedFields bool              // in event
+	authentication    map[string]string // annotations of event by authenticators
 
 	typ *resource.Type
 	sub *resource.Subresource // nil for the object itself
@@ -92,8 +93,19 @@ func (r *request) target() registry.Request {
 // store returns the store with the watch caches that serve the client.
 func (r *request) store() *storage.Store { return r.server.replica.Store(r.userAgent) }
 
-// Warn implements [registry.Warnings].
+// Warn implements [registry.Warnings] and [authn.Recorder].
 func (r *request) Warn(text string) { r.warn(text) }
+
+// Annotate implements [authn.Recorder]. The event begins after authentication.
+func (r *request) Annotate(key, value string) {
+	if r.server.config.Audit == nil {
+		return
+	}
+	if r.authentication == nil {
+		r.authentication = map[string]string{}
+	}
+	r.authentication[key] = value
+}
 
 // query returns the parsed query without the parts that do not parse; nil without a query.
 func (r *request) query() url.Values {

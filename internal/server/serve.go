@@ -149,11 +149,7 @@ func (r *request) admitPage() (preflight bool) {
 
 // authenticate returns the user of the request's credentials.
 func (r *request) authenticate() (*authn.User, error) {
-	user, warning, err := r.server.cluster.Authenticator().Authenticate(r.ctx(), r.http)
-	if warning != "" {
-		r.warn(warning)
-	}
-	return user, err
+	return r.server.cluster.Authenticator().Authenticate(authn.WithRecorder(r.ctx(), r), r.http)
 }
 
 // authorize fails with 403 if the user may not make the request.

@@ -20,6 +20,10 @@ type Tokens struct {
 	Store  Store
 	Now    func() time.Time
 	NewUID func() string
+
+	// SetLabel sets a label of a Secret, if that still exists. It returns when the label is set
+	// or ctx ends. Nil sets none.
+	SetLabel func(ctx context.Context, secret *storage.Object, name, value string)
 }
 
 // A Store reads the present state of a server.
@@ -46,22 +50,46 @@ func (t *Tokens) newest(group, resource, namespace, name string) (*resource.Type
 }
 
 // AuthenticateToken implements [authn.TokenAuthenticator].
-func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []string) (*authn.User, []string, error) {
+func (t *Tokens) AuthenticateToken(ctx context.Context, token string, audiences []string) (*authn.User, []string, error) {
 	c, err := t.Keys.verify(token)
 	if c == nil || err != nil {
 		return nil, nil, err
 	}
-	common := authn.Intersect(c.Audience, audiences)
-	if len(common) == 0 {
-		return nil, nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", c.Audience, audiences)
+	own := c.Audience
+	if len(own) == 0 {
+		own = t.Keys.Audiences()
 	}
-	if err := c.validAt(t.Now()); err != nil {
+	common := authn.Intersect(own, audiences)
+	if len(common) == 0 {
+		return nil, nil, fmt.Errorf("token audiences %q is invalid for the target audiences %q", own, audiences)
+	}
+	user, err := t.userOf(ctx, token, c)
+	if err != nil {
 		return nil, nil, err
+	}
+	if len(c.Audience) == 0 {
+		authn.Annotate(ctx, "authentication.k8s.io/legacy-token", c.Subject)
+	}
+	return user, common, nil
+}
+
+// userOf returns the user of a token with the claims c, whose signature and audiences were checked. A
+// token that is not valid has no effect on ctx: kube-apiserver drops what it would report about it.
+func (t *Tokens) userOf(ctx context.Context, token string, c *claims) (*authn.User, error) {
+	if c.Issuer == legacyIssuer {
+		return t.authenticateLegacy(ctx, token, c)
+	}
+	now := t.Now()
+	if err := c.validAt(now); err != nil {
+		return nil, err
 	}
 	if err := t.checkObjects(&c.Kubernetes); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return c.user(), common, nil
+	if stale := now.Unix() - int64(c.Kubernetes.WarnAfter); c.Kubernetes.WarnAfter != 0 && now.After(c.Kubernetes.WarnAfter.time()) {
+		authn.Annotate(ctx, "authentication.k8s.io/stale-token", fmt.Sprintf("subject: %s, seconds after warning threshold: %d", c.Subject, stale))
+	}
+	return c.user(), nil
 }
 
 // checkObjects fails if the service account, or an object that the token is
@@ -69,6 +97,10 @@ func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []
 func (t *Tokens) checkObjects(k *accountClaims) error {
 	lately := t.Now().Add(-leeway)
 	switch _, account := t.newest(coreGroup, "serviceaccounts", k.Namespace, k.Account.Name); {
+	case k.Account.Name == "":
+		return errors.New("resource name may not be empty")
+	case k.Namespace == "":
+		return errors.New("the server could not find the requested resource")
 	case account == nil:
 		return fmt.Errorf("serviceaccounts %q not found", k.Account.Name)
 	case account.UID != k.Account.UID:

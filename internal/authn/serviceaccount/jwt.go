@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,15 +17,49 @@ import (
 
 // claims is the payload of a token. Its fields are in the order of their names.
 type claims struct {
-	Audience   []string      `json:"aud"`
-	Expires    int64         `json:"exp"`
-	IssuedAt   int64         `json:"iat"`
+	Audience   audiences     `json:"aud,omitempty"`
+	Expires    *numericDate  `json:"exp"` // nil means never
+	IssuedAt   numericDate   `json:"iat"`
 	Issuer     string        `json:"iss"`
 	ID         string        `json:"jti"`
 	Kubernetes accountClaims `json:"kubernetes.io"`
-	NotBefore  int64         `json:"nbf"`
+	NotBefore  numericDate   `json:"nbf"`
 	Subject    string        `json:"sub"`
+	legacyClaims
 }
+
+// audiences are those of a token, which may have a single one as a string.
+type audiences []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *audiences) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case '"':
+		*a = audiences{""}
+		return json.Unmarshal(b, &(*a)[0])
+	case '[':
+		return json.Unmarshal(b, (*[]string)(a))
+	}
+	return errors.New("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience")
+}
+
+// A numericDate is a time in seconds since 1970. Fractions of a second in a token are ignored.
+type numericDate int64
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (d *numericDate) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil // as if it were absent
+	}
+	f, err := strconv.ParseFloat(string(b), 64)
+	if err != nil {
+		return errors.New("go-jose/go-jose/jwt: expected number value to unmarshal NumericDate")
+	}
+	*d = numericDate(f)
+	return nil
+}
+
+func (d numericDate) time() time.Time { return time.Unix(int64(d), 0) }
 
 // accountClaims are the service account of a token and the objects that the
 // token is bound to.
@@ -36,7 +72,7 @@ type accountClaims struct {
 	Secret            *ref                `json:"secret,omitempty"`
 	Account           ref                 `json:"serviceaccount"`
 	ValidatingWebhook *ref                `json:"validatingwebhookconfiguration,omitempty"`
-	WarnAfter         int64               `json:"warnafter,omitempty"`
+	WarnAfter         numericDate         `json:"warnafter,omitempty"`
 }
 
 // A ref refers to an object.
@@ -64,7 +100,10 @@ func (k *accountClaims) boundToWebhook() bool {
 func (c *claims) user() *authn.User {
 	k := &c.Kubernetes
 	u := authn.ServiceAccount(k.Namespace, k.Account.Name, k.Account.UID)
-	u.Extra = map[string][]string{authn.ExtraCredentialID: {authn.CredentialID(c.ID)}}
+	u.Extra = map[string][]string{}
+	if c.ID != "" {
+		u.Extra[authn.ExtraCredentialID] = []string{authn.CredentialID(c.ID)}
+	}
 	if k.Pod != nil {
 		u.Extra[authn.ExtraPodName], u.Extra[authn.ExtraPodUID] = []string{k.Pod.Name}, []string{k.Pod.UID}
 	}
@@ -92,11 +131,11 @@ const leeway = time.Minute
 // validAt fails if the token is not valid at now.
 func (c *claims) validAt(now time.Time) error {
 	switch {
-	case now.Add(leeway).Before(time.Unix(c.NotBefore, 0)):
+	case now.Add(leeway).Before(c.NotBefore.time()):
 		return errors.New("service account token is not valid yet")
-	case now.Add(-leeway).After(time.Unix(c.Expires, 0)):
+	case c.Expires != nil && now.Add(-leeway).After(c.Expires.time()):
 		return errors.New("service account token has expired")
-	case now.Add(leeway).Before(time.Unix(c.IssuedAt, 0)):
+	case now.Add(leeway).Before(c.IssuedAt.time()):
 		return errors.New("service account token is issued in the future")
 	}
 	return nil
@@ -153,17 +192,20 @@ func (v *verifiedTokens) add(token string, c *claims) {
 }
 
 // verify returns the claims of a token, which the caller must not change. It fails if the
-// signature is wrong. The claims are nil, without an error, for what is not a token of the
-// issuers.
+// signature is wrong, or a claim has a wrong type. The claims are nil, without an error,
+// for what is neither a token of the issuers nor a legacy token.
 func (k *Keys) verify(token string) (*claims, error) {
 	if c := k.verified.of(token); c != nil {
 		return c, nil
 	}
-	c, signed, signature := parse(token, k.config.Issuers)
-	if c == nil {
+	body, signed, signature := parse(token, k.config.Issuers)
+	if body == nil {
 		return nil, nil
 	}
-	var head struct{ Alg, Kid string }
+	var head struct {
+		Alg, Kid string
+		Crit     []string // names of extensions that a verifier must know
+	}
 	b, err := base64.RawURLEncoding.DecodeString(token[:strings.IndexByte(token, '.')])
 	if err != nil || json.Unmarshal(b, &head) != nil {
 		return nil, nil
@@ -173,7 +215,11 @@ func (k *Keys) verify(token string) (*claims, error) {
 		if head.Kid != "" && head.Kid != v.id {
 			continue
 		}
-		if head.Alg == v.algorithm && v.verify(signed, signature) {
+		if len(head.Crit) == 0 && v.verify(head.Alg, signed, signature) {
+			c, err := parseClaims(body)
+			if err != nil {
+				return nil, err
+			}
 			k.verified.add(token, c)
 			return c, nil
 		}
@@ -182,10 +228,21 @@ func (k *Keys) verify(token string) (*claims, error) {
 	return nil, err
 }
 
-// parse splits a token into its claims, the text that is signed, and the
-// signature. It does not check the signature. The claims are nil for what is not a
-// token of one of the issuers.
-func parse(token string, issuers []string) (c *claims, signed string, signature []byte) {
+// parseClaims returns the claims in a body. Its errors have the text of go-jose's.
+func parseClaims(body []byte) (*claims, error) {
+	c := &claims{}
+	err := json.Unmarshal(body, c)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return nil, fmt.Errorf("json: cannot unmarshal %s into Go value of type %s", wrong.Value, wrong.Type)
+	}
+	return c, err
+}
+
+// parse splits a token into its claims in JSON, the text that is signed, and the
+// signature. It does not check the signature. The claims are nil for what is neither a
+// token of one of the issuers nor a legacy token.
+func parse(token string, issuers []string) (body []byte, signed string, signature []byte) {
 	head, rest, _ := strings.Cut(token, ".")
 	payload, tail, ok := strings.Cut(rest, ".")
 	if !ok || strings.Contains(tail, ".") {
@@ -195,13 +252,15 @@ func parse(token string, issuers []string) (c *claims, signed string, signature 
 	if err != nil {
 		return nil, "", nil
 	}
-	c = &claims{}
-	if json.Unmarshal(body, c) != nil || !slices.Contains(issuers, c.Issuer) {
+	var c struct {
+		Issuer string `json:"iss"`
+	}
+	if json.Unmarshal(body, &c) != nil || c.Issuer != legacyIssuer && !slices.Contains(issuers, c.Issuer) {
 		return nil, "", nil
 	}
 	signature, err = base64.RawURLEncoding.DecodeString(tail)
 	if err != nil {
 		return nil, "", nil
 	}
-	return c, token[:len(head)+len(".")+len(payload)], signature
+	return body, token[:len(head)+len(".")+len(payload)], signature
 }

@@ -91,7 +91,8 @@ func BenchmarkVerify(b *testing.B) {
 }
 
 func TestValidAt(t *testing.T) {
-	c := &claims{IssuedAt: 1000, NotBefore: 1000, Expires: 2000}
+	expires := numericDate(2000)
+	c := &claims{IssuedAt: 1000, NotBefore: 1000, Expires: &expires}
 	for _, tt := range []struct {
 		name string
 		at   int64
@@ -104,6 +105,43 @@ func TestValidAt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			err := c.validAt(time.Unix(tt.at, 0))
+			if tt.err == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.EqualError(t, err, tt.err)
+			}
+		})
+	}
+}
+
+// Other signers leave out claims, and write them in other forms, than TokenRequests have.
+func TestClaimForms(t *testing.T) {
+	for _, tt := range []struct {
+		name, claims string
+		audiences    audiences
+		err          string
+	}{
+		{"list of audiences", `"aud":["a","b"],"exp":2000`, audiences{"a", "b"}, ""},
+		{"one audience", `"aud":"a","exp":2000`, audiences{"a"}, ""},
+		{"no audience", `"exp":2000`, nil, ""},
+		{"no expiration", `"aud":["a"]`, audiences{"a"}, ""},
+		{"expiration with a fraction", `"exp":1.9999e3,"nbf":1000.5`, nil, ""},
+		{"times that are null", `"exp":null,"nbf":null,"iat":null`, nil, ""},
+		{"subject that is a number", `"sub":5`, nil, "json: cannot unmarshal number into Go value of type string"},
+		{"expired at the epoch", `"exp":0`, nil, "service account token has expired"},
+		{"audience that is a number", `"aud":5`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
+		{"time that is a string", `"exp":"2000"`, nil, "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			key := processKey()
+			text := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"`+key.algorithm+`"}`)) + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"`+defaultIssuer+`",`+tt.claims+`}`))
+			signature, err := key.sign(text)
+			require.NoError(t, err)
+			c, err := NewKeys(Config{}).verify(text + "." + base64.RawURLEncoding.EncodeToString(signature))
+			if c != nil {
+				assert.Equal(t, tt.audiences, c.Audience)
+				err = c.validAt(time.Unix(1500, 0))
+			}
 			if tt.err == "" {
 				assert.NoError(t, err)
 			} else {

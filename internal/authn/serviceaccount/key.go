@@ -21,7 +21,7 @@ import (
 type verifier struct {
 	key       crypto.PublicKey
 	id        string // "kid" of the key: a hash of its PKIX encoding
-	algorithm string // as in RFC 7518, section 3.1
+	algorithm string // with which the key signs, as in RFC 7518, section 3.1
 	hash      crypto.Hash
 }
 
@@ -52,9 +52,9 @@ func (v *verifier) digest(text string) []byte {
 	return h.Sum(nil)
 }
 
-// verify reports whether signature is one of text by this key.
-func (v *verifier) verify(text string, signature []byte) bool {
-	return jwt.Verify(v.algorithm, v.key, text, signature)
+// verify reports whether signature is one of text by this key, with any algorithm of its type.
+func (v *verifier) verify(algorithm, text string, signature []byte) bool {
+	return jwt.Verify(algorithm, v.key, text, signature)
 }
 
 // coordinateSize returns the size in bytes of each of the two numbers of a

@@ -81,10 +81,10 @@ func TestVerifyOfTruncatedSignature(t *testing.T) {
 	s := newSigner(key)
 	signature, err := s.sign("text")
 	require.NoError(t, err)
-	assert.True(t, s.verify("text", signature))
-	assert.False(t, s.verify("text", signature[:63]))
-	assert.False(t, s.verify("text", nil))
-	assert.False(t, s.verify("other", signature))
+	assert.True(t, s.verify(s.algorithm, "text", signature))
+	assert.False(t, s.verify(s.algorithm, "text", signature[:63]))
+	assert.False(t, s.verify(s.algorithm, "text", nil))
+	assert.False(t, s.verify(s.algorithm, "other", signature))
 }
 
 func TestParseKeysErrors(t *testing.T) {

@@ -84,7 +84,7 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 	}
 	c := &claims{
 		Audience: object.Strings(spec, "audiences"),
-		IssuedAt: now.Unix(), NotBefore: now.Unix(),
+		IssuedAt: numericDate(now.Unix()), NotBefore: numericDate(now.Unix()),
 		Issuer:     t.Keys.config.Issuers[0],
 		ID:         t.NewUID(),
 		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
@@ -102,11 +102,12 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 		expiration = most
 		spec["expirationSeconds"] = expiration
 	}
-	c.Expires = now.Unix() + expiration
+	expires := c.IssuedAt + numericDate(expiration)
 	if !t.Keys.config.NoExtension && c.Kubernetes.Pod != nil && expiration == projectedExpiration && t.isOurs(c.Audience) {
-		c.Kubernetes.WarnAfter = c.Expires
-		c.Expires = now.Unix() + extendedExpiration
+		c.Kubernetes.WarnAfter = expires
+		expires = c.IssuedAt + extendedExpiration
 	}
+	c.Expires = &expires
 	token, err := sign(t.Keys.signer(), c)
 	if err != nil {
 		return issued, status.Internal("failed to generate token: " + err.Error())
@@ -120,7 +121,7 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 
 // isOurs reports whether all audiences are those of the API server.
 func (t *Tokens) isOurs(audiences []string) bool {
-	return len(authn.Intersect(audiences, t.Keys.Audiences())) == len(audiences)
+	return len(authn.Intersect(t.Keys.Audiences(), audiences)) == len(audiences)
 }
 
 // account returns the service account, and sets its name, namespace and uid in

@@ -150,8 +150,14 @@ func TestRequestExpiration(t *testing.T) {
 			assert.Equal(t, tt.shown, status["expirationTimestamp"])
 			audiences := append(NewKeys(Config{}).Audiences(), "x")
 			now = time.Unix(1000, 0).Add(tt.valid)
-			_, _, err = tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
+			var got recorder
+			_, _, err = tokens.AuthenticateToken(authn.WithRecorder(context.Background(), &got), status["token"].(string), audiences)
 			assert.NoError(t, err)
+			if tt.valid == 365*24*time.Hour {
+				assert.Equal(t, []string{"stale-token=subject: system:serviceaccount:ns:a, seconds after warning threshold: 31532393"}, got.annotations)
+			} else {
+				assert.Empty(t, got.annotations)
+			}
 			now = now.Add(leeway + time.Second)
 			_, _, err = tokens.AuthenticateToken(context.Background(), status["token"].(string), audiences)
 			assert.EqualError(t, err, "service account token has expired")
