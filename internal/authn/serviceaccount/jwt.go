@@ -33,12 +33,18 @@ type audiences []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *audiences) UnmarshalJSON(b []byte) error {
-	switch b[0] {
-	case '"':
-		*a = audiences{""}
-		return json.Unmarshal(b, &(*a)[0])
-	case '[':
-		return json.Unmarshal(b, (*[]string)(a))
+	var one *string
+	if json.Unmarshal(b, &one) == nil && one != nil {
+		*a = audiences{*one}
+		return nil
+	}
+	var list []*string
+	if json.Unmarshal(b, &list) == nil && list != nil && !slices.Contains(list, nil) {
+		*a = audiences{}
+		for _, audience := range list {
+			*a = append(*a, *audience)
+		}
+		return nil
 	}
 	return errors.New("go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience")
 }

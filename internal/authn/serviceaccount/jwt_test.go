@@ -130,6 +130,10 @@ func TestClaimForms(t *testing.T) {
 		{"subject that is a number", `"sub":5`, nil, "json: cannot unmarshal number into Go value of type string"},
 		{"expired at the epoch", `"exp":0`, nil, "service account token has expired"},
 		{"audience that is a number", `"aud":5`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
+		{"audience that is null", `"aud":null`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
+		{"audience of numbers", `"aud":[5]`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
+		{"audience with null", `"aud":["a",null]`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
+		{"empty audience", `"aud":[]`, audiences{}, ""},
 		{"time that is a string", `"exp":"2000"`, nil, "go-jose/go-jose/jwt: expected number value to unmarshal NumericDate"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
