@@ -8,6 +8,7 @@ import (
 	"github.com/kubefake/kubefake/internal/admission"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/status"
+	"github.com/kubefake/kubefake/internal/validation"
 )
 
 // Plugin implements [admission.Validator].
@@ -29,16 +30,13 @@ func (Plugin) Validate(a *admission.Attributes) error {
 	if a.Operation != admission.Update || a.Subresource != "status" {
 		return nil
 	}
-	if same(a, "certificate") && same(a, "conditions") {
+	old := a.Old.At("status")
+	if old.At("certificate").EqualTo(object.Value(a.Object, "status", "certificate")) &&
+		validation.Equal(object.Value(a.Object, "status", "conditions"), old.At("conditions")) {
 		return nil
 	}
 	if signer := a.Old.String("spec", "signerName"); !admission.AuthorizedForSigner(a.Access, "sign", signer) {
 		return fmt.Errorf("user not permitted to sign requests with signerName %q", signer)
 	}
 	return nil
-}
-
-// same reports whether a field of the status stays as it is.
-func same(a *admission.Attributes, name string) bool {
-	return a.Old.At("status", name).EqualTo(object.Value(a.Object, "status", name))
 }
