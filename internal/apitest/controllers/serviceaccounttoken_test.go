@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"encoding/base64"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +43,12 @@ func TestServiceAccountToken(t *testing.T) {
 		return c.Do(http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews", `{"spec":{"token":"`+data["token"]+`"}}`)
 	}
 	assert.Equal(t, "system:serviceaccount:shop:robot", object.Value(review(), "status", "user", "username"))
+
+	claims, err := base64.RawURLEncoding.DecodeString(strings.Split(data["token"], ".")[1])
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"iss":"kubernetes/serviceaccount","sub":"system:serviceaccount:shop:robot","kubernetes.io/serviceaccount/namespace":"shop","kubernetes.io/serviceaccount/secret.name":"t",
+		"kubernetes.io/serviceaccount/service-account.name":"robot","kubernetes.io/serviceaccount/service-account.uid":"`+object.Value(c.Get("serviceaccounts", "shop", "robot"), "metadata", "uid").(string)+`"}`, string(claims), "it does not expire")
+	assert.Contains(t, object.Value(c.Get("secrets", "shop", "t"), "metadata", "labels"), "kubernetes.io/legacy-token-last-used", "the review has used it")
 
 	revision := c.Revision()
 	c.Settle()

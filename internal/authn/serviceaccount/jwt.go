@@ -148,7 +148,7 @@ func (c *claims) validAt(now time.Time) error {
 }
 
 // sign returns the token with these claims.
-func sign(s *signer, c *claims) (string, error) {
+func sign(s *signer, c any) (string, error) {
 	head, err := json.Marshal(map[string]string{"alg": s.algorithm, "kid": s.id})
 	if err != nil {
 		return "", err

@@ -37,6 +37,22 @@ type legacyClaims struct {
 	LegacyAccountUID string `json:"kubernetes.io/serviceaccount/service-account.uid,omitempty"`
 }
 
+// A SecretToken is what a legacy token identifies: a service account and the Secret, in its namespace,
+// that has the token.
+type SecretToken struct {
+	Namespace, Secret   string
+	Account, AccountUID string
+}
+
+// SignLegacy returns the legacy token of a Secret.
+func (k *Keys) SignLegacy(t SecretToken) (string, error) {
+	const prefix = "kubernetes.io/serviceaccount/"
+	return sign(k.signer(), map[string]string{ // encoded in the order of the names
+		"iss": legacyIssuer, "sub": authn.ServiceAccountName(t.Namespace, t.Account), prefix + "namespace": t.Namespace,
+		prefix + "secret.name": t.Secret, prefix + "service-account.name": t.Account, prefix + "service-account.uid": t.AccountUID,
+	})
+}
+
 // authenticateLegacy returns the user of a legacy token whose signature and audiences were checked.
 func (t *Tokens) authenticateLegacy(ctx context.Context, token string, c *claims) (*authn.User, error) {
 	if err := c.checkLegacy(); err != nil {

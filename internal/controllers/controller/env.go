@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
 	"github.com/kubefake/kubefake/internal/ids"
 	"github.com/kubefake/kubefake/internal/release"
@@ -147,6 +148,11 @@ func (e *Env) RootCA() string { return e.rootCA }
 // template has all but the serial number.
 func (e *Env) Sign(template *x509.Certificate, public crypto.PublicKey) ([]byte, error) {
 	return e.sign(template, public)
+}
+
+// SignToken returns the token of a Secret of the type kubernetes.io/service-account-token.
+func (e *Env) SignToken(t serviceaccount.SecretToken) (string, error) {
+	return e.keys.SignLegacy(t)
 }
 
 // Runs reports whether a controller, by its name as --controllers has it, is one of the

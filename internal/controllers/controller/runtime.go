@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/clock"
 	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/controllers/lifecycle"
@@ -48,6 +49,7 @@ type Runtime struct {
 	version string
 	rootCA  string
 	sign    func(template *x509.Certificate, public crypto.PublicKey) ([]byte, error)
+	keys    *serviceaccount.Keys
 
 	lifecycle *lifecycle.Set
 	names     []string // of the controllers
@@ -84,7 +86,7 @@ type Starter struct {
 // the Runtime.
 func New(c Config, controllers []Starter) (*Runtime, error) {
 	r := &Runtime{
-		server: &apiServer{c.Cluster, c.Faults}, clock: c.Cluster.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign,
+		server: &apiServer{c.Cluster, c.Faults}, clock: c.Cluster.Clock(), release: c.Release, version: fmt.Sprintf("%s (%s/%s)", c.Release.Version(), runtime.GOOS, runtime.GOARCH), rootCA: c.RootCA, sign: c.Sign, keys: c.Cluster.ServiceAccountKeys(),
 		lifecycle: c.Lifecycle, wake: make(chan struct{}, 1), turn: make(turn, 1),
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/kubefake/kubefake/internal/authn"
+	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -22,9 +23,6 @@ const (
 
 	// maxRetries is how many times in a row a failed sync is repeated.
 	maxRetries = 10
-
-	// lifetime is the longest lifetime of a token, in seconds: 136 years.
-	lifetime = 1 << 32
 )
 
 type tokens struct {
@@ -37,11 +35,6 @@ type tokens struct {
 }
 
 // Start starts the controller.
-//
-// Differs from kube-apiserver: tokens in Secrets: kube-controller-manager signs tokens
-// without an expiration. Here they are bound to the Secret, as those of a TokenRequest
-// are, and expire after 136 years. Request: GET of a Secret of the type
-// kubernetes.io/service-account-token with the serviceaccount-token-controller on.
 func Start(e *controller.Env) {
 	c := &tokens{env: e}
 	c.client = e.ClientAs(&authn.User{Name: "system:kube-controller-manager", Groups: []string{authn.AuthenticatedGroup}}, "kube-controller-manager")
@@ -170,16 +163,13 @@ func (c *tokens) fill(secret, account *controller.Object) error {
 		case "namespace":
 			value = secret.Namespace
 		case "token":
-			request, err := c.client.CreateFor(controller.ServiceAccounts, account.Namespace, account.Name, "token", map[string]any{
-				"spec": map[string]any{
-					"expirationSeconds": int64(lifetime),
-					"boundObjectRef":    map[string]any{"apiVersion": "v1", "kind": "Secret", "name": secret.Name, "uid": secret.UID},
-				},
+			token, err := c.env.SignToken(serviceaccount.SecretToken{
+				Namespace: secret.Namespace, Secret: secret.Name, Account: account.Name, AccountUID: account.UID,
 			})
 			if err != nil {
 				return err
 			}
-			value = object.String(request, "status", "token")
+			value = token
 		}
 		object.Set(obj, encode(value), "data", key)
 	}
