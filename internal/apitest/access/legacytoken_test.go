@@ -11,7 +11,10 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,4 +119,45 @@ func TestLegacyTokens(t *testing.T) {
 			assert.Equal(t, tt.lastUsed, secret["metadata"].(map[string]any)["labels"].(map[string]any)[lastUsed])
 		})
 	}
+}
+
+// Requests at the same time note the use of a token once, each server in its own Secret.
+func TestConcurrentLegacyTokens(t *testing.T) {
+	const lastUsed = "kubernetes.io/legacy-token-last-used"
+	signer := newTokenSigner(t)
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithRBAC(),
+		fakeapi.WithAPIServer(apiserver.Config{Authentication: &apiserver.Authentication{ServiceAccountSigningKey: signer.pem()}}))
+	account, err := srv.Store(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a","namespace":"default"}}`)
+	require.NoError(t, err)
+	token := signer.token(t, "token", "a", account["metadata"].(map[string]any)["uid"].(string))
+	stored, err := srv.Store(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"token","namespace":"default"},"stringData":{"token":"` + token + `"}}`)
+	require.NoError(t, err)
+	fork := srv.Fork(t)
+
+	var requests sync.WaitGroup
+	codes := make([]int, 8)
+	for i := range codes {
+		requests.Add(1)
+		go func() {
+			defer requests.Done()
+			r := httptest.NewRequest("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", strings.NewReader(`{}`))
+			r.Header.Set("Authorization", "Bearer "+token)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			srv.ServeHTTP(w, r)
+			codes[i] = w.Code
+		}()
+	}
+	requests.Wait()
+	assert.Equal(t, slices.Repeat([]int{201}, len(codes)), codes)
+	secret, err := srv.Get("secrets", "default", "token")
+	require.NoError(t, err)
+	assert.Contains(t, secret["metadata"].(map[string]any)["labels"], lastUsed)
+	revision, err := strconv.Atoi(stored.ResourceVersion())
+	require.NoError(t, err)
+	assert.Equal(t, strconv.Itoa(revision+1), secret.ResourceVersion(), "one write")
+
+	other, err := fork.Get("secrets", "default", "token")
+	require.NoError(t, err)
+	assert.Equal(t, stored.ResourceVersion(), other.ResourceVersion())
 }
