@@ -103,12 +103,12 @@ func (r *Route) parseResource(path string) {
 	if first == "namespaces" && deeper {
 		ns, tail, deeper := strings.Cut(tail, "/")
 		switch {
-		case ns == "" && deeper: // an empty namespace means all namespaces
-			path, r.InNamespace = tail, true
 		case !deeper, tail == "status", tail == "finalize":
 			// A Namespace object is in the namespace of its name.
 			r.Resource, r.Namespace, r.Name, r.Subresource = first, ns, ns, tail
 			return
+		case ns == "": // an empty namespace means all namespaces
+			path, r.InNamespace = tail, true
 		default:
 			r.Namespace, path, r.InNamespace = ns, tail, true
 		}

@@ -28,6 +28,8 @@ func TestParse(t *testing.T) {
 			route.Route{IsResource: true, Verb: "list", Group: "apps", Version: "v1", Resource: "deployments"}},
 		{"empty namespace", "GET", "/api/v1/namespaces//pods",
 			route.Route{IsResource: true, Verb: "list", Version: "v1", InNamespace: true, Resource: "pods"}},
+		{"status of an empty namespace", "PUT", "/api/v1/namespaces//status",
+			route.Route{IsResource: true, Verb: "update", Version: "v1", Resource: "namespaces", Subresource: "status"}},
 		{"namespaces in a namespace", "GET", "/api/v1/namespaces/ns/namespaces",
 			route.Route{IsResource: true, Verb: "list", Version: "v1", Namespace: "ns", InNamespace: true, Resource: "namespaces"}},
 		{"object", "GET", "/api/v1/namespaces/ns/pods/a",

@@ -265,7 +265,11 @@ func (r *request) resolve() error {
 		if r.sub = r.typ.Subresource(r.Subresource); r.sub == nil {
 			return status.NoResource()
 		}
-		if !connects && (head || !slices.Contains(r.sub.Verbs, r.Verb)) {
+		verb := r.Verb
+		if v, ok := nameless[verb]; ok && r.Name == "" {
+			verb = v
+		}
+		if !connects && (head || !slices.Contains(r.sub.Verbs, verb)) {
 			return status.MethodNotAllowed()
 		}
 		return r.checkNamespace()
@@ -282,6 +286,10 @@ func (r *request) resolve() error {
 	}
 	return r.checkNamespace()
 }
+
+// nameless has the verbs of paths without a name, with those of the routes that serve the subresources
+// at such paths.
+var nameless = map[string]string{"list": "get", "watch": "get", "deletecollection": "delete"}
 
 // checkNamespace fails for an object, or a deletion of a collection, in an empty namespace.
 func (r *request) checkNamespace() error {
@@ -410,12 +418,15 @@ func (r *request) negotiate() (err error) {
 		if refused, ok := err.(*codec.NotAcceptableError); ok && refused.Route {
 			return r.unrouted(refused)
 		}
-		if r.Verb == "list" || r.Verb == "watch" {
+		if r.sub == nil && (r.Verb == "list" || r.Verb == "watch") {
 			r.out, err = r.negotiateCollection(r.out, err)
 		}
 	}
 	r.warnDeprecated()
 	r.noteDeprecation()
+	if err == nil && r.sub != nil && r.Name == "" && !r.byDefinition {
+		return status.BadRequest("name must be provided")
+	}
 	return err
 }
 
