@@ -94,7 +94,7 @@ func (t *Tokens) userOf(ctx context.Context, token string, c *claims) (*authn.Us
 
 // checkObjects fails if the service account, or an object that the token is
 // bound to, was deleted or should have been.
-func (t *Tokens) checkObjects(k *accountClaims) error {
+func (t *Tokens) checkObjects(k *kubernetes) error {
 	lately := t.Now().Add(-leeway)
 	switch _, account := t.newest(coreGroup, "serviceaccounts", k.Namespace, k.Account.Name); {
 	case k.Account.Name == "":

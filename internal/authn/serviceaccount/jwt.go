@@ -17,14 +17,14 @@ import (
 
 // claims is the payload of a token. Its fields are in the order of their names.
 type claims struct {
-	Audience   audiences     `json:"aud,omitempty"`
-	Expires    *numericDate  `json:"exp"` // nil means never
-	IssuedAt   numericDate   `json:"iat"`
-	Issuer     string        `json:"iss"`
-	ID         string        `json:"jti"`
-	Kubernetes accountClaims `json:"kubernetes.io"`
-	NotBefore  numericDate   `json:"nbf"`
-	Subject    string        `json:"sub"`
+	Audience   audiences    `json:"aud,omitempty"`
+	Expires    *numericDate `json:"exp"` // nil means never
+	IssuedAt   numericDate  `json:"iat"`
+	Issuer     string       `json:"iss"`
+	ID         string       `json:"jti"`
+	Kubernetes kubernetes   `json:"kubernetes.io"`
+	NotBefore  numericDate  `json:"nbf"`
+	Subject    string       `json:"sub"`
 	legacyClaims
 }
 
@@ -67,9 +67,10 @@ func (d *numericDate) UnmarshalJSON(b []byte) error {
 
 func (d numericDate) time() time.Time { return time.Unix(int64(d), 0) }
 
-// accountClaims are the service account of a token and the objects that the
-// token is bound to.
-type accountClaims struct {
+// kubernetes is the claim "kubernetes.io": the service account of a token and the
+// objects that the token is bound to. Error texts show its name, which is that of
+// kube-apiserver's type.
+type kubernetes struct {
 	Attestations      map[string][]string `json:"attestations,omitempty"`
 	MutatingWebhook   *ref                `json:"mutatingwebhookconfiguration,omitempty"`
 	Namespace         string              `json:"namespace"`
@@ -91,14 +92,14 @@ func refTo(o *storage.Object) *ref { return &ref{o.Name, o.UID} }
 
 // boundNode returns the node that the token is bound to, or nil. The node of a
 // token that is bound to a pod is only information.
-func (k *accountClaims) boundNode() *ref {
+func (k *kubernetes) boundNode() *ref {
 	if k.Pod != nil {
 		return nil
 	}
 	return k.Node
 }
 
-func (k *accountClaims) boundToWebhook() bool {
+func (k *kubernetes) boundToWebhook() bool {
 	return k.ValidatingWebhook != nil || k.MutatingWebhook != nil
 }
 

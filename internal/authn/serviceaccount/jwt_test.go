@@ -17,7 +17,7 @@ import (
 )
 
 func TestVerify(t *testing.T) {
-	signed, err := sign(processKey(), &claims{Issuer: defaultIssuer, ID: "id", Kubernetes: accountClaims{Namespace: "ns"}})
+	signed, err := sign(processKey(), &claims{Issuer: defaultIssuer, ID: "id", Kubernetes: kubernetes{Namespace: "ns"}})
 	require.NoError(t, err)
 	got, err := NewKeys(Config{}).verify(signed)
 	require.NoError(t, err)
@@ -127,6 +127,7 @@ func TestClaimForms(t *testing.T) {
 		{"no expiration", `"aud":["a"]`, audiences{"a"}, ""},
 		{"expiration with a fraction", `"exp":1.9999e3,"nbf":1000.5`, nil, ""},
 		{"times that are null", `"exp":null,"nbf":null,"iat":null`, nil, ""},
+		{"claim that is a list", `"kubernetes.io":[]`, nil, "json: cannot unmarshal array into Go value of type serviceaccount.kubernetes"},
 		{"subject that is a number", `"sub":5`, nil, "json: cannot unmarshal number into Go value of type string"},
 		{"expired at the epoch", `"exp":0`, nil, "service account token has expired"},
 		{"audience that is a number", `"aud":5`, nil, "go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience"},
@@ -156,7 +157,7 @@ func TestClaimForms(t *testing.T) {
 }
 
 func TestUserOfClaims(t *testing.T) {
-	c := &claims{ID: "id", Kubernetes: accountClaims{
+	c := &claims{ID: "id", Kubernetes: kubernetes{
 		Namespace: "ns", Account: ref{"a", "u"}, Pod: &ref{"p", "pu"}, Node: &ref{"n", ""},
 	}}
 	assert.Equal(t, &authn.User{

@@ -88,7 +88,7 @@ func (t *Tokens) Request(r *release.Release, obj map[string]any, namespace, name
 		Issuer:     t.Keys.config.Issuers[0],
 		ID:         t.NewUID(),
 		Subject:    authn.ServiceAccountName(account.Namespace, account.Name),
-		Kubernetes: accountClaims{Namespace: account.Namespace, Account: *refTo(account)},
+		Kubernetes: kubernetes{Namespace: account.Namespace, Account: *refTo(account)},
 	}
 	if object.Map(spec, "boundObjectRef") != nil {
 		if err := t.bind(r, c, spec, checks.Attest); err != nil {
@@ -215,7 +215,7 @@ func (t *Tokens) bind(r *release.Release, c *claims, spec map[string]any, attest
 var boundResources = map[string]string{"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 
 // bindToCore binds a token to an object of the core group, which it returns.
-func (t *Tokens) bindToCore(k *accountClaims, to map[string]any, kind string) (*storage.Object, error) {
+func (t *Tokens) bindToCore(k *kubernetes, to map[string]any, kind string) (*storage.Object, error) {
 	name, namespace, plural := object.String(to, "name"), k.Namespace, boundResources[kind]
 	if kind == "Node" {
 		namespace = ""
@@ -240,7 +240,7 @@ func (t *Tokens) bindToCore(k *accountClaims, to map[string]any, kind string) (*
 
 // bindToPod binds a token to a pod that runs as the service account, and records
 // the node of the pod.
-func (t *Tokens) bindToPod(k *accountClaims, o *storage.Object, typ *resource.Type) error {
+func (t *Tokens) bindToPod(k *kubernetes, o *storage.Object, typ *resource.Type) error {
 	pod := o.Decode(typ)
 	if object.String(pod, "spec", "serviceAccountName") != k.Account.Name {
 		return status.BadRequest(fmt.Sprintf("cannot bind token for serviceaccount %q to pod running with different serviceaccount name.", k.Account.Name))

@@ -101,6 +101,6 @@ func TestAuthenticateForWebhook(t *testing.T) {
 	store.put(t, tokens.Types, webhookGroup, "validatingwebhookconfigurations", `{"metadata":{"name":"w","uid":"another"}}`)
 	assert.EqualError(t, authenticate(), "ValidatingWebhookConfiguration UID (another) does not match service account validating ref claim (uw)")
 
-	assert.EqualError(t, tokens.checkObjects(&accountClaims{Namespace: "ns", Account: ref{"a", "ua"}, MutatingWebhook: &ref{"w", "uw"}}),
+	assert.EqualError(t, tokens.checkObjects(&kubernetes{Namespace: "ns", Account: ref{"a", "ua"}, MutatingWebhook: &ref{"w", "uw"}}),
 		`bound object was a webhook config, but "admissionReviewAPIGroups" attestation is missing`)
 }
