@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -268,7 +267,7 @@ func (s *tableRows) object(w *bufio.Writer, o *storage.Object) error {
 	}
 	s.columns(w)
 	w.WriteByte('[')
-	s.row(w, o)
+	s.row(w, o, false)
 	_, err := w.WriteString("]}")
 	return err
 }
@@ -281,23 +280,46 @@ func (s *tableRows) list(w *bufio.Writer, page *storage.Page) error {
 		_, err := w.WriteString("null}")
 		return err
 	}
-	if s.layout.Compare != nil {
-		page.Items = s.sorted(page.Items)
-	}
-	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o) }); err != nil {
+	marked := s.arrange(page)
+	if err := writeItems(w, page, func(o *storage.Object) error { return s.row(w, o, o == marked) }); err != nil {
 		return err
 	}
 	return w.WriteByte('}')
 }
 
-// sorted returns the items of a page in the order of the layout.
-func (s *tableRows) sorted(items iter.Seq[*storage.Object]) iter.Seq[*storage.Object] {
-	all, decoded := slices.Collect(items), map[*storage.Object]map[string]any{}
-	for _, o := range all {
-		decoded[o] = o.Decode(s.typ)
+// arrange puts the items of a page in the order of the layout, and returns the one that it marks.
+func (s *tableRows) arrange(page *storage.Page) (marked *storage.Object) {
+	if s.layout.Compare == nil && s.layout.Marked == nil {
+		return nil
 	}
-	slices.SortFunc(all, func(a, b *storage.Object) int { return s.layout.Compare(decoded[a], decoded[b]) })
-	return slices.Values(all)
+	type item struct {
+		stored *storage.Object
+		obj    map[string]any
+	}
+	var all []item
+	for o := range page.Items {
+		all = append(all, item{o, o.Decode(s.typ)})
+	}
+	if s.layout.Compare != nil {
+		slices.SortFunc(all, func(a, b item) int { return s.layout.Compare(a.obj, b.obj) })
+	}
+	if s.layout.Marked != nil {
+		objs := make([]object.View, len(all))
+		for i, it := range all {
+			objs[i] = object.ViewOf(it.obj)
+		}
+		if i := s.layout.Marked(objs); i >= 0 {
+			marked = all[i].stored
+		}
+	}
+	page.Items = func(yield func(*storage.Object) bool) {
+		for _, it := range all {
+			if !yield(it.stored) {
+				return
+			}
+		}
+	}
+	return marked
 }
 
 // printed returns what the row of an object shows.
@@ -314,7 +336,7 @@ func (s *tableRows) printed(o *storage.Object) (map[string]any, error) {
 	return from.Decode(stored), nil
 }
 
-func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
+func (s *tableRows) row(w *bufio.Writer, o *storage.Object, marked bool) error {
 	obj, err := s.printed(o)
 	if err != nil {
 		return err
@@ -328,6 +350,6 @@ func (s *tableRows) row(w *bufio.Writer, o *storage.Object) error {
 	default:
 		shown = partialMetadata(s.apiVersion, shownMetadata(s.typ, o))
 	}
-	_, err = w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now()}, shown))
+	_, err = w.Write(s.layout.AppendRow(w.AvailableBuffer(), table.Row{Obj: obj, Now: s.clock.Now(), Marked: marked}, shown))
 	return err
 }

@@ -29,6 +29,8 @@ type Row struct {
 	// Minor is the minor number of the release that prints the row, 0 for the newest. The
 	// layouts of built-in kinds set it.
 	Minor int
+	// Marked is whether the layout marks the object among those of a list. See [Layout.Marked].
+	Marked bool
 }
 
 // Before reports whether a release without a behavior prints the row.
@@ -100,7 +102,12 @@ func (r Row) Deleted() bool { return r.Has("metadata", "deletionTimestamp") }
 // ClassName returns the name of a class. It marks the class as the default one if
 // one of the annotations is "true".
 func (r Row) ClassName(annotations ...string) string {
-	if slices.ContainsFunc(annotations, func(a string) bool { return r.Annotation(a) == "true" }) {
+	return r.NameOfClass(object.ViewOf(r.Obj).IsDefaultClass(annotations...))
+}
+
+// NameOfClass returns the name of a class, marked if it is the default one.
+func (r Row) NameOfClass(isDefault bool) string {
+	if isDefault {
 		return r.Name() + " (default)"
 	}
 	return r.Name()

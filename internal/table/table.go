@@ -7,6 +7,8 @@ package table
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/kubefake/kubefake/internal/object"
 )
 
 // A Column describes a column of cells.
@@ -34,6 +36,9 @@ type Layout struct {
 	Conditions func(obj map[string]any) []Condition
 	// Compare orders the rows of a list. nil keeps the order of the list.
 	Compare func(a, b map[string]any) int
+	// Marked returns the index of the object of a list whose [Row.Marked] is set, -1 if there is
+	// none; nil for types that mark none.
+	Marked func(objs []object.View) int
 }
 
 // A Condition is a property of a whole row.

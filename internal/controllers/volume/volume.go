@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubefake/kubefake/internal/controllers/controller"
 	"github.com/kubefake/kubefake/internal/kinds/core/nodes"
+	"github.com/kubefake/kubefake/internal/kinds/core/volumes"
 	"github.com/kubefake/kubefake/internal/object"
 	"github.com/kubefake/kubefake/internal/quantity"
 	"github.com/kubefake/kubefake/internal/selector"
@@ -72,12 +73,7 @@ func HasClass(claim object.View) bool {
 
 // IsDefaultClass reports whether a StorageClass is that of claims that ask for none.
 func IsDefaultClass(class object.View) bool {
-	for _, name := range []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"} {
-		if is, _ := Annotation(class, name); is == "true" {
-			return true
-		}
-	}
-	return false
+	return class.IsDefaultClass(volumes.DefaultClassAnnotations...)
 }
 
 // AttributesClass returns the name of the VolumeAttributesClass of a claim or a volume,

@@ -49,6 +49,8 @@ type Strategy struct {
 	RowConditions func(obj map[string]any) []table.Condition
 	// CompareRows, if not nil, orders the rows of a list.
 	CompareRows func(a, b map[string]any) int
+	// MarkedRow, if not nil, is [table.Layout.Marked].
+	MarkedRow func(objs []object.View) int
 
 	// Status describes the status subresource, where the resource has one.
 	Status Status
@@ -194,7 +196,7 @@ func (k *Strategy) Layout(r *release.Release, t *resource.Type) *table.Layout {
 		return nil
 	}
 	out := layout(r, resource.Kind{GroupVersion: t.GroupVersion, Kind: t.Kind}, k.Cells)
-	out.Stored, out.NullRows, out.Conditions, out.Compare = true, k.NullRows, k.RowConditions, k.CompareRows
+	out.Stored, out.NullRows, out.Conditions, out.Compare, out.Marked = true, k.NullRows, k.RowConditions, k.CompareRows, k.MarkedRow
 	return out
 }
 

@@ -20,5 +20,6 @@ var storageClassStrategy = kind.Strategy{
 		Validate:                 validateStorageClass,
 		WarningsOnWrite:          warnStorageClass,
 	},
-	Cells: storageClassCells,
+	Cells:     storageClassCells,
+	MarkedRow: effectiveDefault,
 }

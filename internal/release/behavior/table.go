@@ -396,6 +396,9 @@ const (
 	// RestrictsAllocatableClaims: a node cannot change what the status of a pod has about claims for
 	// allocatable resources.
 	RestrictsAllocatableClaims
+	// MarksEffectiveDefault: of the StorageClasses in a list, only the default that takes effect is marked
+	// in a Table.
+	MarksEffectiveDefault
 	// ScaleMetadata: a Scale keeps no metadata but the managed fields.
 	ScaleMetadata
 	// StatefulSetUpdates: the current revision of a StatefulSet follows an update of any strategy,

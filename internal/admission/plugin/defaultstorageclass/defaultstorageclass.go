@@ -33,7 +33,7 @@ func (Plugin) Mutate(a *admission.Attributes) error {
 	if a.Subresource != "" || a.Operation != admission.Create || !volumes.ClaimStorageClass(object.ViewOf(a.Object)).IsNil() {
 		return nil
 	}
-	if name := admission.DefaultClass(a.Reader, classKind, "storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"); name != "" {
+	if name := admission.DefaultClass(a.Reader, classKind, volumes.DefaultClassAnnotations...); name != "" {
 		object.Set(a.Object, name, "spec", "storageClassName")
 	}
 	return nil

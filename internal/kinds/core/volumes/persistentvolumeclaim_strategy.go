@@ -67,6 +67,9 @@ var persistentVolumeClaimStrategy = kind.Strategy{
 	Cells:               persistentVolumeClaimCells,
 }
 
+// DefaultClassAnnotations are the annotations of which one marks a StorageClass as the default.
+var DefaultClassAnnotations = []string{"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"}
+
 // ClaimStorageClass returns the name of the claim's StorageClass, from the beta
 // annotation or else from its spec, or nil if it has none.
 func ClaimStorageClass(claim object.View) object.View {
