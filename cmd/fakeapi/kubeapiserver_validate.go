@@ -26,6 +26,7 @@ import (
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/metrics"
 	"github.com/kubefake/kubefake/internal/release/behavior"
+	"github.com/kubefake/kubefake/internal/resource"
 	"github.com/kubefake/kubefake/internal/validation"
 )
 
@@ -272,8 +273,12 @@ func (c *kubeAPIServer) apply() error {
 	if err := c.serve.setRuntimeConfig(c.runtimeConfig); err != nil {
 		return err
 	}
-	if _, err := c.served.Select(c.serve.runtimeConfig); err != nil {
+	selected, err := c.served.Select(c.serve.runtimeConfig)
+	if err != nil {
 		return err
+	}
+	if aggregation := (resource.GroupVersion{Group: "apiregistration.k8s.io", Version: "v1"}); !slices.Contains(selected.GroupVersions(), aggregation) {
+		return fmt.Errorf("API group/version %s must be enabled", aggregation)
 	}
 	if err := c.checkCertificates(); err != nil {
 		return err

@@ -263,9 +263,6 @@ func (r *Release) switched(c RuntimeConfig, all *Release) (*switches, error) {
 			return nil, fmt.Errorf("the API version %s cannot be turned off here", gv)
 		}
 	}
-	if aggregation := (resource.GroupVersion{Group: "apiregistration.k8s.io", Version: "v1"}); !out.on[aggregation] {
-		return nil, fmt.Errorf("API group/version %s must be enabled", aggregation)
-	}
 	return out, nil
 }
 
