@@ -259,6 +259,13 @@ func TestDefinitionCheck(t *testing.T) {
 	}
 }
 
+// An additionalProperties that is false is no zero value.
+func TestFalseAtRootWithStatus(t *testing.T) {
+	check := schema.DefinitionCheck{Status: true}
+	_, list := check.Check(props(t, `{type: object, additionalProperties: false}`), validation.NewPath("s"))
+	assert.Contains(t, texts(list)[0], "fields are allowed at the root of the schema if the status subresource is enabled")
+}
+
 // rules is a RuleChecker that records its arguments.
 type rules struct {
 	sites    []schema.RuleSite

@@ -33,7 +33,7 @@ func (p keywords) rootWithStatus(path *validation.Path) validation.List {
 		return validation.List{validation.Invalid(path.Child("type"), typ, `only "object" is allowed as the type at the root of the schema if the status subresource is enabled`)}
 	}
 	for keyword, v := range p {
-		if v != nil && v != false && !allowed[keyword] {
+		if v != nil && !allowed[keyword] {
 			whole := unversioned.Value{Type: "apiextensions.JSONSchemaProps", Value: map[string]any(p)}
 			return validation.List{validation.Invalid(path, whole, fmt.Sprintf("only %v fields are allowed at the root of the schema if the status subresource is enabled", names))}
 		}
