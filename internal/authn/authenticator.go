@@ -98,11 +98,14 @@ type Config struct {
 // of the client, the bearer token, the token in the subprotocols of a WebSocket, which
 // Authenticate removes from the header. It fails with 401 if there are credentials and
 // none is valid, and soon after ctx ends. Warnings for the client and annotations for
-// the audit log go to the Recorder of ctx.
-func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request) (*User, error) {
+// the audit log go to recorder.
+func (a *Authenticator) Authenticate(ctx context.Context, r *http.Request, recorder Recorder) (*User, error) {
 	token, spaced := bearerToken(header.Get(r.Header, "Authorization"))
 	if spaced {
-		Warn(ctx, "the provided Authorization header contains extra space before the bearer token, and is ignored")
+		recorder.Warn("the provided Authorization header contains extra space before the bearer token, and is ignored")
+	}
+	if token != "" || websocket.IsRequest(r.Header) { // others have nothing to record
+		ctx = WithRecorder(ctx, recorder)
 	}
 	user, err := a.identify(ctx, r, token)
 	if user == nil && websocket.IsRequest(r.Header) {

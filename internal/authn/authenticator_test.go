@@ -66,7 +66,7 @@ func TestAuthenticate(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Authenticator{Config: Config{Tokens: static, UserTokens: tokens, Unauthenticated: tt.unauthenticated}, ServiceAccounts: accountTokens{}, Audiences: []string{"api"}}
 			var got recorder
-			user, err := a.Authenticate(WithRecorder(context.Background(), &got), &http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}})
+			user, err := a.Authenticate(context.Background(), &http.Request{Header: http.Header{"Authorization": {tt.authorization}}, URL: &url.URL{Path: "/version"}}, &got)
 			assert.Equal(t, tt.warning, got.warning)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)

@@ -118,7 +118,7 @@ func TestAuthenticateCertificate(t *testing.T) {
 			if tt.token != "" {
 				header.Set("Authorization", "Bearer "+tt.token)
 			}
-			user, err := a.Authenticate(context.Background(), &http.Request{Header: header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}})
+			user, err := a.Authenticate(context.Background(), &http.Request{Header: header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}}, nil)
 			if tt.user == "" {
 				assert.Equal(t, status.Unauthorized(), err)
 				return
@@ -215,7 +215,7 @@ func TestAuthenticateRequestHeader(t *testing.T) {
 			if tt.certificate != nil {
 				chain = append(chain, tt.certificate)
 			}
-			user, err := a.Authenticate(context.Background(), &http.Request{Header: tt.header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}})
+			user, err := a.Authenticate(context.Background(), &http.Request{Header: tt.header, TLS: &tls.ConnectionState{PeerCertificates: chain}, URL: &url.URL{Path: "/version"}}, nil)
 			if tt.want == nil {
 				assert.Equal(t, status.Unauthorized(), err)
 				return

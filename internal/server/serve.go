@@ -149,7 +149,7 @@ func (r *request) admitPage() (preflight bool) {
 
 // authenticate returns the user of the request's credentials.
 func (r *request) authenticate() (*authn.User, error) {
-	return r.server.cluster.Authenticator().Authenticate(authn.WithRecorder(r.ctx(), r), r.http)
+	return r.server.cluster.Authenticator().Authenticate(r.ctx(), r.http, r)
 }
 
 // authorize fails with 403 if the user may not make the request.

@@ -34,7 +34,9 @@ func (n *node) respelled(before, v any) any {
 	case kindSlice:
 		was, wasList := before.([]any)
 		if now, isList := v.([]any); wasList && isList && !object.Same(now, was) {
-			return n.respelledItems(was, now)
+			if out := n.respelledItems(was, now); !object.Same(out, was) {
+				return out
+			}
 		}
 	}
 	return before
