@@ -210,6 +210,27 @@ func TestDeprecationWarnings(t *testing.T) {
 	}, warnings)
 }
 
+func TestUnservedStored(t *testing.T) {
+	version := func(name string, storage, served bool) any {
+		return map[string]any{"name": name, "served": served, "storage": storage, "schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object"}}}
+	}
+	for _, c := range []struct {
+		name   string
+		served bool
+	}{
+		{"served", true},
+		{"not served", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, obj := reconcileAll(t, widgets(t, []any{version("v2", false, true), version("v1", true, c.served)}, at("spec", "versions")))
+			for _, typ := range crd.New(object.ViewOf(obj), nil, crd.Options{}).Types {
+				assert.Equal(t, "v1", typ.Stored.Version)
+				assert.Equal(t, !c.served, typ.UnservedStored)
+			}
+		})
+	}
+}
+
 // FuzzDefinition checks that no definition makes a function panic, and that the
 // functions do not change it.
 func FuzzDefinition(f *testing.F) {

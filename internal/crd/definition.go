@@ -107,13 +107,13 @@ type version struct {
 // types creates the types of all versions and returns those that are served, the preferred
 // version first.
 func (d *Definition) types(o Options) []*resource.Type {
-	group, storage := d.spec.String("group"), ""
+	group, storage, storageServed := d.spec.String("group"), "", false
 	var versions []*version
 	var all []*resource.Type
 	for spec := range d.spec.At("versions").Objects() {
 		v := &version{Definition: d, name: spec.String("name"), spec: spec, typ: &resource.Type{}, release: o.Rules}
 		if spec.Bool("storage") {
-			storage = v.name
+			storage, storageServed = v.name, spec.Bool("served")
 		}
 		versions, all = append(versions, v), append(all, v.typ)
 	}
@@ -151,6 +151,7 @@ func (d *Definition) types(o Options) []*resource.Type {
 			EtcdFolder:   group + "/" + d.names.String("plural"),
 			Since:        d.since,
 
+			UnservedStored:       !storageServed,
 			HasConversionWebhook: d.hasConversionWebhook(),
 		}
 		v.codec = &customCodec{kind: resource.Kind{GroupVersion: v.typ.GroupVersion, Kind: v.typ.Kind}, props: v.props(), schema: v.schema, versions: schemas, keepUnknown: v.keepsUnknown(), stored: v.name == storage, release: v.release.release}

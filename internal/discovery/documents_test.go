@@ -280,6 +280,10 @@ func TestCustom(t *testing.T) {
 			{Name: "scale", Kind: resource.Kind{GroupVersion: v("autoscaling", "v1"), Kind: "Scale"}, Verbs: []string{"get"}},
 		},
 	})
+	s.Types = append(s.Types, &resource.Type{
+		GroupVersion: v("z.example.com", "v1"), Name: "foos", Singular: "foo", Kind: "Foo", ListKind: "FooList",
+		Verbs: []string{"get", "create"}, Stored: v("z.example.com", "v2"), UnservedStored: true,
+	})
 	d := discovery.New(s)
 
 	t.Run("groups", func(t *testing.T) {
@@ -305,6 +309,11 @@ func TestCustom(t *testing.T) {
 			{"name":"foos/status","singularName":"","namespaced":false,"kind":"Foo","verbs":["get"]},
 			{"name":"foos/scale","singularName":"","namespaced":false,"group":"autoscaling","version":"v1","kind":"Scale","verbs":["get"]}]}`,
 			get(t, d, "/apis/a.example.com/v1").Body.String())
+	})
+	t.Run("storage version not served", func(t *testing.T) {
+		assert.JSONEq(t, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"z.example.com/v1","resources":[
+			{"name":"foos","singularName":"foo","namespaced":false,"kind":"Foo","verbs":["get","create"]}]}`,
+			get(t, d, "/apis/z.example.com/v1").Body.String())
 	})
 	t.Run("aggregated", func(t *testing.T) {
 		assert.Contains(t, get(t, d, "/apis", "Accept", clientGo).Body.String(), `{"metadata":{"name":"a.example.com"},"versions":[{"version":"v1","resources":[`+

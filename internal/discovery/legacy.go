@@ -129,10 +129,10 @@ func resourceList(v version) apiResourceList {
 
 // storageVersionHash returns the storage version hash of a type: resources with
 // the same hash share their storage. It is "" for a type whose objects are not
-// stored.
+// stored, and for a custom resource whose storage version is not served.
 func storageVersionHash(t *resource.Type) string {
 	stored := cmp.Or(t.PublishedStored, t.Stored)
-	if stored == (resource.GroupVersion{}) {
+	if stored == (resource.GroupVersion{}) || t.UnservedStored {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(stored.Group + "/" + stored.Version + "/" + t.Kind))

@@ -70,6 +70,10 @@ type Type struct {
 	// discovery publishes a hash. It is Stored unless this server stores another one.
 	PublishedStored GroupVersion
 
+	// UnservedStored is whether the storage version of a custom resource is not served. Discovery
+	// publishes no hash of it then.
+	UnservedStored bool
+
 	// Prefix is the prefix of the resource's keys in the store:
 	// "/deployments.apps/".
 	Prefix string
