@@ -2,6 +2,7 @@ package crd
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -43,6 +44,18 @@ func (s *ServedVersions) Replace(old, replacement object.View) *ServedVersions {
 func (s *ServedVersions) Has(gv resource.GroupVersion) bool {
 	first, ok := s.set.First(servedVersion{GroupVersion: gv})
 	return ok && first.GroupVersion == gv
+}
+
+// All yields the group versions of which a definition serves a version, in the order of their
+// groups; one of several definitions more than once.
+func (s *ServedVersions) All() iter.Seq[resource.GroupVersion] {
+	return func(yield func(resource.GroupVersion) bool) {
+		for v := range s.set.All() {
+			if !yield(v.GroupVersion) {
+				return
+			}
+		}
+	}
 }
 
 // GroupVersions returns the group versions of the versions that a definition serves, none for

@@ -58,7 +58,7 @@ func New(s Surface) *Documents {
 	legacy, others := splitLegacy(groups)
 	_, plainOthers := splitLegacy(plain)
 	paths := slices.Clone(s.Paths)
-	for _, g := range groups {
+	for _, g := range plain {
 		prefix := "/apis/" + g.name
 		if g.name == "" {
 			prefix = "/api"
@@ -66,7 +66,7 @@ func New(s Surface) *Documents {
 			d.byPath[prefix] = &document{plain: once(func() any { return describeGroup(g) }), anyMethod: true}
 		}
 		for _, v := range g.versions {
-			if v.remote != nil {
+			if v.remote != nil || v.registered {
 				paths = append(paths, prefix+"/"+v.Version)
 				continue
 			}

@@ -284,6 +284,7 @@ func TestCustom(t *testing.T) {
 		GroupVersion: v("z.example.com", "v1"), Name: "foos", Singular: "foo", Kind: "Foo", ListKind: "FooList",
 		Verbs: []string{"get", "create"}, Stored: v("z.example.com", "v2"), UnservedStored: true,
 	})
+	s.Registered = append(s.Custom[:len(s.Custom):len(s.Custom)], v("a.example.com", "v2"), v("b.example.com", "v1"))
 	d := discovery.New(s)
 
 	t.Run("groups", func(t *testing.T) {
@@ -296,9 +297,10 @@ func TestCustom(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(get(t, d, "/apis").Body.Bytes(), &list))
 		n := len(list.Groups)
-		assert.Equal(t, "a.example.com", list.Groups[n-2].Name)
-		assert.Equal(t, "[{v1} {v2beta1} {v1alpha1}]", fmt.Sprint(list.Groups[n-2].Versions))
-		assert.Equal(t, "v1", list.Groups[n-2].PreferredVersion.Version)
+		assert.Equal(t, "a.example.com", list.Groups[n-3].Name)
+		assert.Equal(t, "[{v2} {v1} {v2beta1} {v1alpha1}]", fmt.Sprint(list.Groups[n-3].Versions))
+		assert.Equal(t, "v2", list.Groups[n-3].PreferredVersion.Version)
+		assert.Equal(t, "b.example.com", list.Groups[n-2].Name)
 		assert.Equal(t, "z.example.com", list.Groups[n-1].Name)
 		assert.Equal(t, "apps", list.Groups[1].Name)
 		assert.Equal(t, "[{v7} {v1}]", fmt.Sprint(list.Groups[1].Versions))
@@ -320,6 +322,13 @@ func TestCustom(t *testing.T) {
 			`{"resource":"foos","responseKind":{"group":"a.example.com","version":"v1","kind":"Foo"},"scope":"Cluster","singularResource":"foo","verbs":["get","create"],"subresources":[`+
 			`{"subresource":"status","responseKind":{"group":"a.example.com","version":"v1","kind":"Foo"},"verbs":["get"]},`+
 			`{"subresource":"scale","responseKind":{"group":"autoscaling","version":"v1","kind":"Scale"},"verbs":["get"]}]}],"freshness":"Current"},`)
+	})
+	t.Run("names not accepted", func(t *testing.T) {
+		assert.Contains(t, get(t, d, "/apis/b.example.com").Body.String(), `"preferredVersion":{"groupVersion":"b.example.com/v1"`)
+		assert.Contains(t, get(t, d, "/").Body.String(), `"/apis/b.example.com/v1"`)
+		assert.NotContains(t, get(t, d, "/apis", "Accept", clientGo).Body.String(), "b.example.com")
+		_, err := do(d, http.MethodGet, "/apis/b.example.com/v1")
+		assert.ErrorIs(t, err, errNotFound)
 	})
 	t.Run("any method", func(t *testing.T) {
 		_, err := do(d, http.MethodPost, "/apis/a.example.com/v1")

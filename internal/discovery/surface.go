@@ -19,6 +19,10 @@ type Surface struct {
 	// built-in group they precede the built-in versions.
 	Custom []resource.GroupVersion
 
+	// Registered are the group versions that definitions serve, also those whose names are not
+	// accepted yet, in any order. Plain documents list them, aggregated ones only those of Custom.
+	Registered []resource.GroupVersion
+
 	// Types are the resources of those group versions. Those of one version are
 	// in the order of discovery.
 	Types []*resource.Type
@@ -59,22 +63,37 @@ type version struct {
 	custom bool
 	types  []*resource.Type
 	remote *Remote // of another server; nil for one of this server
+
+	registered bool // set if no definition that serves it has its names accepted
 }
 
 // groups returns the groups in the order of aggregated documents, and in that of other ones.
 // The legacy group, if there is one, has the name "".
 func (s *Surface) groups() (aggregated, plain []group) {
 	groups := s.localGroups()
-	if s.APIServices == nil {
-		return groups, groups
+	plain = groups
+	if s.APIServices != nil {
+		groups = s.addRemote(groups)
+		plain = s.sortGroups(groups)
 	}
-	groups = s.addRemote(groups)
-	return groups, s.sortGroups(groups)
+	return withoutRegistered(groups), plain
+}
+
+// withoutRegistered returns the groups without the versions that are only registered.
+func withoutRegistered(groups []group) []group {
+	var out []group
+	for _, g := range groups {
+		g.versions = slices.DeleteFunc(slices.Clone(g.versions), func(v version) bool { return v.registered })
+		if len(g.versions) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // localGroups returns the groups of this server in the order of discovery.
 func (s *Surface) localGroups() []group {
-	custom := slices.SortedFunc(slices.Values(s.Custom), func(a, b resource.GroupVersion) int {
+	custom := slices.SortedFunc(slices.Values(slices.Concat(s.Custom, s.Registered)), func(a, b resource.GroupVersion) int {
 		if c := strings.Compare(a.Group, b.Group); c != 0 {
 			return c
 		}
@@ -92,6 +111,13 @@ func (s *Surface) localGroups() []group {
 		}
 		groups[i].versions = append(groups[i].versions, v)
 	}
+	served := map[resource.GroupVersion]bool{}
+	for _, gv := range s.Custom {
+		served[gv] = true
+	}
+	addCustom := func(gv resource.GroupVersion, types []*resource.Type) {
+		add(version{GroupVersion: gv, custom: true, types: types, registered: !served[gv]})
+	}
 	types := map[resource.GroupVersion][]*resource.Type{}
 	for _, t := range s.Types {
 		types[t.GroupVersion] = append(types[t.GroupVersion], t)
@@ -102,15 +128,15 @@ func (s *Surface) localGroups() []group {
 			builtin[gv.Group] = true
 			for _, c := range custom {
 				if c.Group == gv.Group {
-					add(version{c, true, types[c], nil})
+					addCustom(c, types[c])
 				}
 			}
 		}
-		add(version{gv, false, types[gv], nil})
+		add(version{GroupVersion: gv, types: types[gv]})
 	}
 	for _, c := range custom {
 		if !builtin[c.Group] {
-			add(version{c, true, types[c], nil})
+			addCustom(c, types[c])
 		}
 	}
 	return groups

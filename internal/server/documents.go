@@ -23,6 +23,7 @@ import (
 // documents are the discovery and OpenAPI documents of a set of types and of other servers.
 type documents struct {
 	types     *resource.Types
+	versions  *crd.ServedVersions
 	remote    *aggregator.Documents
 	discovery *discovery.Documents
 	openapi   func() *openapi.Service // made when it is first asked for
@@ -31,12 +32,12 @@ type documents struct {
 // documentsOf returns the documents of a Surface. They are made when the first
 // client asks for them.
 func (s *Server) documentsOf(surface *serving.Surface) *documents {
-	remote := s.aggregator.Documents()
-	if d := s.documents.Load(); d != nil && d.types == surface.Types && d.remote == remote {
+	remote, versions := s.aggregator.Documents(), surface.Definitions.Versions
+	if d := s.documents.Load(); d != nil && d.types == surface.Types && d.versions == versions && d.remote == remote {
 		return d
 	}
 	base := builtinDocumentsOf(surface.Release())
-	d := &documents{types: surface.Types, remote: remote, discovery: base.documents}
+	d := &documents{types: surface.Types, versions: versions, remote: remote, discovery: base.documents}
 	sets := []*openapi.Set{base.openapi.ModifiedAt(s.started)}
 	all := base.surface
 	var remotes []*openapi.Remote
@@ -51,7 +52,8 @@ func (s *Server) documentsOf(surface *serving.Surface) *documents {
 		all.Types = slices.Concat(all.Types, custom)
 		sets = append(sets, customOpenAPI(surface.Release(), custom).ModifiedAt(s.cluster.Clock().Now()))
 	}
-	if len(custom) > 0 || remote != nil {
+	all.Registered = slices.AppendSeq([]resource.GroupVersion(nil), versions.All())
+	if len(all.Registered) > 0 || len(custom) > 0 || remote != nil {
 		d.discovery = discovery.New(all)
 	}
 	d.openapi = sync.OnceValue(func() *openapi.Service {
