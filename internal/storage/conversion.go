@@ -151,7 +151,7 @@ func (o *Object) ConvertAnew(ctx context.Context, t *resource.Type) (*Object, er
 	}
 	obj, err := o.read(t)
 	if err != nil {
-		return nil, err
+		return nil, o.conversionError(err)
 	}
 	converted, err := convert(ctx, t, []map[string]any{obj})
 	if err != nil {

@@ -82,6 +82,20 @@ func TestUnreadableCustomResources(t *testing.T) {
 	} {
 		require.Equal(t, 200, apitest.Code(t, srv, "PATCH", step.path, step.body))
 	}
+	for _, tt := range []struct{ name, conversion string }{
+		{"with a webhook", `{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1"}}}`},
+		{"without a webhook", `{"strategy":"None","webhook":null}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, 200, apitest.Code(t, srv, "PATCH", path, `{"spec":{"conversion":`+tt.conversion+`}}`))
+			for _, method := range []string{"GET", "DELETE"} {
+				code, body := apitest.Do(t, srv, method, widgets+"/a", "")
+				assert.Equal(t, 500, code, method)
+				assert.Equal(t, "InternalError", body["reason"], method)
+				assert.Contains(t, body["message"], "Internal error occurred: StorageError: corrupt object, Code: 7, Key: /example.com/widgets/default/a, ", method)
+			}
+		})
+	}
 	for _, tt := range []struct {
 		method, query string
 		code          int
