@@ -22,6 +22,7 @@ import (
 	"github.com/kubefake/kubefake/internal/allocator"
 	"github.com/kubefake/kubefake/internal/authn/serviceaccount"
 	"github.com/kubefake/kubefake/internal/crossorigin"
+	"github.com/kubefake/kubefake/internal/encryption"
 	"github.com/kubefake/kubefake/internal/header"
 	"github.com/kubefake/kubefake/internal/inputfile"
 	"github.com/kubefake/kubefake/internal/metrics"
@@ -285,8 +286,14 @@ func (c *kubeAPIServer) apply() error {
 	}
 	for _, file := range fileFlags {
 		if name := c.value(file.flag); name != "" {
-			if _, err := inputfile.Read(name); err != nil {
+			text, err := inputfile.Read(name)
+			if err != nil {
 				return fmt.Errorf(strings.ReplaceAll(file.message, "FILE", name), err)
+			}
+			if file.check != nil {
+				if err := file.check(c, name, text); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -297,14 +304,26 @@ func (c *kubeAPIServer) apply() error {
 }
 
 // fileFlags are the flags without effect of files, with the error of kube-apiserver for a FILE that
-// cannot be read.
-var fileFlags = []struct{ flag, message string }{
-	{"egress-selector-config-file", `failed to read egress selector config: unable to read egress selector configuration from "FILE" [%w]`},
-	{"tracing-config-file", `failed to read tracing config: unable to read tracing configuration from "FILE": %w`},
-	{"encryption-provider-config", `error while parsing file: error while loading file: error reading encryption provider configuration file "FILE": %w`},
-	{"kubelet-certificate-authority", `problem initializing API group "": %w`},
-	{"kubelet-client-certificate", `problem initializing API group "": %w`},
-	{"kubelet-client-key", `problem initializing API group "": %w`},
+// cannot be read, and with what checks the text of a file, which may be nil.
+var fileFlags = []struct {
+	flag, message string
+	check         func(c *kubeAPIServer, name string, text []byte) error
+}{
+	{"egress-selector-config-file", `failed to read egress selector config: unable to read egress selector configuration from "FILE" [%w]`, nil},
+	{"tracing-config-file", `failed to read tracing config: unable to read tracing configuration from "FILE": %w`, nil},
+	{"encryption-provider-config", `error while parsing file: error while loading file: error reading encryption provider configuration file "FILE": %w`, (*kubeAPIServer).checkEncryption},
+	{"kubelet-certificate-authority", `problem initializing API group "": %w`, nil},
+	{"kubelet-client-certificate", `problem initializing API group "": %w`, nil},
+	{"kubelet-client-key", `problem initializing API group "": %w`, nil},
+}
+
+// checkEncryption checks the file of --encryption-provider-config.
+func (c *kubeAPIServer) checkEncryption(name string, text []byte) error {
+	return encryption.Check(name, text, encryption.Options{
+		Minor:  c.served.Minor(),
+		Reload: c.value("encryption-provider-config-automatic-reload") == "true",
+		KMSv1:  c.served.Enabled("KMSv1"),
+	})
 }
 
 // checkCertificates checks the files of certificates and of keys, and the settings of TLS.

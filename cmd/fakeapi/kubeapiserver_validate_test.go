@@ -102,6 +102,7 @@ func TestKubeAPIServerRefusesFlags(t *testing.T) {
 		{"egress", "--egress-selector-config-file=none", `--egress-selector-config-file: failed to read egress selector config: unable to read egress selector configuration from "none" [none: no such file or directory]`},
 		{"tracing", "--tracing-config-file=none", `--tracing-config-file: failed to read tracing config: unable to read tracing configuration from "none": none: no such file or directory`},
 		{"encryption", "--encryption-provider-config=none", `--encryption-provider-config: error while parsing file: error while loading file: error reading encryption provider configuration file "none": none: no such file or directory`},
+		{"content of encryption", "--encryption-provider-config=EMPTY", `--encryption-provider-config: error while parsing file: error while loading file: encryption provider configuration file "EMPTY" is empty`},
 		{"certificate of kubelets", "--kubelet-client-certificate=none", `problem initializing API group "": none: no such file or directory`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

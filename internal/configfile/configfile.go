@@ -21,17 +21,27 @@ import (
 // Group is the API group of most files.
 const Group = "apiserver.config.k8s.io"
 
-// Decode is DecodeAny for a kind of Group. versions are those of the kind. The error for the kind of
-// another file says what was expected.
+// Decode is DecodeAny for a kind of Group. versions are those of the kind. It returns an
+// *OtherKindError for the kind of another file.
 func Decode(text []byte, kind string, versions []string, minor int, out any) error {
 	if _, meta, err := Identify(text); err == nil && meta.Kind != kind && slices.Contains(otherKinds, meta) {
-		return fmt.Errorf("expected %s, got *apiserver.%s", kind, meta.Kind)
+		return &OtherKindError{Want: kind, Got: meta}
 	}
 	kinds := make([]Kind, len(versions))
 	for i, version := range versions {
 		kinds[i] = Kind{Group + "/" + version, kind}
 	}
 	return DecodeAny(text, kinds, minor, out)
+}
+
+// An OtherKindError is the error for a file of a kind of Group that another flag takes.
+type OtherKindError struct {
+	Want string
+	Got  Kind
+}
+
+func (e *OtherKindError) Error() string {
+	return fmt.Sprintf("expected %s, got *apiserver.%s", e.Want, e.Got.Kind)
 }
 
 // otherKinds are kinds of Group that kube-apiserver can decode where it expects another one.
