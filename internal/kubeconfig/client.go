@@ -58,6 +58,9 @@ func readClient(path string, minor int) (*config, error) {
 		} else {
 			err = explain.Error(body, f, json.Unmarshal(body, f))
 		}
+		if err == nil {
+			err = checkNames(body)
+		}
 	}
 	if err != nil {
 		return nil, inputfile.Wrap(path, fmt.Errorf("error loading config file %q: %w", path, err))
@@ -96,10 +99,28 @@ func (c *cluster) validate(name, dir string) (errs []error) {
 	if c.Server == "" {
 		errs = append(errs, fmt.Errorf("no server found for cluster %q", name))
 	}
+	if c.Proxy != "" {
+		if err := checkProxy(c.Proxy); err != nil {
+			errs = append(errs, fmt.Errorf("invalid 'proxy-url' %q for cluster %q: %w", c.Proxy, name, err))
+		}
+	}
 	if c.CA != "" && len(c.CAData) > 0 {
 		errs = append(errs, fmt.Errorf("certificate-authority-data and certificate-authority are both specified for %s. certificate-authority-data will override.", name))
 	}
 	return append(errs, checkFile("certificate-authority", name, dir, c.CA)...)
+}
+
+// checkProxy checks the URL of a proxy.
+func checkProxy(text string) error {
+	u, err := url.Parse(text)
+	if err != nil {
+		return fmt.Errorf("could not parse: %s", text)
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5":
+		return nil
+	}
+	return fmt.Errorf("unsupported scheme %q, must be http, https, or socks5", u.Scheme)
 }
 
 // validate returns what is wrong with the user of a name.
