@@ -5,10 +5,12 @@
 package imagepolicywebhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -89,12 +91,8 @@ func parse(text []byte) (settings, error) {
 			DefaultAllow   bool   `json:"defaultAllow"`
 		} `json:"imagePolicy"`
 	}
-	body, err := yaml.YAMLToJSON(text)
-	if err != nil {
+	if err := decode(text, &config); err != nil {
 		return settings{}, err
-	}
-	if err := json.Unmarshal(body, &config); err != nil {
-		return settings{}, explain.Error(body, &config, err)
 	}
 	c := &config.ImagePolicy
 	s := settings{kubeConfigFile: c.KubeConfigFile, defaultAllow: c.DefaultAllow}
@@ -119,6 +117,28 @@ func parse(text []byte) (settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// decode reads a document in YAML or JSON with the errors of kube-apiserver's YAMLOrJSONDecoder.
+func decode(text []byte, out any) error {
+	if len(text) == 0 {
+		return io.EOF
+	}
+	inJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if inJSON {
+		if err := json.Unmarshal(text, out); err == nil {
+			return nil
+		}
+	}
+	body, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return fmt.Errorf("error converting YAML to JSON: %w", err)
+	}
+	err = explain.Error(body, out, json.Unmarshal(body, out))
+	if err != nil && !inJSON {
+		return fmt.Errorf("error unmarshaling JSON: while decoding JSON: %w", err)
+	}
+	return err
 }
 
 // Fork returns the plugin of a fork of the server. It has no answers yet.

@@ -23,6 +23,9 @@ func TestConfigure(t *testing.T) {
 		{"JSON", `{"imagePolicy": {"kubeConfigFile": "` + kubeconfig + `", "allowTTL": 60, "denyTTL": -1, "retryBackoff": 1, "defaultAllow": true}}`, settings{kubeconfig, time.Minute, 0, time.Millisecond, true}, ""},
 		{"a time that is too long", "imagePolicy: {kubeConfigFile: " + kubeconfig + ", allowTTL: 1801}", settings{}, "valid value is between 1s and 30m0s, got 30m1s"},
 		{"a negative time", "imagePolicy: {kubeConfigFile: " + kubeconfig + ", retryBackoff: -2}", settings{}, "valid value is between 1ns and 5m0s, got -2ms"},
+		{"nothing", "", settings{}, "EOF"},
+		{"no YAML", "[", settings{}, "error converting YAML to JSON: yaml: line 1: did not find expected node content"},
+		{"another type", "imagePolicy: {allowTTL: a}", settings{}, "error unmarshaling JSON: while decoding JSON: imagePolicy.allowTTL: expected a whole number, not a string"},
 		{"no file", "imagePolicy: {kubeConfigFile: none}", settings{}, "none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
