@@ -24,14 +24,22 @@ const Group = "apiserver.config.k8s.io"
 // Decode is DecodeAny for a kind of Group. versions are those of the kind. It returns an
 // *OtherKindError for the kind of another file.
 func Decode(text []byte, kind string, versions []string, minor int, out any) error {
-	if _, meta, err := Identify(text); err == nil && meta.Kind != kind && slices.Contains(otherKinds, meta) {
-		return &OtherKindError{Want: kind, Got: meta}
+	if err := CheckKind(text, kind); err != nil {
+		return err
 	}
 	kinds := make([]Kind, len(versions))
 	for i, version := range versions {
 		kinds[i] = Kind{Group + "/" + version, kind}
 	}
 	return DecodeAny(text, kinds, minor, out)
+}
+
+// CheckKind returns an *OtherKindError for a document of a kind of Group that another flag takes.
+func CheckKind(text []byte, kind string) error {
+	if _, meta, err := Identify(text); err == nil && meta.Kind != kind && slices.Contains(otherKinds, meta) {
+		return &OtherKindError{Want: kind, Got: meta}
+	}
+	return nil
 }
 
 // An OtherKindError is the error for a file of a kind of Group that another flag takes.
@@ -65,14 +73,10 @@ func DecodeAny(text []byte, kinds []Kind, minor int, out any) error {
 	if err := json.Unmarshal(body, out); err != nil {
 		return explain.Error(body, out, err)
 	}
-	var generic any
-	if err := json.Unmarshal(body, &generic); err != nil {
-		return err
-	}
-	problems := duplicates(text)
-	problems = append(problems, unknown(generic, reflect.TypeOf(out).Elem(), "")...)
-	if len(problems) > 0 {
-		return errors.New("strict decoding error: " + strings.Join(problems, ", "))
+	c := strictChecker{found: duplicates(text)}
+	c.check(json.NewDecoder(bytes.NewReader(body)), reflect.TypeOf(out).Elem(), "")
+	if len(c.found) > 0 {
+		return errors.New("strict decoding error: " + strings.Join(c.found, ", "))
 	}
 	return nil
 }
@@ -115,6 +119,9 @@ func Identify(text []byte) (body []byte, meta Kind, err error) {
 	if err := json.Unmarshal(body, &meta); err != nil {
 		return nil, meta, fmt.Errorf("couldn't get version/kind; json parse error: %w", explain.Error(body, &meta, err))
 	}
+	if strings.Count(meta.APIVersion, "/") > 1 {
+		return nil, meta, fmt.Errorf("unexpected GroupVersion string: %s", meta.APIVersion)
+	}
 	return body, meta, nil
 }
 
@@ -151,53 +158,81 @@ func bodyOf(text []byte, kinds []Kind, minor int) ([]byte, error) {
 
 // NotRegistered returns the error for an object whose kind is no kind of a configuration.
 func NotRegistered(k Kind, minor int) error {
+	if group, internal := strings.CutSuffix(k.APIVersion, "/__internal"); internal {
+		return fmt.Errorf("no kind %q is registered for the internal version of group %q in scheme %q", k.Kind, group, resource.Scheme(minor))
+	}
 	return fmt.Errorf("no kind %q is registered for version %q in scheme %q", k.Kind, k.APIVersion, resource.Scheme(minor))
 }
 
-// duplicates returns a problem if a field is there twice.
+// duplicates returns a problem if a field is there twice in YAML. A strictChecker finds those in JSON.
 func duplicates(text []byte) []string {
+	if isJSON(text) {
+		return nil
+	}
 	if _, err := yaml.YAMLToJSONStrict(text); err != nil {
 		return []string{err.Error()}
 	}
 	return nil
 }
 
-// unknown returns a problem for each field of a value in generic form that a type does
-// not have.
-func unknown(value any, t reflect.Type, path string) (problems []string) {
-	for t.Kind() == reflect.Pointer {
+// A strictChecker finds fields of JSON that a type does not have, and those that are there twice, in
+// the order of the document.
+type strictChecker struct{ found []string }
+
+func (c *strictChecker) add(problem, path string) {
+	if text := fmt.Sprintf("%s field %q", problem, path); !slices.Contains(c.found, text) {
+		c.found = append(c.found, text)
+	}
+}
+
+// check reads the next value, at a path, from d. It checks no value whose type t is nil.
+func (c *strictChecker) check(d *json.Decoder, t reflect.Type, path string) {
+	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	switch value := value.(type) {
-	case []any:
-		if t.Kind() == reflect.Slice {
-			for i, item := range value {
-				problems = append(problems, unknown(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i))...)
-			}
-		}
-	case map[string]any:
-		if t.Kind() != reflect.Struct {
-			return nil
-		}
-		types := fieldsOf(t)
-		if path == "" {
-			types["apiVersion"], types["kind"] = reflect.TypeFor[string](), reflect.TypeFor[string]()
-		}
-		names := make([]string, 0, len(value))
-		for name := range value {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			at := strings.TrimPrefix(path+"."+name, ".")
-			if types[name] == nil {
-				problems = append(problems, fmt.Sprintf("unknown field %q", at))
-				continue
-			}
-			problems = append(problems, unknown(value[name], types[name], at)...)
-		}
+	token, err := d.Token()
+	if err != nil {
+		return
 	}
-	return problems
+	switch token {
+	case json.Delim('['):
+		var item reflect.Type
+		if t != nil && t.Kind() == reflect.Slice {
+			item = t.Elem()
+		}
+		for i := 0; d.More(); i++ {
+			c.check(d, item, fmt.Sprintf("%s[%d]", path, i))
+		}
+	case json.Delim('{'):
+		var fields map[string]reflect.Type
+		if t != nil && t.Kind() == reflect.Struct {
+			fields = fieldsOf(t)
+			if path == "" {
+				fields["apiVersion"], fields["kind"] = reflect.TypeFor[string](), reflect.TypeFor[string]()
+			}
+		}
+		seen := map[string]bool{}
+		for d.More() {
+			token, err := d.Token()
+			if err != nil {
+				return
+			}
+			name := token.(string)
+			at := strings.TrimPrefix(path+"."+name, ".")
+			switch {
+			case fields == nil:
+			case fields[name] == nil:
+				c.add("unknown", at)
+			case seen[name]:
+				c.add("duplicate", at)
+			}
+			seen[name] = true
+			c.check(d, fields[name], at)
+		}
+	default:
+		return
+	}
+	_, _ = d.Token() // the end of the list or of the object
 }
 
 // prune removes the fields of a value in generic form that a type does not have.

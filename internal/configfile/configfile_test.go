@@ -26,6 +26,9 @@ func TestDecode(t *testing.T) {
 		{"another version", "apiVersion: apiserver.config.k8s.io/v2\nkind: File", `no kind "File" is registered for version "apiserver.config.k8s.io/v2" in scheme "pkg/runtime/scheme.go:111"`},
 		{"unknown fields", head + "foo: 1\nitems: [{bar: 2}]", `strict decoding error: unknown field "foo", unknown field "items[0].bar"`},
 		{"repeated field", head + "items: []\nitems: []", "strict decoding error: yaml: unmarshal errors:\n  line 4: key \"items\" already set in map"},
+		{"repeated fields in JSON", `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"File","items":[{"foo":1,"foo":2},{"name":"a","name":"b"}],"items":[{"foo":1}]}`, `strict decoding error: unknown field "items[0].foo", duplicate field "items[1].name", duplicate field "items"`},
+		{"version", "apiVersion: a/b/c\nkind: File", "unexpected GroupVersion string: a/b/c"},
+		{"internal version", "apiVersion: apiserver.config.k8s.io/__internal\nkind: File", `no kind "File" is registered for the internal version of group "apiserver.config.k8s.io" in scheme "pkg/runtime/scheme.go:111"`},
 		{"duration", head + "items: [{wait: 3}]", "expected a duration, such as \"30s\", not 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,10 @@ func (c *configuration) read(file string, enabled func(name string) bool) error 
 	}
 	if isLegacy(text) {
 		return c.setAll(map[string][]byte{"ImagePolicyWebhook": text, "PodNodeSelector": text}, enabled)
+	}
+	var other *configfile.OtherKindError
+	if errors.As(configfile.CheckKind(text, "AdmissionConfiguration"), &other) {
+		return fmt.Errorf("failed to apply admission: failed to read plugin config: unexpected type: *apiserver.%s", other.Got.Kind)
 	}
 	if err := configfile.DecodeAny(text, admissionKinds, c.release.Minor(), &all); err != nil {
 		return fmt.Errorf("failed to apply admission: failed to read plugin config: %w", err)
