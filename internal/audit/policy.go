@@ -87,6 +87,9 @@ func ParsePolicy(text []byte, minor int) (*Policy, error) {
 	case configfile.Kind{APIVersion: group + "__internal", Kind: "Policy"}:
 		return nil, fmt.Errorf("unknown group version field %s, Kind=%s in policy", kind.APIVersion, kind.Kind)
 	default:
+		if pkg := packageOf(kind); pkg != "" {
+			return nil, fmt.Errorf("failed decoding: converting (%s.%s) to (audit.Policy): unknown conversion", pkg, kind.Kind)
+		}
 		return nil, fmt.Errorf("failed decoding: %w", configfile.NotRegistered(kind, minor))
 	}
 	p := &Policy{}
@@ -105,6 +108,26 @@ func ParsePolicy(text []byte, minor int) (*Policy, error) {
 		return nil, errors.New("loaded illegal policy with 0 rules")
 	}
 	return p, nil
+}
+
+// packageOf returns the Go package of a kind that is no Policy and that kube-apiserver can decode
+// where it expects one, "" if there is none.
+func packageOf(k configfile.Kind) string {
+	switch k.Kind {
+	case "APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status": // in any version
+		return "v1"
+	case "Event", "EventList", "PolicyList":
+		if k.APIVersion == "audit.k8s.io/__internal" {
+			return "audit"
+		}
+	case "CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent":
+	default:
+		return ""
+	}
+	if k.APIVersion == "audit.k8s.io/v1" {
+		return "v1"
+	}
+	return ""
 }
 
 func (r *Rule) validate(path *validation.Path, minor int) (errs validation.List) {

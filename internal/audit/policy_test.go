@@ -76,6 +76,8 @@ func TestParsePolicy(t *testing.T) {
 		{"nothing", "", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"},
 		{"no version", "kind: Policy\nrules: [{level: None}]", "unknown group version field audit.k8s.io/__internal, Kind=Policy in policy"},
 		{"another kind", "apiVersion: audit.k8s.io/v1\nkind: Other", `failed decoding: no kind "Other" is registered for version "audit.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{"another kind of the group", "apiVersion: audit.k8s.io/v1\nkind: EventList", "failed decoding: converting (v1.EventList) to (audit.Policy): unknown conversion"},
+		{"another internal kind", "kind: Event", "failed decoding: converting (audit.Event) to (audit.Policy): unknown conversion"},
 		{"another version", "apiVersion: audit.k8s.io/v1beta1\nkind: Policy", `failed decoding: no kind "Policy" is registered for version "audit.k8s.io/v1beta1" in scheme "pkg/runtime/scheme.go:111"`},
 		{"a part of JSON", `{"apiVersion":"audit.k8s.io/v1"`, "failed decoding: couldn't get version/kind; json parse error: line 1, column 31: unexpected end of JSON input"},
 		{"a boolean is no text", head + "rules: [{level: None, users: [true]}]", "failed decoding: rules[0].users[0]: expected a string, not a boolean"},
