@@ -2,6 +2,7 @@ package aggregator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/cluster"
 	"github.com/kubefake/kubefake/internal/object"
+	"github.com/kubefake/kubefake/internal/webhook"
 )
 
 // localCondition is the condition Available of an APIService without a service.
@@ -28,6 +30,9 @@ const checkTimeout = 5 * time.Second
 func (w *worker) checkAvailability(ctx context.Context) error {
 	s := w.current()
 	condition, failed := w.aggregator.availability(ctx, s)
+	if errors.Is(failed, webhook.ErrCABundle) {
+		return failed // kube-apiserver writes no condition
+	}
 	if ctx.Err() != nil || w.current().spec != s.spec {
 		return nil // the check is outdated, and another one is due if one is needed
 	}

@@ -11,7 +11,9 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubefake/kubefake/internal/authn"
 	"github.com/kubefake/kubefake/internal/websocket"
@@ -51,7 +53,7 @@ func (r *Remote) Forward(w http.ResponseWriter, f Forwarding) error {
 		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
 		return nil
 	}
-	p := &proxy{Forwarding: f, to: to, upgrade: isUpgrade(f.Request.Header)}
+	p := &proxy{Forwarding: f, to: to, upgrade: isUpgrade(f.Request.Header), header: w.Header()}
 	transport := a.transport
 	if p.upgrade {
 		transport = a.upgradingTransport
@@ -62,7 +64,7 @@ func (r *Remote) Forward(w http.ResponseWriter, f Forwarding) error {
 		return nil
 	}
 	reverse := &httputil.ReverseProxy{
-		Director: func(*http.Request) {}, Transport: forwardingTransport{t}, FlushInterval: -1,
+		Director: func(*http.Request) {}, Transport: forwardingTransport{t}, FlushInterval: flushInterval,
 		ModifyResponse: p.checkResponse, ErrorHandler: p.answerError, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	reverse.ServeHTTP(w, p.outgoing(ctx))
@@ -71,6 +73,10 @@ func (r *Remote) Forward(w http.ResponseWriter, f Forwarding) error {
 	}
 	return nil
 }
+
+// flushInterval is how long a part of an answer of a known length may wait for more. Others are
+// sent at once.
+const flushInterval = 200 * time.Millisecond
 
 // isUpgrade reports whether a request asks to change the protocol.
 func isUpgrade(h http.Header) bool {
@@ -82,7 +88,8 @@ type proxy struct {
 	Forwarding
 	to      endpoint
 	upgrade bool
-	failure error // if the context of the request has ended without an answer
+	header  http.Header // of the answer to the client
+	failure error       // if the context of the request has ended without an answer
 }
 
 // outgoing returns the request to the aggregated API server.
@@ -91,6 +98,9 @@ func (p *proxy) outgoing(ctx context.Context) *http.Request {
 	out.URL = &url.URL{Scheme: "https", Host: p.to.host, Path: p.Request.URL.Path, RawQuery: p.Request.URL.Query().Encode()}
 	out.Host = p.to.host
 	removeCredentials(out.Header)
+	if p.upgrade && out.Header.Get("User-Agent") == "" {
+		out.Header.Set("User-Agent", "Go-http-client/1.1")
+	}
 	out.Header.Set("Audit-Id", p.AuditID)
 	setUser(out.Header, p.User)
 	return out
@@ -98,13 +108,14 @@ func (p *proxy) outgoing(ctx context.Context) *http.Request {
 
 // removeCredentials removes the headers that were for this server.
 func removeCredentials(h http.Header) {
+	_, authorized := h["Authorization"] // so that a token in a WebSocket handshake was not read
 	h.Del("Authorization")
 	for name := range h {
 		if strings.HasPrefix(http.CanonicalHeaderKey(name), "Impersonate-") {
 			delete(h, name)
 		}
 	}
-	if token, others, err := websocket.Token(h); err == nil && token != "" {
+	if token, others, err := websocket.Token(h); err == nil && token != "" && !authorized {
 		websocket.SetProtocols(h, others)
 	}
 }
@@ -113,6 +124,9 @@ func removeCredentials(h http.Header) {
 // the protocol although the client asks for it.
 func (p *proxy) checkResponse(resp *http.Response) error {
 	code := resp.StatusCode
+	if p.upgrade {
+		clear(p.header) // kube-apiserver copies the answer as it is
+	}
 	switch {
 	case p.upgrade && code == http.StatusSwitchingProtocols:
 		if p.Switching != nil {
@@ -123,7 +137,10 @@ func (p *proxy) checkResponse(resp *http.Response) error {
 	case code >= 300 && code <= 399 && resp.Header.Get("Location") != "":
 		resp.Body.Close()
 		const message = "the backend attempted to redirect this request, which is not permitted"
-		*resp = http.Response{StatusCode: http.StatusBadGateway, Body: io.NopCloser(strings.NewReader(message)), ContentLength: int64(len(message)), Request: resp.Request}
+		*resp = http.Response{
+			StatusCode: http.StatusBadGateway, Header: http.Header{"Content-Length": {strconv.Itoa(len(message))}},
+			Body: io.NopCloser(strings.NewReader(message)), ContentLength: int64(len(message)), Request: resp.Request,
+		}
 	}
 	return nil
 }
@@ -137,24 +154,56 @@ func (p *proxy) answerError(w http.ResponseWriter, _ *http.Request, err error) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// A forwardingTransport sets the headers of forwarded requests that name the original one.
+// A forwardingTransport sets the X-Forwarded headers of requests, and makes the Location of an answer
+// absolute, unless the protocol changes.
+//
+// Differs from kube-apiserver: HTML of aggregated API servers: kube-apiserver makes the absolute
+// paths in links of an answer of the type text/html URLs of the aggregated API server. Here HTML
+// does not change. Request: GET of a page of an aggregated API server.
 type forwardingTransport struct{ *http.Transport }
 
 // RoundTrip implements [http.RoundTripper].
 func (t forwardingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Header.Get("Upgrade") == "" {
+	upgrade := r.Header.Get("Upgrade") != ""
+	if !upgrade {
 		uri := path.Join("/", r.URL.EscapedPath())
 		if strings.HasSuffix(r.URL.Path, "/") {
 			uri += "/"
 		}
 		r.Header.Set("X-Forwarded-Uri", uri)
+		// kube-apiserver names the aggregated API server here, and not what the client has called.
+		r.Header.Set("X-Forwarded-Host", r.URL.Host)
+		r.Header.Set("X-Forwarded-Proto", r.URL.Scheme)
 	}
 	resp, err := t.Transport.RoundTrip(r)
 	if err == nil {
+		if location := resp.Header.Get("Location"); location != "" && !upgrade {
+			target, err := url.Parse(location)
+			if err != nil {
+				resp.Body.Close()
+				return nil, fmt.Errorf("Internal error occurred: error trying to parse Location header: %w", err)
+			}
+			resp.Header.Set("Location", absolute(target, r.URL))
+		}
 		return resp, nil
 	}
 	if r.Context().Err() != nil {
 		err = context.Cause(r.Context())
 	}
+	if upgrade {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
 	return nil, errors.New("error trying to reach service: " + err.Error())
+}
+
+// absolute returns the URL of the Location of an answer of a server. It changes absolute paths on the
+// same host only.
+func absolute(location, server *url.URL) string {
+	if (location.Host == "" || location.Host == server.Host) && strings.HasPrefix(location.Path, "/") {
+		location.Scheme, location.Host = server.Scheme, server.Host
+	}
+	return location.String()
 }

@@ -69,6 +69,7 @@ func (a *Aggregator) upgradingTransport(ctx context.Context, s *spec, to endpoin
 		return nil, err
 	}
 	t := webhook.NewTransport(ctx, trust)
+	t.DisableCompression = true
 	connectTo(t, to.address)
 	return t, nil
 }

@@ -55,8 +55,8 @@ func (w *worker) start() {
 	}
 }
 
-// update replaces the APIService. The availability that the worker itself has written does not
-// make another check due.
+// update replaces the APIService. Any write makes a check due but that of the availability by the
+// worker itself.
 func (w *worker) update(s *apiService) {
 	old, written := w.service.Swap(s), w.written.Load()
 	for _, l := range w.loops() {
@@ -64,7 +64,8 @@ func (w *worker) update(s *apiService) {
 			l.wake()
 		}
 	}
-	if written != nil && (written.Available != s.available || written.Reason != s.reason) {
+	own := written != nil && written.Available == s.available && written.Reason == s.reason
+	if written != nil && !own || own && old.stored.Revision != s.stored.Revision && old.available == s.available && old.reason == s.reason {
 		w.availability.wake()
 	}
 }

@@ -85,11 +85,15 @@ func apiService(spec, port string) string {
 
 const insecure = `"insecureSkipTLSVerify":true`
 
-// available returns the condition Available of the APIService after the server has settled.
+// available returns the condition Available of the APIService after the server has settled, ""
+// if it has none.
 func available(t *testing.T, srv *fakeapi.Server) string {
 	require.NoError(t, srv.Settle(context.Background()))
 	_, obj := apitest.Do(t, srv, "GET", apiServicesPath+"/v1.flowers.example.com", "")
 	conditions, _ := obj["status"].(map[string]any)["conditions"].([]any)
+	if len(conditions) == 0 {
+		return ""
+	}
 	require.Len(t, conditions, 1)
 	c := conditions[0].(map[string]any)
 	assert.Equal(t, "Available", c["type"])
@@ -181,6 +185,45 @@ func TestForward(t *testing.T) {
 	})
 }
 
+// The headers X-Forwarded-Host and -Proto name the aggregated API server, which the Location of an answer
+// names, too. An answer that changes the protocol is the one of the aggregated API server.
+func TestForwardedHeaders(t *testing.T) {
+	backend := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Seen", fmt.Sprint(r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"], r.Header["X-Forwarded-Uri"], r.Header["Accept-Encoding"], r.Header["User-Agent"]))
+		h.Set("Location", r.URL.Query().Get("location"))
+		if r.Header.Get("Upgrade") != "" {
+			h.Set("Connection", "Upgrade")
+			h.Set("Upgrade", r.Header.Get("Upgrade"))
+			w.WriteHeader(http.StatusSwitchingProtocols)
+		}
+	}))
+	defer backend.Close()
+	srv := fakeapi.Start(t, fakeapi.WithObjects(apiService(insecure, "443")), fakeapi.WithWebhookService("default", "flowers", backend.Listener.Addr().String()))
+	require.NoError(t, srv.Settle(context.Background()))
+	const roses = "/apis/flowers.example.com/v1/roses"
+	for _, row := range []struct{ name, query, headers, location, seen string }{
+		{"path", "?location=/a", "", "https://flowers.default.svc:443/a", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] []"},
+		{"relative path", "?location=a", "", "a", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] []"},
+		{"same host", "?location=http://flowers.default.svc:443/a", "", "https://flowers.default.svc:443/a", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] []"},
+		{"other host", "?location=http://other/a", "", "http://other/a", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] []"},
+		{"headers of a client", "", "X-Forwarded-Host: a\r\nX-Forwarded-Proto: b\r\nUser-Agent: c\r\n", "", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] [c]"},
+		{"upgrade", "?location=/a", "Connection: Upgrade\r\nUpgrade: a\r\nX-Forwarded-Host: a\r\n", "/a", "[a] [] [] [] [Go-http-client/1.1]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
+			require.NoError(t, err)
+			defer conn.Close()
+			fmt.Fprintf(conn, "GET %s%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n", roses, row.query, srv.Credentials(fakeapi.User{Name: "a", Groups: []string{"system:masters"}}).BearerToken, row.headers)
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			require.NoError(t, err)
+			assert.Equal(t, row.seen, resp.Header.Get("X-Seen"))
+			assert.Equal(t, row.location, resp.Header.Get("Location"))
+			assert.Equal(t, resp.StatusCode != http.StatusSwitchingProtocols, resp.Header.Get("Cache-Control") != "")
+		})
+	}
+}
+
 // Requests to an aggregated API server share a connection.
 func TestForwardByOneConnection(t *testing.T) {
 	var opened atomic.Int32
@@ -257,6 +300,7 @@ func TestAPIServiceAvailability(t *testing.T) {
 		{"certificate of another name", bundle, "443", backend.Listener.Addr().String(), nil, `False FailedDiscoveryCheck: failing or missing response from ` +
 			`https://flowers.default.svc:443/apis/flowers.example.com/v1: Get "https://flowers.default.svc:443/apis/flowers.example.com/v1": ` +
 			`tls: failed to verify certificate: x509: certificate is valid for example.com, *.example.com, not flowers.default.svc`},
+		{"bundle without a certificate", `"caBundle":"YQ=="`, "443", backend.Listener.Addr().String(), nil, ""},
 		{"nobody listens", insecure, "443", closed.Addr().String(), nil, `False FailedDiscoveryCheck: failing or missing response from ` +
 			`https://flowers.default.svc:443/apis/flowers.example.com/v1: Get "https://flowers.default.svc:443/apis/flowers.example.com/v1": ` +
 			`dial tcp ` + closed.Addr().String() + `: connect: connection refused`},
