@@ -124,11 +124,12 @@ func removeCredentials(h http.Header) {
 // the protocol although the client asks for it.
 func (p *proxy) checkResponse(resp *http.Response) error {
 	code := resp.StatusCode
-	if p.upgrade {
+	switches := code == http.StatusSwitchingProtocols
+	if p.upgrade && (switches || code >= http.StatusBadRequest) {
 		clear(p.header) // kube-apiserver copies the answer as it is
 	}
 	switch {
-	case p.upgrade && code == http.StatusSwitchingProtocols:
+	case p.upgrade && switches:
 		if p.Switching != nil {
 			p.Switching()
 		}

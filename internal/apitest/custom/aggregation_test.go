@@ -186,13 +186,16 @@ func TestForward(t *testing.T) {
 }
 
 // The headers X-Forwarded-Host and -Proto name the aggregated API server, which the Location of an answer
-// names, too. An answer that changes the protocol is the one of the aggregated API server.
+// names, too. An answer to an upgrade is the one of the aggregated API server.
 func TestForwardedHeaders(t *testing.T) {
 	backend := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Seen", fmt.Sprint(r.Header["X-Forwarded-Host"], r.Header["X-Forwarded-Proto"], r.Header["X-Forwarded-Uri"], r.Header["Accept-Encoding"], r.Header["User-Agent"]))
 		h.Set("Location", r.URL.Query().Get("location"))
-		if r.Header.Get("Upgrade") != "" {
+		switch {
+		case r.Header.Get("Upgrade") == "refuse":
+			w.WriteHeader(http.StatusForbidden)
+		case r.Header.Get("Upgrade") != "":
 			h.Set("Connection", "Upgrade")
 			h.Set("Upgrade", r.Header.Get("Upgrade"))
 			w.WriteHeader(http.StatusSwitchingProtocols)
@@ -209,6 +212,7 @@ func TestForwardedHeaders(t *testing.T) {
 		{"other host", "?location=http://other/a", "", "http://other/a", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] []"},
 		{"headers of a client", "", "X-Forwarded-Host: a\r\nX-Forwarded-Proto: b\r\nUser-Agent: c\r\n", "", "[flowers.default.svc:443] [https] [" + roses + "] [gzip] [c]"},
 		{"upgrade", "?location=/a", "Connection: Upgrade\r\nUpgrade: a\r\nX-Forwarded-Host: a\r\n", "/a", "[a] [] [] [] [Go-http-client/1.1]"},
+		{"refused upgrade", "", "Connection: Upgrade\r\nUpgrade: refuse\r\n", "", "[] [] [] [] [Go-http-client/1.1]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(srv.URL, "http://"))
@@ -219,7 +223,7 @@ func TestForwardedHeaders(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, row.seen, resp.Header.Get("X-Seen"))
 			assert.Equal(t, row.location, resp.Header.Get("Location"))
-			assert.Equal(t, resp.StatusCode != http.StatusSwitchingProtocols, resp.Header.Get("Cache-Control") != "")
+			assert.Equal(t, resp.StatusCode == http.StatusOK, resp.Header.Get("Cache-Control") != "")
 		})
 	}
 }
