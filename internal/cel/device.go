@@ -111,7 +111,7 @@ func (s DeviceSelectors) Check(text string, path *validation.Path) *validation.E
 		return validation.Invalid(path, text, fmt.Sprintf("must evaluate to %v or the unknown type, not %v", types.BoolType, t))
 	}
 	if _, err := env.Program(ast); err != nil {
-		return validation.Internal(path, fmt.Errorf("program instantiation failed: %w", err))
+		return Invalid(path, text, instantiationError(err))
 	}
 	estimate, err := estimateCost(env, ast, s.Version, deviceCosts{costs{sizes: deviceSize, version: s.Version}})
 	switch {

@@ -115,8 +115,8 @@ func (p *Policy) Check(text string, vars OptionalVariables, results ...*types.Ty
 	return err
 }
 
-// ErrUntyped is the error of an expression a part of which has no type.
-var ErrUntyped = errors.New("unexpected compilation error: missing type conversion to proto: ")
+// errUntyped is the error of an expression a part of which has no type.
+var errUntyped = &InternalError{"unexpected compilation error: missing type conversion to proto: "}
 
 // Compile compiles an expression whose result must have one of the given types.
 func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.Type) (*Program, error) {
@@ -133,12 +133,12 @@ func (p *Policy) Compile(text string, vars OptionalVariables, results ...*types.
 	}
 	for _, typ := range ast.NativeRep().TypeMap() {
 		if typ == nil { // of a field that a JSON patch does not have
-			return nil, ErrUntyped
+			return nil, errUntyped
 		}
 	}
 	program, err := newProgram(env, ast)
 	if err != nil {
-		return nil, errors.New("program instantiation failed: " + err.Error())
+		return nil, instantiationError(err)
 	}
 	return &Program{text: text, program: program, typ: ast.OutputType()}, nil
 }

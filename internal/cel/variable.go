@@ -78,7 +78,7 @@ func (e *Environment) Compile(text string, result *types.Type) (*Condition, erro
 	}
 	program, err := newProgram(env, compiled)
 	if err != nil {
-		return nil, errors.New("program instantiation failed: " + err.Error())
+		return nil, instantiationError(err)
 	}
 	return &Condition{text, e.name, compiled, program}, nil
 }

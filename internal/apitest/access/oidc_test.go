@@ -347,6 +347,7 @@ func TestInvalidAuthenticationConfig(t *testing.T) {
 		{"no prefix", "v1", "{issuer: {url: https://a.example, audiences: [me]}, claimMappings: {username: {claim: sub}}}",
 			"invalid authentication configuration: jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing"},
 		{"result type", "v1", "{" + valid + ", claimValidationRules: [{expression: claims.a}]}", `invalid authentication configuration: jwt[0].claimValidationRules[0].expression: Invalid value: "claims.a": must evaluate to bool`},
+		{"constant that does not convert", "v1", "{" + valid + ", claimValidationRules: [{expression: 'bool(\"a\")'}]}", `jwt[0].claimValidationRules[0].expression: Internal error: program instantiation failed: type conversion error from 'string' to 'bool'`},
 		{"syntax", "v1", "{" + valid + ", userValidationRules: [{expression: user.name == 'a'}]}", `invalid authentication configuration: jwt[0].userValidationRules[0].expression: Invalid value: "user.name == 'a'": compilation failed: ERROR: <input>:1:5: undefined field 'name'`},
 		{"email that may not be verified", "v1", "{issuer: {url: https://a.example, audiences: [me]}, claimMappings: {username: {expression: claims.email}}}",
 			`jwt[0].claimMappings.username.expression: Invalid value: "claims.email": claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression`},

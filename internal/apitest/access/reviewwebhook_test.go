@@ -258,6 +258,8 @@ func TestInvalidAuthorizationConfig(t *testing.T) {
 			`[authorizers[0].timeout: Invalid value: "31s": must be > 0s and <= 30s, authorizers[0].authorizedTTL: Invalid value: "-1s": must be > 0s, authorizers[0].subjectAccessReviewVersion: Unsupported value: "v2": supported values: "v1", "v1beta1", authorizers[0].matchConditionSubjectAccessReviewVersion: Required value: required if match conditions are specified, authorizers[0].failurePolicy: Unsupported value: "Fail": supported values: "NoOpinion", "Deny", authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "a": must be an absolute path, authorizers[0].matchConditions[0].expression: Invalid value: "request.a": compilation failed: ERROR: <input>:1:8: undefined field 'a'`},
 		{"result type", "[{type: Webhook, name: a, webhook: {timeout: 3s, subjectAccessReviewVersion: v1, matchConditionSubjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {type: InClusterConfig}, matchConditions: [{expression: request.user}]}}]",
 			`authorizers[0].matchConditions[0].expression: Invalid value: "request.user": must evaluate to bool but got string`},
+		{"constant that does not convert", "[{type: Webhook, name: a, webhook: {timeout: 3s, subjectAccessReviewVersion: v1, matchConditionSubjectAccessReviewVersion: v1, failurePolicy: Deny, connectionInfo: {type: InClusterConfig}, matchConditions: [{expression: 'bool(\"a\")'}]}}]",
+			`authorizers[0].matchConditions[0].expression: Internal error: program instantiation failed: type conversion error from 'string' to 'bool'`},
 		{"unknown field", "[{type: RBAC, name: rbac, foo: 1}]", `failed to load AuthorizationConfiguration from file: strict decoding error: unknown field "authorizers[0].foo"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

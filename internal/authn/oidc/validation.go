@@ -138,7 +138,7 @@ func (c *compiler) compile(j *JWT, at *validation.Path) *issuer {
 func (c *compiler) expression(env *cel.Environment, text string, result *types.Type, at *validation.Path) *cel.Condition {
 	condition, err := env.Compile(text, result)
 	if err != nil {
-		c.add(validation.Invalid(at, text, err.Error()))
+		c.add(cel.Invalid(at, text, err))
 		return nil
 	}
 	return condition
@@ -175,7 +175,7 @@ func (c *compiler) issuer(out *issuer, at *validation.Path) {
 func (c *compiler) url(text string, at *validation.Path) {
 	u, err := url.Parse(text)
 	if err != nil {
-		c.add(validation.Invalid(at, text, err.Error()))
+		c.add(cel.Invalid(at, text, err))
 		return
 	}
 	for _, check := range []struct {

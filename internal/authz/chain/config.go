@@ -322,7 +322,7 @@ func (v *validator) conditions(list []MatchCondition, at *validation.Path) (comp
 		seen = append(seen, c.Expression)
 		condition, err := env.Compile(c.Expression, cel.Bool)
 		if err != nil {
-			v.add(validation.Invalid(at, c.Expression, err.Error()))
+			v.add(cel.Invalid(at, c.Expression, err))
 			continue
 		}
 		compiled = append(compiled, condition)

@@ -1,7 +1,6 @@
 package admissionregistration
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -176,11 +175,8 @@ func checkMatchConditions(version cel.Version, p validation.View, scope cel.Opti
 // addCompileError adds err, the error of compiling the expression text, if it is
 // not nil.
 func addCompileError(p validation.View, name, text string, err error) {
-	switch {
-	case errors.Is(err, cel.ErrUntyped):
-		p.Add(validation.Internal(p.At(name), err))
-	case err != nil:
-		p.Add(validation.Invalid(p.At(name), text, err.Error()))
+	if err != nil {
+		p.Add(cel.Invalid(p.At(name), text, err))
 	}
 }
 

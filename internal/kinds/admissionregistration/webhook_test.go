@@ -35,6 +35,7 @@ func TestValidateWebhooks(t *testing.T) {
 		{"resource before wildcard", "", resources(`["a","*"]`), ""},
 		{"subresources", "", resources(`["a/*","a/b","*/c","d/c",""]`), `[webhooks[0].rules[0].resources[1]: Invalid value: "a/b": if 'a/*' is present, must not specify a/b, webhooks[0].rules[0].resources[3]: Invalid value: "d/c": if '*/c' is present, must not specify d/c, webhooks[0].rules[0].resources[4]: Required value]`},
 		{"conditions", "", hook(`,"matchConditions":[{"name":"a","expression":"true"},{"name":"a","expression":" "}]`), `[webhooks[0].matchConditions[1].expression: Required value, webhooks[0].matchConditions[1].name: Duplicate value: "a"]`},
+		{"condition with a constant that does not convert", "", hook(`,"matchConditions":[{"name":"a","expression":"bool('a')"}]`), `webhooks[0].matchConditions[0].expression: Internal error: program instantiation failed: type conversion error from 'string' to 'bool'`},
 	}
 	kindtest.TestValidation(t, "validatingwebhookconfigurations.admissionregistration.k8s.io", rows)
 	kindtest.TestValidation(t, "mutatingwebhookconfigurations.admissionregistration.k8s.io", append(rows,
