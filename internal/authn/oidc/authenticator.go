@@ -151,12 +151,38 @@ func (v *verifier) authenticate(ctx context.Context, token string) (*authn.User,
 	return v.user(ctx, c)
 }
 
-// registered are the claims that verify checks.
+// registered are the claims with a type of their own, as in go-oidc. A token with one of
+// another type is invalid.
 type registered struct {
-	Issuer    string   `json:"iss"`
-	Audience  audience `json:"aud"`
-	Expires   unixTime `json:"exp"`
-	NotBefore unixTime `json:"nbf"`
+	Issuer          string                 `json:"iss"`
+	Subject         string                 `json:"sub"`
+	Audience        audience               `json:"aud"`
+	Expires         unixTime               `json:"exp"`
+	IssuedAt        unixTime               `json:"iat"`
+	NotBefore       *unixTime              `json:"nbf"`
+	Nonce           string                 `json:"nonce"`
+	AccessTokenHash string                 `json:"at_hash"`
+	ClaimNames      map[string]string      `json:"_claim_names"`
+	ClaimSources    map[string]claimSource `json:"_claim_sources"`
+}
+
+// A claimSource is where a distributed claim is fetched.
+type claimSource struct {
+	Endpoint    string `json:"endpoint"`
+	AccessToken string `json:"access_token"`
+}
+
+// checkSources checks that each distributed claim has a source.
+func (r *registered) checkSources() error {
+	for _, source := range r.ClaimNames {
+		if source == "" {
+			return errors.New("oidc: failed to obtain source from claim name")
+		}
+		if _, ok := r.ClaimSources[source]; !ok {
+			return errors.New("oidc: source does not exist")
+		}
+	}
+	return nil
 }
 
 // notBeforeLeeway is the difference between clocks that verify accepts.
@@ -179,6 +205,9 @@ func (v *verifier) verify(ctx context.Context, p *provider, token string) (claim
 	if err := json.Unmarshal(t.Payload, &r); err != nil {
 		return nil, fmt.Errorf("oidc: failed to unmarshal claims: %w", err)
 	}
+	if err := r.checkSources(); err != nil {
+		return nil, err
+	}
 	now := p.client.clock.Now()
 	switch {
 	case r.Issuer != p.url && !(p.url == googleIssuer && r.Issuer == googleOldIssuer):
@@ -187,7 +216,7 @@ func (v *verifier) verify(ctx context.Context, p *provider, token string) (claim
 		return nil, fmt.Errorf("oidc: expected audience %q got %q", v.Issuer.Audiences[0], []string(r.Audience))
 	case r.Expires.Before(now):
 		return nil, fmt.Errorf("oidc: token is expired (Token Expiry: %v)", r.Expires.Time)
-	case !r.NotBefore.IsZero() && now.Add(notBeforeLeeway).Before(r.NotBefore.Time):
+	case r.NotBefore != nil && now.Add(notBeforeLeeway).Before(r.NotBefore.Time):
 		return nil, fmt.Errorf("oidc: current time %v before the nbf (not before) time: %v", now, r.NotBefore.Time)
 	case len(authn.Intersect(v.Issuer.Audiences, r.Audience)) == 0:
 		wanted := slices.Sorted(slices.Values(v.Issuer.Audiences))
@@ -233,7 +262,7 @@ type unixTime struct{ time.Time }
 // UnmarshalJSON implements [json.Unmarshaler].
 func (t *unixTime) UnmarshalJSON(text []byte) error {
 	var seconds json.Number
-	if err := json.Unmarshal(text, &seconds); err != nil || seconds == "" {
+	if err := json.Unmarshal(text, &seconds); err != nil {
 		return err
 	}
 	n, err := seconds.Int64()
@@ -263,10 +292,7 @@ func (v *verifier) expand(ctx context.Context, c claims) error {
 	if err := c.get("_claim_names", &names); err != nil {
 		return fmt.Errorf("oidc: error parsing distributed claim names: %w", err)
 	}
-	var sources map[string]struct {
-		Endpoint    string `json:"endpoint"`
-		AccessToken string `json:"access_token"`
-	}
+	var sources map[string]claimSource
 	if err := c.get("_claim_sources", &sources); err != nil {
 		return fmt.Errorf("oidc: error parsing distributed claim sources: %w", err)
 	}
