@@ -50,7 +50,7 @@ func (a Authorizer) ReviewAccess(ctx context.Context, release validation.Release
 		out["reason"] = decision.Reason
 	}
 	if decision.Err != nil {
-		problem = strings.Trim(problem+"; "+decision.Err.Error(), "; ")
+		problem = strings.Trim(decision.Err.Error()+"; "+problem, "; ")
 	}
 	if problem != "" {
 		out["evaluationError"] = problem
@@ -59,7 +59,8 @@ func (a Authorizer) ReviewAccess(ctx context.Context, release validation.Release
 	return nil
 }
 
-// extraOf returns the extra information of the user of a review.
+// extraOf returns the extra information of the user of a review. A value that is an empty
+// list is not nil.
 func extraOf(spec map[string]any) map[string][]string {
 	in := object.Map(spec, "extra")
 	if len(in) == 0 {
@@ -67,7 +68,11 @@ func extraOf(spec map[string]any) map[string][]string {
 	}
 	out := make(map[string][]string, len(in))
 	for key := range in {
-		out[key] = object.Strings(in, key)
+		values := object.Strings(in, key)
+		if values == nil && in[key] != nil {
+			values = []string{}
+		}
+		out[key] = values
 	}
 	return out
 }
@@ -95,15 +100,19 @@ func reviewedAttributes(spec map[string]any) (at *Attributes, problem string) {
 	return &Attributes{
 		IsResource: true,
 		Verb:       object.String(in, "verb"), Namespace: object.String(in, "namespace"), Name: object.String(in, "name"),
-		FieldSelector: selectorOf(object.Map(in, "fieldSelector")), LabelSelector: selectorOf(object.Map(in, "labelSelector")),
+		FieldSelector: selectorOf(object.Map(in, "fieldSelector"), supportedField), LabelSelector: selectorOf(object.Map(in, "labelSelector"), supportedLabel),
 		Group: object.String(in, "group"), Version: cmp.Or(object.String(in, "version"), AnyVersion), Resource: object.String(in, "resource"), Subresource: object.String(in, "subresource"),
 	}, strings.Join(problems, "; ")
 }
 
-// selectorOf returns a selector of a review.
-func selectorOf(in map[string]any) Selector {
+// selectorOf returns a selector of a review, without the requirements that are not
+// supported: it then selects more, and fewer users may do that.
+func selectorOf(in map[string]any, supported func(requirement map[string]any) bool) Selector {
 	out := Selector{Raw: object.String(in, "rawSelector")}
 	for r := range object.Each(in["requirements"]) {
+		if !supported(r) {
+			continue
+		}
 		out.Requirements = append(out.Requirements, Requirement{object.String(r, "key"), object.String(r, "operator"), object.Strings(r, "values")})
 	}
 	return out

@@ -2,9 +2,11 @@ package authz
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/kubefake/kubefake/internal/authn"
 )
@@ -48,6 +50,22 @@ func TestReviewAccess(t *testing.T) {
 			assert.Equal(t, tt.status, review["status"])
 		})
 	}
+}
+
+// failing is a mode that has no opinion because it fails.
+type failing struct{ AlwaysDeny }
+
+func (failing) Authorize(context.Context, *authn.User, *Attributes) Decision {
+	return Decision{Err: errors.New("it is down")}
+}
+
+// The error of a mode comes before the selectors that do not parse.
+func TestReviewOfFailingMode(t *testing.T) {
+	policy := newStorePolicy(t)
+	typ := policy.Types.Lookup("authorization.k8s.io", "v1", selfReviews)
+	review := decode(t, typ, `{"spec":{"resourceAttributes":{"verb":"get","fieldSelector":{"rawSelector":"a"}}}}`)
+	require.NoError(t, Authorizer{Modes: []Mode{failing{}}}.ReviewAccess(context.Background(), nil, typ, review, &authn.User{Name: "alice"}))
+	assert.Equal(t, map[string]any{"allowed": false, "evaluationError": "it is down; spec.resourceAttributes.fieldSelector ignored due to parse error"}, review["status"])
 }
 
 func TestReviewRules(t *testing.T) {

@@ -235,12 +235,13 @@ func TestAuthorizationWebhookReviews(t *testing.T) {
 		require.NoError(t, err)
 		return string(body)
 	}
-	assert.Contains(t, post("subjectaccessreviews", `{"user":"jane","extra":{"k":["v"]},"resourceAttributes":{"verb":"get","version":"v1","resource":"pods","labelSelector":{"requirements":[{"key":"a","operator":"Exists"}]}}}`),
-		`"status":{"allowed":false,"denied":true,"reason":"no"}`)
+	assert.Contains(t, post("subjectaccessreviews", `{"user":"jane","extra":{"k":["v"],"none":[]},"resourceAttributes":{"verb":"get","version":"v1","resource":"pods","fieldSelector":{"requirements":[{"key":"a","operator":"Exists"}]},"labelSelector":{"requirements":[{"key":"a","operator":"Exists"},{"key":"b","operator":"Gt","values":["1"]}]}}}`),
+		`"status":{"allowed":false,"denied":true,"reason":"no","evaluationError":"spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector partially ignored due to parse error"}`)
 	asked := hook.questions()
 	require.Len(t, asked, 1)
+	assert.NotContains(t, asked[0], "fieldSelector")
 	assert.Contains(t, asked[0], `"labelSelector":{"requirements":[{"key":"a","operator":"Exists"}]}`)
-	assert.Contains(t, asked[0], `"extra":{"k":["v"]}`)
+	assert.Contains(t, asked[0], `"extra":{"k":["v"],"none":[]}`)
 	assert.Contains(t, post("selfsubjectrulesreviews", `{"namespace":"default"}`), `"incomplete":true,"evaluationError":"webhook authorizer does not support user rule resolution"`)
 }
 
