@@ -45,7 +45,7 @@ func (op *operation) applied(p Patch) func(current *storage.Decoded) (*candidate
 		if uid := object.String(obj, "metadata", "uid"); current == nil && uid != "" {
 			return nil, status.Conflict(op.groupResource(), op.Name, fmt.Sprintf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 		}
-		c := &candidate{object: obj, textLen: len(p.Data), applied: op.Type.WithoutUnknown != nil}
+		c := &candidate{object: obj, textLen: len(p.Data), unpruned: op.Type.WithoutUnknown != nil}
 		op.setKind(obj)
 		if op.roundTrips() {
 			op.roundTripApplied(c, old)

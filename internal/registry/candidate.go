@@ -21,7 +21,7 @@ type candidate struct {
 	hasFractions        bool              // whether it had some when it was validated
 	nameBeforeAdmission string            // of a new object
 	replaced            bool              // policies or webhooks have replaced object
-	applied             bool              // object is the result of an apply, which may have unknown fields until it is stored
+	unpruned            bool              // object may have unknown fields until it is stored: it is the result of an apply or has the replicas of a Scale
 	valid               bool              // the strategy has found nothing wrong with the object of an update
 	reservation         allocator.Reservation
 }

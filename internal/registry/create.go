@@ -382,7 +382,7 @@ func (op *operation) draft(c *candidate, old object.View, newest *storage.Object
 			return nil, err
 		}
 	}
-	if c.applied {
+	if c.unpruned {
 		c.object = op.Type.WithoutUnknown(c.object)
 	}
 	if c.stored != nil {

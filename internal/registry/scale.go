@@ -85,7 +85,7 @@ func (op *operation) mergeView(c *candidate, current *storage.Decoded) error {
 	if len(managed) > 0 {
 		edit.Set(managed, "metadata", "managedFields")
 	}
-	c.object = edit.Map()
+	c.object, c.unpruned = edit.Map(), op.Type.WithoutUnknown != nil
 	return nil
 }
 

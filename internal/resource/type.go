@@ -106,8 +106,9 @@ type Type struct {
 	// have. It is nil if Convert leaves none.
 	Prune func(obj map[string]any) error
 
-	// WithoutUnknown returns the result of an apply without the fields that this version does not
-	// have: obj itself if it has none, a copy otherwise. It is nil if NormalizeApplied leaves none.
+	// WithoutUnknown returns the result of an apply, or of a write of the Scale, without the
+	// fields that this version does not have: obj itself if it has none, a copy otherwise. It is
+	// nil if there can be none.
 	WithoutUnknown func(obj map[string]any) map[string]any
 
 	// UnknownVersion returns the error of a conversion to an apiVersion that the

@@ -166,3 +166,18 @@ func TestScaleOfOtherTypes(t *testing.T) {
 		})
 	}
 }
+
+// The replicas of a Scale are pruned if the schema does not have their field. Recorded from
+// kube-apiserver v1.37.2.
+func TestScaleOfUnknownField(t *testing.T) {
+	srv := fakeapi.Start(t, fakeapi.WithInMemory(), fakeapi.WithObjects(
+		strings.Replace(apitest.ScaledDefinition, `"x-kubernetes-preserve-unknown-fields":true`, `"properties":{"spec":{"type":"object"}}`, 1),
+		`{"apiVersion":"ex.io/v1","kind":"Foo","metadata":{"name":"a","namespace":"default"},"spec":{}}`))
+	const path = "/apis/ex.io/v1/namespaces/default/foos/a"
+	code, scale := apitest.Do(t, srv, "PATCH", path+"/scale", `{"spec":{"replicas":3}}`)
+	require.Equal(t, 200, code, scale)
+	assert.Equal(t, map[string]any{}, scale["spec"])
+	_, obj := apitest.Do(t, srv, "GET", path, "")
+	assert.Equal(t, map[string]any{}, obj["spec"])
+	assert.Equal(t, 2.0, obj["metadata"].(map[string]any)["generation"])
+}
