@@ -14,6 +14,19 @@ import (
 // struct without fields, an empty list could not.
 type EmptyMap struct{}
 
+// IsEmpty reports whether a value is null or an empty list or map.
+func IsEmpty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	case EmptyMap:
+		return true
+	}
+	return v == nil
+}
+
 // Integers replaces each json.Number in obj by an int64, or by a float64 if it is
 // not an int64. It changes obj and returns it.
 func Integers(obj map[string]any) map[string]any {

@@ -270,3 +270,12 @@ func TestAlike(t *testing.T) {
 		})
 	}
 }
+
+func TestIsEmpty(t *testing.T) {
+	for _, v := range []any{nil, map[string]any{}, []any{}, object.EmptyMap{}} {
+		assert.True(t, object.IsEmpty(v), "%T", v)
+	}
+	for _, v := range []any{"", int64(0), false, map[string]any{"a": nil}, []any{nil}} {
+		assert.False(t, object.IsEmpty(v), "%T", v)
+	}
+}

@@ -69,7 +69,7 @@ func (op *operation) hasRawMetadata(config, result map[string]any) bool {
 	given, has := object.Map(config, "metadata"), object.Meta(result)
 	return slices.ContainsFunc(clientMetadata, func(name string) bool {
 		v, ok := given[name]
-		return ok && (has[name] == nil || !isEmpty(v) && !wire.ObjectMeta().IsCanonical(map[string]any{name: v}, nil))
+		return ok && (has[name] == nil || !object.IsEmpty(v) && !wire.ObjectMeta().IsCanonical(map[string]any{name: v}, nil))
 	})
 }
 
@@ -104,17 +104,6 @@ func withNullTexts(obj map[string]any, paths [][]string) map[string]any {
 // clientMetadata are the fields of metadata that the server does not set in each object.
 var clientMetadata = []string{
 	"annotations", "deletionGracePeriodSeconds", "deletionTimestamp", "finalizers", "generateName", "labels", "ownerReferences",
-}
-
-// isEmpty reports whether a value is null or an empty list or map.
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return v == nil
 }
 
 // decodingFailed returns the Status of an error of parseConfiguration. Since v1.37 kube-apiserver

@@ -85,7 +85,7 @@ func (o publisher) resource(props map[string]any) map[string]any {
 
 // schema converts a schema and its subschemas. It may change p.
 func (o publisher) schema(p keywords) keywords {
-	if o.OmitExamples || isEmpty(p["example"]) {
+	if example := p["example"]; o.OmitExamples || object.IsEmpty(example) || example == "" {
 		delete(p, "example")
 	}
 	if o.OmitExamples {
@@ -116,17 +116,6 @@ func (o publisher) schema(p keywords) keywords {
 		p["required"] = required
 	}
 	return p
-}
-
-// isEmpty reports whether a value is null or has nothing in it: "", {} or [].
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return v == nil || v == ""
 }
 
 // describe adds apiVersion, kind and metadata to the schema of an object.

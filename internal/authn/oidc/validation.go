@@ -175,7 +175,7 @@ func (c *compiler) issuer(out *issuer, at *validation.Path) {
 func (c *compiler) url(text string, at *validation.Path) {
 	u, err := url.Parse(text)
 	if err != nil {
-		c.add(cel.Invalid(at, text, err))
+		c.add(validation.Invalid(at, text, err.Error()))
 		return
 	}
 	for _, check := range []struct {
